@@ -1,0 +1,99 @@
+package policy
+
+// ErrorCode names an error that ends an operation, as the module's ABI spells it. Codes are append-only.
+type ErrorCode string
+
+// The error codes; [ErrorCode.Number] gives their numbers.
+const (
+	BadJSON            ErrorCode = "BAD_JSON"            // the request is not one JSON text
+	BadUTF8            ErrorCode = "BAD_UTF8"            // the request is not UTF-8
+	ManifestInvalid    ErrorCode = "MANIFEST_INVALID"    // Kubernetes would not accept the manifest
+	EventInvalid       ErrorCode = "EVENT_INVALID"       // the rest of the request does not fit
+	UnknownHandle      ErrorCode = "UNKNOWN_HANDLE"      // no compiled policy has this handle, or no longer
+	LimitExceeded      ErrorCode = "LIMIT_EXCEEDED"      // the error names the limit
+	UnsupportedOp      ErrorCode = "UNSUPPORTED_OP"      // no operation has this number
+	UnsupportedVersion ErrorCode = "UNSUPPORTED_VERSION" // Kubernetes version, gate or configuration outside the model
+	Internal           ErrorCode = "INTERNAL"            // a bug of Podfate
+	BadBuffer          ErrorCode = "BAD_BUFFER"          // not a live buffer, or outside it
+	OutputTooSmall     ErrorCode = "OUTPUT_TOO_SMALL"    // the batch's answer buffer is too short
+	BudgetExceeded     ErrorCode = "BUDGET_EXCEEDED"     // the call took more steps than it may
+)
+
+var errorNumbers = [...]ErrorCode{
+	BadJSON, BadUTF8, ManifestInvalid, EventInvalid, UnknownHandle, LimitExceeded,
+	UnsupportedOp, UnsupportedVersion, Internal, BadBuffer, OutputTooSmall, BudgetExceeded,
+}
+
+// Number returns the number of c in the ABI, from 1, and 0 for a code that the ABI does not know.
+func (c ErrorCode) Number() int {
+	for i, code := range errorNumbers {
+		if code == c {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// FaultType is the kind of a fault that the API server's validation reports, in the words it prints.
+//
+// Source: ErrorType.String in k8s.io/apimachinery v0.36, pkg/util/validation/field/errors.go.
+type FaultType string
+
+// The kinds that the checks of this package use. A fault of decoding or of the request has none.
+const (
+	TypeRequired    FaultType = "Required value"
+	TypeInvalid     FaultType = "Invalid value"
+	TypeUnsupported FaultType = "Unsupported value"
+	TypeForbidden   FaultType = "Forbidden"
+	TypeTooMany     FaultType = "Too many"
+	TypeTooLong     FaultType = "Too long"
+	TypeDuplicate   FaultType = "Duplicate value"
+)
+
+// FaultCode names what is wrong, for programs and tests. Codes are stable; the sentences beside them are not.
+type FaultCode string
+
+// The codes of faults. Those of the first group come from decoding, those of the second from the API server's
+// checks, those of the third from the rest of a request.
+const (
+	CodeUnknownField   FaultCode = "unknown_field"   // the object has no such field
+	CodeDuplicateField FaultCode = "duplicate_field" // the field is there twice
+	CodeWrongType      FaultCode = "wrong_type"      // a string where a number belongs, and the like
+	CodeOutOfRange     FaultCode = "out_of_range"    // a number that its type cannot hold
+	CodeBadFormat      FaultCode = "bad_format"      // a text that its type cannot read
+	CodeTooManyFaults  FaultCode = "too_many_faults" // the list was cut here
+
+	CodeRequired    FaultCode = "required"
+	CodeInvalid     FaultCode = "invalid_value"
+	CodeUnsupported FaultCode = "unsupported_value"
+	CodeForbidden   FaultCode = "forbidden"
+	CodeTooMany     FaultCode = "too_many"
+	CodeTooLong     FaultCode = "too_long"
+	CodeDuplicate   FaultCode = "duplicate_value"
+
+	CodeUnknownKind      FaultCode = "unknown_kind"
+	CodeUnknownVersion   FaultCode = "unknown_version"
+	CodeUnknownGate      FaultCode = "unknown_gate"
+	CodeLockedGate       FaultCode = "locked_gate"
+	CodeGateDependency   FaultCode = "gate_dependency"
+	CodeUnknownContainer FaultCode = "unknown_container"
+	CodeLimit            FaultCode = "limit"
+)
+
+// FieldError is one fault in a manifest or in the rest of a request.
+type FieldError struct {
+	Path    string    // from the root: spec.containers[0].restartPolicyRules[2].action
+	Type    FaultType // the API server's word, "" for a fault that its validation does not report
+	Code    FaultCode // for programs and tests
+	Detail  string    // for people; may change in any release
+	Message string    // exactly what this version of Kubernetes prints, "" when it prints nothing
+	Allowed []string  // what could stand there instead, where that can be listed; nil otherwise
+}
+
+// Error returns the text of Kubernetes when there is one, else path and detail.
+func (e FieldError) Error() string {
+	if e.Message != "" {
+		return e.Message
+	}
+	return e.Path + ": " + e.Detail
+}

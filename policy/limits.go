@@ -1,0 +1,25 @@
+package policy
+
+// Limits of what the core reads and writes. All are checked before memory is asked for; describe lists them.
+const (
+	// MaxRequestBytes bounds one request. Four manifests of the largest size fit, with room for events.
+	MaxRequestBytes = 1 << 20
+	// MaxManifestBytes bounds the manifest in a request. Kubernetes itself stops at 3 MiB; a real Job is under 10 KiB.
+	MaxManifestBytes = 256 << 10
+	// MaxDepth bounds the nesting of JSON. A Deployment needs less than 20 levels.
+	MaxDepth = 64
+	// MaxRules bounds the rules of one container. Kubernetes allows 20; more are read so that 21 can be reported.
+	MaxRules = 1024
+	// MaxValues bounds the exit codes of one rule. Kubernetes allows 255; more are read so that 256 can be reported.
+	MaxValues = 1024
+	// MaxContainers bounds the containers of a Pod, all kinds together.
+	MaxContainers = 1024
+	// MaxExits bounds the exits of one decide request.
+	MaxExits = 10000
+	// MaxOutputBytes bounds one answer.
+	MaxOutputBytes = 4 << 20
+	// MaxFaults bounds the faults of one answer; one more entry then says how many were left out.
+	MaxFaults = 100
+	// MaxQuotedBytes bounds how much of the user's text one fault repeats.
+	MaxQuotedBytes = 256
+)

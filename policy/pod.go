@@ -1,0 +1,126 @@
+package policy
+
+// RestartPolicy says whether containers of a Pod are restarted when they exit.
+type RestartPolicy string
+
+// The restart policies of a Pod. Containers use the same words.
+const (
+	RestartPolicyAlways    RestartPolicy = "Always"
+	RestartPolicyOnFailure RestartPolicy = "OnFailure"
+	RestartPolicyNever     RestartPolicy = "Never"
+)
+
+// ContainerRestartRuleAction is what a rule asks for when it matches.
+type ContainerRestartRuleAction string
+
+// The actions. RestartAllContainers exists from Kubernetes 1.35 on.
+const (
+	ActionRestart              ContainerRestartRuleAction = "Restart"
+	ActionRestartAllContainers ContainerRestartRuleAction = "RestartAllContainers"
+)
+
+// ExitCodesOperator says how a rule compares an exit code with its values.
+type ExitCodesOperator string
+
+// The operators.
+const (
+	OperatorIn    ExitCodesOperator = "In"
+	OperatorNotIn ExitCodesOperator = "NotIn"
+)
+
+// ContainerRestartRuleOnExitCodes is the condition of a rule. Values are compared as signed 32-bit numbers; no
+// values is legal: then In never matches and NotIn always does, code 0 included.
+type ContainerRestartRuleOnExitCodes struct {
+	Operator ExitCodesOperator
+	Values   []int32
+}
+
+// ContainerRestartRule is one entry of restartPolicyRules. Without ExitCodes it never matches.
+type ContainerRestartRule struct {
+	Action    ContainerRestartRuleAction
+	ExitCodes *ContainerRestartRuleOnExitCodes
+}
+
+// ContainerKind says in which list of the Pod a container stands.
+type ContainerKind uint8
+
+// The kinds. The zero value is a container of spec.containers.
+const (
+	MainContainer ContainerKind = iota
+	InitContainer
+	EphemeralContainer
+)
+
+// Field returns the name of the list: containers, initContainers or ephemeralContainers.
+func (k ContainerKind) Field() string {
+	switch k {
+	case InitContainer:
+		return "initContainers"
+	case EphemeralContainer:
+		return "ephemeralContainers"
+	}
+	return "containers"
+}
+
+// Container is what matters of a container when it exits.
+type Container struct {
+	Name               string
+	RestartPolicy      *RestartPolicy // nil: not set. A pointer to "" is set, and invalid, as in Kubernetes
+	RestartPolicyRules []ContainerRestartRule
+	HasRules           bool // restartPolicyRules is not null, though it may be empty
+}
+
+// PodSpec is what matters of a Pod when one of its containers exits.
+type PodSpec struct {
+	RestartPolicy       RestartPolicy // "" means that it is absent and defaults to Always
+	InitContainers      []Container
+	Containers          []Container
+	EphemeralContainers []Container
+}
+
+// Ref names a container of a PodSpec by its list and its position there, from 0.
+type Ref struct {
+	Kind  ContainerKind
+	Index int
+}
+
+// Path returns the field path of the container below spec: initContainers[0].
+func (r Ref) Path() string { return r.Kind.Field() + index(r.Index) }
+
+// Len returns the number of containers of all kinds.
+func (s *PodSpec) Len() int {
+	return len(s.InitContainers) + len(s.Containers) + len(s.EphemeralContainers)
+}
+
+// List returns the containers of kind k. The slice is that of s.
+func (s *PodSpec) List(k ContainerKind) []Container {
+	switch k {
+	case InitContainer:
+		return s.InitContainers
+	case EphemeralContainer:
+		return s.EphemeralContainers
+	}
+	return s.Containers
+}
+
+// Container returns the container that r names. It panics for a Ref that is not of s.
+func (s *PodSpec) Container(r Ref) *Container { return &s.List(r.Kind)[r.Index] }
+
+// Find returns the first container with this name: main containers are looked at first, then init and ephemeral
+// ones, although a valid Pod has each name once.
+func (s *PodSpec) Find(name string) (Ref, bool) {
+	for _, kind := range []ContainerKind{MainContainer, InitContainer, EphemeralContainer} {
+		for i, c := range s.List(kind) {
+			if c.Name == name {
+				return Ref{kind, i}, true
+			}
+		}
+	}
+	return Ref{}, false
+}
+
+// IsSidecar reports whether c, standing in a list of kind k, is a sidecar: an init container with its own
+// restartPolicy Always. The same policy on a main container is just a policy.
+func (c *Container) IsSidecar(k ContainerKind) bool {
+	return k == InitContainer && c.RestartPolicy != nil && *c.RestartPolicy == RestartPolicyAlways
+}
