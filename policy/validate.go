@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Limits that the API server enforces; exceeding them is a fault of the manifest, not of the request.
@@ -195,12 +196,16 @@ func (v *validator) forbidden(path, detail string) {
 	v.add(path, TypeForbidden, CodeForbidden, "", detail)
 }
 
+func (v *validator) invalid(path, value, detail string) {
+	v.add(path, TypeInvalid, CodeInvalid, quoted(value), detail)
+}
+
 func (v *validator) unsupported(path, value string, supported ...string) {
-	quoted := make([]string, len(supported))
+	list := make([]string, len(supported))
 	for i, s := range supported {
-		quoted[i] = strconv.Quote(s)
+		list[i] = strconv.Quote(s)
 	}
-	v.add(path, TypeUnsupported, CodeUnsupported, strconv.Quote(value), "supported values: "+strings.Join(quoted, ", "))
+	v.add(path, TypeUnsupported, CodeUnsupported, quoted(value), "supported values: "+strings.Join(list, ", "))
 	v.faults[len(v.faults)-1].Allowed = slices.Clone(supported)
 }
 
@@ -215,4 +220,18 @@ func (v *validator) add(path string, t FaultType, code FaultCode, value, detail 
 		}
 	}
 	v.faults = append(v.faults, FieldError{Path: path, Type: t, Code: code, Detail: detail, Message: message})
+}
+
+// quoted returns s as Kubernetes prints it, cut after [MaxQuotedBytes].
+//
+// Differs from Kubernetes: it repeats a value however long it is.
+func quoted(s string) string {
+	if len(s) <= MaxQuotedBytes {
+		return strconv.Quote(s)
+	}
+	cut := MaxQuotedBytes
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return strconv.Quote(s[:cut]) + "…"
 }
