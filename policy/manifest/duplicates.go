@@ -1,0 +1,99 @@
+package manifest
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/podfate/podfate/policy"
+)
+
+// Duplicate is a member whose name occurred before in the same object.
+type Duplicate struct {
+	Key    string // the name
+	Path   string // of the member, from the value on which Duplicates was called
+	First  int    // offset of the name where it occurs first
+	Second int    // offset of the name where it occurs again
+}
+
+// Duplicates returns the members of v, and of everything below it, whose name occurred before in the same object, in
+// document order. A name that occurs three times is there twice, each time with the first place. The list ends after
+// policy.MaxFaults + 1 entries, one more than a caller reports.
+func (v Value) Duplicates() []Duplicate {
+	var found []Duplicate
+	v.eachRepeat(func(r repeat) bool {
+		found = append(found, Duplicate{r.member.Key(), r.member.Path(v), r.first.KeyOffset(), r.member.KeyOffset()})
+		return len(found) <= policy.MaxFaults
+	})
+	return found
+}
+
+// eachRepeat calls yield for each repeat below v in document order, until yield returns false.
+func (v Value) eachRepeat(yield func(repeat) bool) bool {
+	repeats := v.repeats()
+	for child := v.First(); child.Exists(); child = child.Next() {
+		if len(repeats) > 0 && repeats[0].member == child {
+			if !yield(repeats[0]) {
+				return false
+			}
+			repeats = repeats[1:]
+		}
+		if child.Len() > 0 && !child.eachRepeat(yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// repeat is a member and the first member of the same name in the same object.
+type repeat struct{ member, first Value }
+
+// fewMembers is the size of an object up to which comparing each two names is cheaper than sorting them.
+const fewMembers = 16
+
+// repeats returns the members of object v whose name occurred before in it, in document order; nil for anything that
+// is not an object. Names are compared after decoding, so that "\u0061" repeats "a".
+func (v Value) repeats() []repeat {
+	switch {
+	case v.Kind() != Object:
+		return nil
+	case v.Len() <= fewMembers:
+		return v.repeatsOfFew()
+	}
+	// Sorted, not put into a map: the module's hash seed is known to everyone, so that names could be made to collide.
+	type named struct {
+		name   string
+		member Value
+	}
+	all := make([]named, 0, v.Len())
+	for m := v.First(); m.Exists(); m = m.Next() {
+		all = append(all, named{m.Key(), m})
+	}
+	slices.SortFunc(all, func(a, b named) int {
+		return cmp.Or(strings.Compare(a.name, b.name), cmp.Compare(a.member.index, b.member.index))
+	})
+	var found []repeat
+	first := all[0]
+	for _, n := range all[1:] {
+		if n.name == first.name {
+			found = append(found, repeat{n.member, first.member})
+		} else {
+			first = n
+		}
+	}
+	slices.SortFunc(found, func(a, b repeat) int { return cmp.Compare(a.member.index, b.member.index) })
+	return found
+}
+
+func (v Value) repeatsOfFew() []repeat {
+	var found []repeat
+	for m := v.First().Next(); m.Exists(); m = m.Next() {
+		for first := v.First(); first != m; first = first.Next() {
+			if first.Key() == m.Key() {
+				found = append(found, repeat{m, first})
+				break
+			}
+		}
+	}
+	return found
+}

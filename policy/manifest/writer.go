@@ -1,0 +1,145 @@
+package manifest
+
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
+// Writer appends JSON to a buffer; it writes the commas and colons itself. The zero Writer is ready. It does not
+// check that a name precedes each member or that every End has its Object or Array: that is the caller's program, not
+// its input, and a test of the caller parses what it wrote.
+type Writer struct {
+	buf     []byte
+	closers []byte // of the arrays and objects that are open
+}
+
+// NewWriter returns a Writer that appends to buf.
+func NewWriter(buf []byte) *Writer { return &Writer{buf: buf} }
+
+// Bytes returns what was written so far. It is valid until the next write.
+func (w *Writer) Bytes() []byte { return w.buf }
+
+// Len returns the number of bytes written so far.
+func (w *Writer) Len() int { return len(w.buf) }
+
+// Object begins an object; End ends it.
+func (w *Writer) Object() { w.open('{', '}') }
+
+// Array begins an array; End ends it.
+func (w *Writer) Array() { w.open('[', ']') }
+
+func (w *Writer) open(opener, closer byte) {
+	w.comma()
+	w.buf = append(w.buf, opener)
+	w.closers = append(w.closers, closer)
+}
+
+// End ends the object or array that was begun last.
+func (w *Writer) End() {
+	last := len(w.closers) - 1
+	w.buf = append(w.buf, w.closers[last])
+	w.closers = w.closers[:last]
+}
+
+// comma writes the comma between two values. The last byte tells whether one is needed: strings end with a quote, so
+// that a bracket or colon there is always structure.
+func (w *Writer) comma() {
+	if len(w.closers) == 0 || len(w.buf) == 0 {
+		return
+	}
+	switch w.buf[len(w.buf)-1] {
+	case '{', '[', ':':
+	default:
+		w.buf = append(w.buf, ',')
+	}
+}
+
+// Key writes the name of a member; its value must follow.
+func (w *Writer) Key(name string) {
+	w.comma()
+	w.buf = append(AppendQuoted(w.buf, name), ':')
+}
+
+// String writes a string.
+func (w *Writer) String(s string) {
+	w.comma()
+	w.buf = AppendQuoted(w.buf, s)
+}
+
+// Int writes an integer.
+func (w *Writer) Int(n int64) {
+	w.comma()
+	w.buf = strconv.AppendInt(w.buf, n, 10)
+}
+
+// Bool writes true or false.
+func (w *Writer) Bool(b bool) {
+	w.comma()
+	w.buf = strconv.AppendBool(w.buf, b)
+}
+
+// Null writes null.
+func (w *Writer) Null() {
+	w.comma()
+	w.buf = append(w.buf, "null"...)
+}
+
+// Raw writes a value that is JSON already, without spaces around it.
+func (w *Writer) Raw(json []byte) {
+	w.comma()
+	w.buf = append(w.buf, json...)
+}
+
+// AppendQuoted appends s to b as a JSON string. Besides quotes, backslashes and control characters it escapes
+// < > & and U+2028, U+2029, so that the text can stand in HTML and in a script; bytes that are not UTF-8, which the
+// reader never lets through, become U+FFFD. These are the bytes that Go's encoding/json writes.
+func AppendQuoted(b []byte, s string) []byte { return appendQuoted(b, s, true) }
+
+const hexDigits = "0123456789abcdef"
+
+// appendQuoted is AppendQuoted; web tells whether to escape what HTML and scripts could misread.
+func appendQuoted(b []byte, s string, web bool) []byte {
+	b = append(b, '"')
+	done := 0 // s[:done] is written
+	for i := 0; i < len(s); {
+		c := s[i]
+		size := 1
+		switch {
+		case c >= utf8.RuneSelf:
+			var r rune
+			r, size = utf8.DecodeRuneInString(s[i:])
+			switch {
+			case r == utf8.RuneError && size == 1:
+				b = append(append(b, s[done:i]...), `\ufffd`...)
+				done = i + size
+			case web && (r == '\u2028' || r == '\u2029'):
+				b = append(append(b, s[done:i]...), `\u202`...)
+				b = append(b, hexDigits[r&0xF])
+				done = i + size
+			}
+		case c < ' ' || c == '"' || c == '\\' || web && (c == '<' || c == '>' || c == '&'):
+			b = appendEscape(append(b, s[done:i]...), c)
+			done = i + size
+		}
+		i += size
+	}
+	return append(append(b, s[done:]...), '"')
+}
+
+func appendEscape(b []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(b, '\\', c)
+	case '\b':
+		return append(b, `\b`...)
+	case '\f':
+		return append(b, `\f`...)
+	case '\n':
+		return append(b, `\n`...)
+	case '\r':
+		return append(b, `\r`...)
+	case '\t':
+		return append(b, `\t`...)
+	}
+	return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xF])
+}
