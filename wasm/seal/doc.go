@@ -1,0 +1,36 @@
+// Command seal links the guest and seals the module: it replaces the imports of the Go runtime by bodies inside the
+// module, so that the file that ships imports nothing and no host has to supply a clock, a file or a random number.
+//
+//	go run ./wasm/seal -o wasm/policy.wasm
+//
+// writes policy.wasm and beside it policy.wasm.sha256. The same source and the same version of Go give the same
+// bytes, in any folder. With -in it seals a module that is already linked.
+//
+// # How can imports be removed without renumbering?
+//
+// Functions are numbered with the imported ones first. The linker of Go imports functions only, so replacing the
+// k-th import by the k-th defined function keeps each number. Types and numbers stay, only bodies are added in front.
+//
+// # What do the bodies do?
+//
+//	sched_yield, args_get, environ_get       return 0
+//	args_sizes_get, environ_sizes_get        store 0 and 0: there are no arguments and no environment
+//	clock_time_get                           a clock that advances 1 ms each time it is read; the runtime does not start with a clock that stands still
+//	random_get                               fill with one constant byte: the seed of the maps is the same on every host
+//	fd_write                                 append to the diagnostic area, report all as written
+//	poll_oneoff                              store 0 events
+//	proc_exit                                unreachable
+//
+// The diagnostic area holds what the runtime prints before it traps (the text of a panic, for instance). The global pf_diag is its
+// address, pf_diag_len the number of bytes in it; what does not fit is dropped. It lies in the 8 KiB that the
+// linker keeps free for the arguments that wasm_exec.js passes; with the reactor nobody writes there.
+//
+// # Why is every assumption checked?
+//
+// The format is wide and the linker of Go uses little of it. What this program does not know it cannot move safely,
+// so an unknown section, import, signature or kind of segment ends the build and asks a person to look.
+//
+// # Why a memory maximum of 512 pages?
+//
+// See the documentation of package wasm, which enforces the same number as a host.
+package main

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+)
+
+const (
+	// memoryPages is the maximum written into the module: 32 MiB.
+	memoryPages = 512
+	// customName names the custom section that says what the module is.
+	customName = "podfate"
+	// identity is the contents of that section. A test compares it with what the module answers to describe.
+	identity = `{"product":"podfate","version":"0.1.0","abi":"1.0","schema":"v1"}`
+)
+
+// seal returns the linked module file without imports, with a memory maximum, the exports pf_diag and pf_diag_len, and the
+// custom section that names it. It fails on a module that was sealed before and on everything that the linker of Go
+// is not known to write.
+func seal(file []byte) ([]byte, error) {
+	m, err := parse(file, false)
+	if err != nil {
+		return nil, err
+	}
+	out := m.encode()
+	check, err := parse(out, true)
+	if err != nil {
+		return nil, fmt.Errorf("the sealed module is malformed: %w", err)
+	}
+	if n := len(m.imports) + len(m.functions); len(check.functions) != n || !bytes.Equal(check.data, m.data) {
+		return nil, fmt.Errorf("the sealed module has %d functions and %d bytes of data, expected %d and %d",
+			len(check.functions), len(check.data), n, len(m.data))
+	}
+	return out, nil
+}
+
+// encode writes the sealed form of m.
+func (m *module) encode() []byte {
+	g := newGlobals{diag: m.nGlobals, diagLen: m.nGlobals + 1, clock: m.nGlobals + 2}
+	functions, bodies := uleb(uint64(len(m.imports)+len(m.functions))), uleb(uint64(len(m.imports)+len(m.bodies)))
+	for _, f := range m.imports {
+		r := replacements[f.name]
+		functions = append(functions, uleb(uint64(f.typ))...)
+		bodies = append(bodies, body(r.locals, r.code(g))...)
+	}
+	for _, t := range m.functions {
+		functions = append(functions, uleb(uint64(t))...)
+	}
+	for _, b := range m.bodies {
+		bodies = append(bodies, b...)
+	}
+	return join(header,
+		section(sectionCustom, vector(customName), []byte(identity)),
+		section(sectionType, encodeTypes(m.types)),
+		section(sectionFunction, functions),
+		section(sectionTable, m.table),
+		section(sectionMemory, []byte{1, 1}, uleb(uint64(m.minPages)), uleb(memoryPages)),
+		section(sectionGlobal, uleb(uint64(m.nGlobals+3)), m.globals,
+			[]byte{typeI32, 0}, i32Const(diagStart), []byte{opEnd},
+			[]byte{typeI32, 1}, i32Const(0), []byte{opEnd},
+			[]byte{typeI64, 1, opI64Const, 0, opEnd}),
+		section(sectionExport, encodeExports(append(m.exports[:len(m.exports):len(m.exports)],
+			export{"pf_diag", kindGlobal, uint32(g.diag)}, export{"pf_diag_len", kindGlobal, uint32(g.diagLen)}))),
+		section(sectionElement, m.elements),
+		section(sectionCode, bodies),
+		section(sectionData, m.data))
+}
+
+func encodeTypes(types []signature) []byte {
+	b := uleb(uint64(len(types)))
+	for _, t := range types {
+		b = append(b, 0x60)
+		b = append(b, vector(t.params)...)
+		b = append(b, vector(t.results)...)
+	}
+	return b
+}
+
+func encodeExports(exports []export) []byte {
+	b := uleb(uint64(len(exports)))
+	for _, e := range exports {
+		b = append(b, vector(e.name)...)
+		b = append(b, e.kind)
+		b = append(b, uleb(uint64(e.index))...)
+	}
+	return b
+}
+
+// vector encodes a name or a list of bytes with its length in front.
+func vector(s string) []byte { return join(uleb(uint64(len(s))), []byte(s)) }
+
+func section(id byte, parts ...[]byte) []byte {
+	contents := join(parts...)
+	return join([]byte{id}, uleb(uint64(len(contents))), contents)
+}
