@@ -1,0 +1,107 @@
+package manifest
+
+import (
+	"math"
+
+	"github.com/podfate/podfate/policy"
+)
+
+// ReadObject turns a manifest, checked by [CheckFields] and free of faults of type, into what the decisions need.
+// template is the path of its pod template from [Kinds] ("" for a Pod).
+//
+// It follows Kubernetes' decoder: a field that is null is absent, a list element that is null is its zero value.
+func ReadObject(v Value, kind, template string) policy.Object {
+	o := policy.Object{
+		Kind:      kind,
+		Namespace: v.Get("metadata").Get("namespace").text(),
+		Name:      v.Get("metadata").Get("name").text(),
+		SpecPath:  "spec.",
+	}
+	spec := v.Get("spec")
+	if template != "" {
+		o.SpecPath = template + ".spec."
+		spec = v.Locate(template + ".spec")
+		if spec.Path(v) != template+".spec" { // Locate stops at the deepest ancestor
+			spec = Value{}
+		}
+	}
+	switch kind {
+	case "Job":
+		o.HasPodFailurePolicy = v.Get("spec").Get("podFailurePolicy").Kind() == Object
+	case "CronJob":
+		o.HasPodFailurePolicy = v.Get("spec").Get("jobTemplate").Get("spec").Get("podFailurePolicy").Kind() == Object
+	}
+	o.Spec = readPodSpec(spec)
+	return o
+}
+
+func readPodSpec(v Value) policy.PodSpec {
+	return policy.PodSpec{
+		RestartPolicy:       policy.RestartPolicy(v.Get("restartPolicy").text()),
+		InitContainers:      readContainers(v.Get("initContainers")),
+		Containers:          readContainers(v.Get("containers")),
+		EphemeralContainers: readContainers(v.Get("ephemeralContainers")),
+	}
+}
+
+func readContainers(list Value) []policy.Container {
+	if list.Kind() != Array || list.Len() == 0 {
+		return nil
+	}
+	containers := make([]policy.Container, 0, list.Len())
+	for v := list.First(); v.Exists(); v = v.Next() {
+		rules := v.Get("restartPolicyRules")
+		c := policy.Container{
+			Name:               v.Get("name").text(),
+			RestartPolicyRules: readRules(rules),
+			HasRules:           rules.Kind() == Array,
+		}
+		if own := v.Get("restartPolicy"); own.Kind() == String {
+			p := policy.RestartPolicy(own.Str())
+			c.RestartPolicy = &p
+		}
+		containers = append(containers, c)
+	}
+	return containers
+}
+
+func readRules(list Value) []policy.ContainerRestartRule {
+	if list.Kind() != Array || list.Len() == 0 {
+		return nil
+	}
+	rules := make([]policy.ContainerRestartRule, 0, list.Len())
+	for v := list.First(); v.Exists(); v = v.Next() {
+		rule := policy.ContainerRestartRule{Action: policy.ContainerRestartRuleAction(v.Get("action").text())}
+		if on := v.Get("exitCodes"); on.Kind() == Object {
+			rule.ExitCodes = &policy.ContainerRestartRuleOnExitCodes{
+				Operator: policy.ExitCodesOperator(on.Get("operator").text()),
+				Values:   readInt32s(on.Get("values")),
+			}
+		}
+		rules = append(rules, rule)
+	}
+	return rules
+}
+
+func readInt32s(list Value) []int32 {
+	if list.Kind() != Array || list.Len() == 0 {
+		return nil
+	}
+	values := make([]int32, 0, list.Len())
+	for v := list.First(); v.Exists(); v = v.Next() {
+		n, ok := v.Int64()
+		if !ok || n < math.MinInt32 || n > math.MaxInt32 {
+			n = 0 // null; anything else is a fault of type, found before
+		}
+		values = append(values, int32(n))
+	}
+	return values
+}
+
+// text returns a string, and "" for anything else, null included.
+func (v Value) text() string {
+	if v.Kind() != String {
+		return ""
+	}
+	return v.Str()
+}

@@ -1,0 +1,112 @@
+package ops
+
+import (
+	"strconv"
+
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/manifest"
+)
+
+// cluster is what a request says about Kubernetes.
+type cluster struct {
+	features policy.Features
+	// named tells that the request names the version, so that this version's fallbacks are asked for.
+	named bool
+}
+
+// readCluster reads the member cluster: version (default: the newest), featureGates, kubeletConfiguration.
+func (c *call) readCluster() cluster {
+	v := c.root.Get("cluster")
+	cl := cluster{features: policy.DefaultFeatures(policy.NewestMinor)}
+	if !v.Exists() || v.Kind() == manifest.Null {
+		return cl
+	}
+	c.members(v, "cluster", "version", "featureGates", "kubeletConfiguration")
+	minor := policy.NewestMinor
+	if version := v.Get("version"); version.Exists() && version.Kind() != manifest.Null {
+		minor, cl.named = c.readVersion(version)
+	}
+	kubelet := v.Get("kubeletConfiguration")
+	c.checkKubelet(kubelet, minor)
+	settings := c.readGates(v.Get("featureGates"), "cluster.featureGates")
+	settings = append(settings, c.readGates(kubelet.Get("featureGates"), "cluster.kubeletConfiguration.featureGates")...)
+	features, faults := policy.NewFeatures(minor, settings)
+	for _, f := range faults {
+		c.clusterFault(c.root.Locate(f.Path), f)
+	}
+	cl.features = features
+	return cl
+}
+
+func (c *call) readVersion(v manifest.Value) (minor int, ok bool) {
+	const path = "cluster.version"
+	if v.Kind() == manifest.Number { // 1.30 would be read as 1.3
+		c.clusterFault(v, policy.FieldError{
+			Path: path, Code: policy.CodeWrongType, Allowed: policy.Versions(),
+			Detail: "must be a string, found a number; write it in quotes: " + strconv.Quote(cut(string(v.Raw()))),
+		})
+		return policy.NewestMinor, false
+	}
+	s, isText := c.text(v, path)
+	if !isText {
+		return policy.NewestMinor, false
+	}
+	if minor, ok = policy.ParseVersion(s); !ok {
+		c.clusterFault(v, policy.FieldError{
+			Path: path, Code: policy.CodeUnknownVersion, Allowed: policy.Versions(),
+			Detail: strconv.Quote(cut(s)) + " is not a modelled version of Kubernetes; modelled are " +
+				policy.VersionName(policy.OldestMinor) + " to " + policy.VersionName(policy.NewestMinor),
+		})
+		return policy.NewestMinor, false
+	}
+	return minor, true
+}
+
+func (c *call) readGates(v manifest.Value, path string) []policy.GateSetting {
+	if !v.Exists() || v.Kind() == manifest.Null {
+		return nil
+	}
+	if v.Kind() != manifest.Object {
+		c.wrongType(v, path, "an object of booleans")
+		return nil
+	}
+	var settings []policy.GateSetting
+	for g := v.First(); g.Exists(); g = g.Next() {
+		if g.Kind() != manifest.Bool {
+			c.wrongType(g, g.Path(c.root), "true or false")
+			continue
+		}
+		settings = append(settings, policy.GateSetting{Name: cut(g.Key()), Enabled: g.Bool(), Path: g.Path(c.root)})
+	}
+	return settings
+}
+
+// checkKubelet checks the shape of a KubeletConfiguration. Which of its values matter is for the operations.
+func (c *call) checkKubelet(v manifest.Value, minor int) {
+	if !v.Exists() || v.Kind() == manifest.Null {
+		return
+	}
+	checked := manifest.CheckFields(v, "KubeletConfiguration", minor)
+	for _, f := range append(checked.Faults, checked.Strict...) {
+		f.Path = child("cluster.kubeletConfiguration", f.Path)
+		c.clusterFault(c.root.Locate(f.Path), f)
+	}
+}
+
+// writeCluster writes what was assumed about the cluster, so that no default is silent.
+func (c *call) writeCluster(cl cluster) {
+	c.w.Key("cluster")
+	c.w.Object()
+	c.w.Key("version")
+	c.w.String(policy.VersionName(cl.features.Minor))
+	c.w.Key("featureGates")
+	c.w.Object()
+	for _, g := range policy.Gates() {
+		if _, known := g.In(cl.features.Minor); known {
+			c.w.Key(g.Name)
+			c.w.Bool(cl.features.Enabled(g.Name))
+		}
+	}
+	c.w.End()
+	c.w.End()
+}

@@ -1,0 +1,283 @@
+package ops
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/manifest"
+)
+
+// exit is one entry of exits, with the container it names.
+type exit struct {
+	ref    policy.Ref
+	code   int32
+	reason string // as given, "" if absent
+}
+
+// decide answers what happens after each exit, judged alone in a Pod whose other containers run.
+func (c *call) decide() {
+	c.requestMembers("cluster", "fieldValidation", "manifest", "exits")
+	cl := c.readCluster()
+	l := c.load(cl.features)
+	if c.failure != nil {
+		return
+	}
+	c.passOverUnknown(&l)
+	c.faults = append(c.faults, l.faults...)
+	exits := c.readExits(&l)
+	if c.failOnFaults() || !c.withinBudget(&l.object.Spec, exits) {
+		return
+	}
+	compiled := policy.Compile(&l.object.Spec, cl.features)
+	c.w.Object()
+	c.w.Key("decisions")
+	c.w.Array()
+	for _, e := range exits {
+		c.writeDecision(&l.object, cl, compiled, e)
+		if c.w.Len() > policy.MaxOutputBytes {
+			return // Call reports it; there is no point in going on
+		}
+	}
+	c.w.End()
+	c.writeDropped(l.dropped)
+	c.writeWarnings(l.warnings)
+	c.writeCluster(cl)
+	c.w.End()
+}
+
+// passOverUnknown turns faults about actions and operators into warnings: the kubelet has an answer to them, or the
+// decision is undecided.
+func (c *call) passOverUnknown(l *loaded) {
+	kept := l.faults[:0]
+	for _, f := range l.faults {
+		if f.Code == policy.CodeUnsupported && (strings.HasSuffix(f.Path, "].action") || strings.HasSuffix(f.Path, ".exitCodes.operator")) {
+			l.warnings = append(l.warnings, f)
+		} else {
+			kept = append(kept, f)
+		}
+	}
+	l.faults = kept
+}
+
+// readExits reads the member exits. Containers are looked up only in a manifest that could be read.
+func (c *call) readExits(l *loaded) []exit {
+	v := c.root.Get("exits")
+	switch {
+	case !v.Exists() || v.Kind() == manifest.Null || v.Kind() == manifest.Array && v.Len() == 0:
+		c.requestFault(c.root, policy.FieldError{
+			Path: "exits", Code: policy.CodeRequired, Detail: `at least one exit is required, such as {"container":"main","exitCode":1}`,
+		})
+		return nil
+	case v.Kind() != manifest.Array:
+		c.wrongType(v, "exits", "an array")
+		return nil
+	case v.Len() > policy.MaxExits:
+		c.limit("exits", v.Len(), policy.MaxExits)
+		return nil
+	}
+	exits := make([]exit, 0, v.Len())
+	i := 0
+	for e := v.First(); e.Exists(); e = e.Next() {
+		exits = append(exits, c.readExit(e, element("exits", i), l))
+		i++
+	}
+	return exits
+}
+
+func (c *call) readExit(v manifest.Value, path string, l *loaded) (e exit) {
+	c.members(v, path, "container", "exitCode", "reason")
+	if v.Kind() != manifest.Object {
+		return e
+	}
+	e.reason, _ = c.text(v.Get("reason"), path+".reason")
+	e.code = c.readExitCode(v, path)
+	if l.readable {
+		e.ref = c.findContainer(v, path+".container", &l.object.Spec)
+	} else {
+		c.text(v.Get("container"), path+".container")
+	}
+	return e
+}
+
+func (c *call) readExitCode(v manifest.Value, path string) int32 {
+	path += ".exitCode"
+	code := v.Get("exitCode")
+	if !code.Exists() || code.Kind() == manifest.Null {
+		c.requestFault(v, policy.FieldError{Path: path, Code: policy.CodeRequired, Detail: "an exit code is required"})
+		return 0
+	}
+	n, ok := code.Int64()
+	switch {
+	case code.Kind() != manifest.Number:
+		c.wrongType(code, path, "an integer")
+	case !ok:
+		c.requestFault(code, policy.FieldError{
+			Path: path, Code: policy.CodeWrongType, Detail: "must be an integer, found " + cut(string(code.Raw())),
+		})
+	case n < math.MinInt32 || n > math.MaxInt32:
+		c.requestFault(code, policy.FieldError{
+			Path: path, Code: policy.CodeOutOfRange, Detail: "must be between -2147483648 and 2147483647, found " + cut(string(code.Raw())),
+		})
+	default:
+		return int32(n)
+	}
+	return 0
+}
+
+// findContainer looks the member container up. It may be absent if the Pod has a single main container.
+func (c *call) findContainer(v manifest.Value, path string, spec *policy.PodSpec) policy.Ref {
+	name, given := c.text(v.Get("container"), path)
+	if !given {
+		if len(spec.Containers) != 1 && !v.Get("container").Exists() {
+			c.requestFault(v, policy.FieldError{
+				Path: path, Code: policy.CodeRequired, Detail: "the Pod has several containers: name the one that exits", Allowed: containerNames(spec),
+			})
+		}
+		return policy.Ref{}
+	}
+	ref, found := spec.Find(name)
+	if !found {
+		c.requestFault(v.Get("container"), policy.FieldError{
+			Path: path, Code: policy.CodeUnknownContainer, Detail: "the Pod has no container " + strconv.Quote(cut(name)), Allowed: containerNames(spec),
+		})
+	}
+	return ref
+}
+
+// containerNames returns at most 20 names, in the order of the manifest.
+func containerNames(spec *policy.PodSpec) []string {
+	var names []string
+	for _, kind := range []policy.ContainerKind{policy.InitContainer, policy.MainContainer, policy.EphemeralContainer} {
+		for _, container := range spec.List(kind) {
+			if len(names) < 20 {
+				names = append(names, cut(container.Name))
+			}
+		}
+	}
+	return names
+}
+
+// withinBudget ends the operation if explaining the exits would compare too many values. A trace walks all rules of
+// its container; the decision itself costs next to nothing.
+func (c *call) withinBudget(spec *policy.PodSpec, exits []exit) bool {
+	steps := 0
+	for _, e := range exits {
+		for _, rule := range spec.Container(e.ref).RestartPolicyRules {
+			steps++
+			if rule.ExitCodes != nil {
+				steps += len(rule.ExitCodes.Values)
+			}
+		}
+		if steps > policy.MaxSteps {
+			c.failWith(policy.BudgetExceeded, "explaining these exits takes more than "+strconv.Itoa(policy.MaxSteps)+" steps")
+			c.failure.limit = "steps"
+			return false
+		}
+	}
+	return true
+}
+
+func (c *call) writeDecision(o *policy.Object, cl cluster, compiled *policy.Policy, e exit) {
+	w := &c.w
+	end := policy.Exit{Code: e.code, OOMKilled: e.reason == "OOMKilled"}
+	d := compiled.Decide(e.ref, end)
+	trace := policy.Trace(&o.Spec, cl.features, e.ref, end)
+	w.Object()
+	w.Key("container")
+	w.String(o.Spec.Container(e.ref).Name)
+	w.Key("exitCode")
+	w.Int(int64(e.code))
+	optional(w, "reason", e.reason)
+	if why, path := undecided(o, cl, e.ref, trace); why != "" {
+		w.Key("undecided")
+		w.Object()
+		w.Key("reason")
+		w.String(why)
+		w.Key("path")
+		w.String(path)
+		w.End()
+	} else {
+		writeOutcome(w, o, e.ref, d)
+	}
+	w.Key("trace")
+	w.Array()
+	for _, s := range trace {
+		writeStep(w, o, e.ref, s)
+	}
+	w.End()
+	w.End()
+}
+
+func writeOutcome(w *manifest.Writer, o *policy.Object, r policy.Ref, d policy.Decision) {
+	w.Key("action")
+	w.String(string(d.Action))
+	w.Key("because")
+	w.String(string(d.Because))
+	if d.PodFails {
+		w.Key("podFails")
+		w.Bool(true)
+	}
+	w.Key("decidedBy")
+	w.Object()
+	w.Key("level")
+	w.String(string(d.Level))
+	w.Key("path")
+	if d.Level == policy.LevelDefault && (d.Because == policy.BecauseAlways || d.Because == policy.BecauseUnknownPodPolicy) {
+		w.String(o.SpecPath + "restartPolicy")
+	} else {
+		w.String(stepPath(o, r, d.Level, int(d.Matched)))
+	}
+	if d.Level == policy.LevelRule {
+		w.Key("rule")
+		w.Int(int64(d.Matched))
+	}
+	w.End()
+}
+
+func writeStep(w *manifest.Writer, o *policy.Object, r policy.Ref, s policy.Step) {
+	w.Object()
+	w.Key("path")
+	w.String(stepPath(o, r, s.Level, s.Rule))
+	w.Key("result")
+	w.String(string(s.Result))
+	w.Key("code")
+	w.String(string(s.Code))
+	optional(w, "ignored", string(s.Ignored))
+	w.End()
+}
+
+// stepPath returns the path of the part of the manifest that a level stands for.
+func stepPath(o *policy.Object, r policy.Ref, level policy.Level, rule int) string {
+	switch level {
+	case policy.LevelRule:
+		return element(o.Path(r)+".restartPolicyRules", rule)
+	case policy.LevelContainer:
+		return o.Path(r) + ".restartPolicy"
+	case policy.LevelPod:
+		return o.SpecPath + "restartPolicy"
+	}
+	return o.Path(r)
+}
+
+// undecided returns why no answer is given: a rule that would have been looked at has an action or an operator that no
+// modelled release knows, and the request does not name a release whose fallback is asked for.
+func undecided(o *policy.Object, cl cluster, r policy.Ref, trace []policy.Step) (why, path string) {
+	if cl.named {
+		return "", ""
+	}
+	for _, s := range trace {
+		switch {
+		case s.Level != policy.LevelRule:
+			return "", ""
+		case s.Ignored == policy.IgnoredUnknownAction:
+			return "unknown_action", stepPath(o, r, s.Level, s.Rule) + ".action"
+		case s.Code == policy.StepUnknownOperator:
+			return "unknown_operator", stepPath(o, r, s.Level, s.Rule) + ".exitCodes.operator"
+		case s.Result == policy.Matched:
+			return "", ""
+		}
+	}
+	return "", ""
+}

@@ -1,0 +1,175 @@
+package ops
+
+import (
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/manifest"
+)
+
+// describe answers {} or {"module":{"sha256":"…","bytes":N}}, which it repeats; see the package comment.
+func (c *call) describe() {
+	c.requestMembers("module")
+	module := c.readModule(c.root.Get("module"))
+	if c.failOnFaults() {
+		return
+	}
+	w := &c.w
+	w.Object()
+	w.Key("product")
+	w.String("podfate")
+	w.Key("abi")
+	w.String(ABIVersion)
+	w.Key("schema")
+	w.String(SchemaVersion)
+	w.Key("versions")
+	w.Array()
+	for _, v := range policy.Versions() {
+		w.String(v)
+	}
+	w.End()
+	w.Key("defaultVersion")
+	w.String(policy.VersionName(policy.NewestMinor))
+	c.describeGates()
+	c.describeKinds()
+	c.describeOperations()
+	c.describeLimits()
+	if module.sha256 != "" {
+		w.Key("module")
+		w.Object()
+		w.Key("sha256")
+		w.String(module.sha256)
+		w.Key("bytes")
+		w.Int(module.bytes)
+		w.End()
+	}
+	w.End()
+}
+
+// module is what the host says it loaded.
+type module struct {
+	sha256 string // 64 lower-case hexadecimal digits
+	bytes  int64
+}
+
+func (c *call) readModule(v manifest.Value) (m module) {
+	if !v.Exists() || v.Kind() == manifest.Null {
+		return m
+	}
+	c.members(v, "module", "sha256", "bytes")
+	sha, _ := c.text(v.Get("sha256"), "module.sha256")
+	if !isDigest(sha) {
+		c.requestFault(v, policy.FieldError{
+			Path: "module.sha256", Code: policy.CodeBadFormat, Detail: "must be 64 lower-case hexadecimal digits",
+		})
+	}
+	bytes, ok := v.Get("bytes").Int64()
+	if !ok || bytes < 0 {
+		c.requestFault(v, policy.FieldError{
+			Path: "module.bytes", Code: policy.CodeWrongType, Detail: "must be the size of the module in bytes",
+		})
+	}
+	return module{sha, bytes}
+}
+
+func isDigest(s string) bool {
+	if len(s) != 64 {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *call) describeGates() {
+	w := &c.w
+	w.Key("gates")
+	w.Array()
+	for _, g := range policy.Gates() {
+		w.Object()
+		w.Key("name")
+		w.String(g.Name)
+		w.Key("versions")
+		w.Array()
+		for _, r := range g.Releases {
+			w.Object()
+			w.Key("version")
+			w.String(policy.VersionName(r.Minor))
+			w.Key("default")
+			w.Bool(r.Default)
+			w.Key("stage")
+			w.String(string(r.Stage))
+			w.Key("locked")
+			w.Bool(r.Locked)
+			w.End()
+		}
+		w.End()
+		w.Key("dependsOn")
+		w.Array()
+		for _, name := range g.DependsOn {
+			w.String(name)
+		}
+		w.End()
+		w.End()
+	}
+	w.End()
+}
+
+func (c *call) describeKinds() {
+	w := &c.w
+	w.Key("kinds")
+	w.Array()
+	for _, k := range manifest.Kinds() {
+		w.Object()
+		w.Key("apiVersion")
+		w.String(k.APIVersion)
+		w.Key("kind")
+		w.String(k.Kind)
+		w.End()
+	}
+	w.End()
+}
+
+func (c *call) describeOperations() {
+	w := &c.w
+	w.Key("operations")
+	w.Array()
+	for _, op := range table() {
+		w.Object()
+		w.Key("number")
+		w.Int(int64(op.Number))
+		w.Key("name")
+		w.String(op.Name)
+		w.Key("summary")
+		w.String(op.Summary)
+		w.End()
+	}
+	w.End()
+}
+
+// describeLimits lists each limit under the name that a LIMIT_EXCEEDED error uses.
+func (c *call) describeLimits() {
+	w := &c.w
+	w.Key("limits")
+	w.Object()
+	for _, l := range []struct {
+		name string
+		most int64
+	}{
+		{"requestBytes", policy.MaxRequestBytes},
+		{"manifestBytes", policy.MaxManifestBytes},
+		{"depth", policy.MaxDepth},
+		{"containers", policy.MaxContainers},
+		{"rules", policy.MaxRules},
+		{"values", policy.MaxValues},
+		{"exits", policy.MaxExits},
+		{"outputBytes", policy.MaxOutputBytes},
+		{"faults", policy.MaxFaults},
+		{"steps", policy.MaxSteps},
+	} {
+		w.Key(l.name)
+		w.Int(l.most)
+	}
+	w.End()
+}

@@ -1,0 +1,166 @@
+package ops
+
+import (
+	"strconv"
+
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/manifest"
+)
+
+// loaded is a manifest with what reading it brought to light.
+type loaded struct {
+	object   policy.Object
+	readable bool // object is what Kubernetes would have decoded; false after a fault of type
+	faults   []located
+	warnings []located
+	dropped  []policy.Dropped
+}
+
+// fieldValidation is what happens to unknown and duplicate fields, in the words of kubectl --validate.
+type fieldValidation string
+
+const (
+	strict fieldValidation = "Strict" // faults, as kubectl asks for by default
+	warn   fieldValidation = "Warn"   // warnings
+	ignore fieldValidation = "Ignore" // nothing is said
+)
+
+func (c *call) readFieldValidation() fieldValidation {
+	const path = "fieldValidation"
+	v := c.root.Get(path)
+	s, ok := c.text(v, path)
+	if !ok {
+		return strict
+	}
+	switch mode := fieldValidation(s); mode {
+	case strict, warn, ignore:
+		return mode
+	}
+	c.requestFault(v, policy.FieldError{
+		Path: path, Code: policy.CodeUnsupported, Detail: strconv.Quote(cut(s)) + " is not a mode",
+		Allowed: []string{string(strict), string(warn), string(ignore)},
+	})
+	return strict
+}
+
+// load reads the manifest as the API server of f would: decode, drop what gates disable, check. Faults of the request
+// around it (no manifest at all) go to c.faults.
+func (c *call) load(f policy.Features) loaded {
+	var l loaded
+	mode := c.readFieldValidation()
+	if !c.man.Exists() || c.man.Kind() == manifest.Null {
+		c.requestFault(c.root, policy.FieldError{Path: "manifest", Code: policy.CodeRequired, Detail: "a manifest is required"})
+		return l
+	}
+	if size := c.man.End() - c.man.Offset(); size > policy.MaxManifestBytes {
+		c.limit("manifestBytes", size, policy.MaxManifestBytes)
+		return l
+	}
+	if c.man.Kind() != manifest.Object {
+		c.wrongType(c.man, "manifest", "an object")
+		return l
+	}
+	kind, fault := c.kind(f.Minor)
+	if fault != nil {
+		l.faults = c.manifestFaults([]policy.FieldError{*fault})
+		return l
+	}
+	checked := manifest.CheckFields(c.man, kind.Kind, f.Minor)
+	l.faults = c.manifestFaults(checked.Faults)
+	switch mode {
+	case strict:
+		l.faults = append(l.faults, c.manifestFaults(checked.Strict)...)
+	case warn:
+		l.warnings = c.manifestFaults(checked.Strict)
+	}
+	if len(checked.Faults) > 0 {
+		return l
+	}
+	l.object = manifest.ReadObject(c.man, kind.Kind, kind.Template)
+	l.readable = true
+	if !c.withinLimits(&l.object.Spec) {
+		return l
+	}
+	l.dropped = policy.DropDisabled(&l.object.Spec, l.object.SpecPath, f)
+	l.faults = append(l.faults, c.manifestFaults(l.object.Validate(f))...)
+	return l
+}
+
+// kind finds what the manifest says it is, or the fault in that.
+func (c *call) kind(minor int) (manifest.KindInfo, *policy.FieldError) {
+	kinds := manifest.Kinds()
+	names := make([]string, 0, len(kinds))
+	for _, k := range kinds {
+		names = append(names, k.APIVersion+" "+k.Kind)
+	}
+	fault := &policy.FieldError{Path: "kind", Code: policy.CodeUnknownKind, Allowed: names}
+	for _, name := range []string{"kind", "apiVersion"} {
+		switch v := c.man.Get(name); v.Kind() {
+		case manifest.String:
+		case manifest.Invalid, manifest.Null:
+			fault.Path, fault.Code, fault.Detail = name, policy.CodeRequired, "a manifest names its apiVersion and kind"
+			return manifest.KindInfo{}, fault
+		default:
+			fault.Path, fault.Code, fault.Detail = name, policy.CodeWrongType, "must be a string, found "+kindName(v.Kind())
+			return manifest.KindInfo{}, fault
+		}
+	}
+	kind, version := c.man.Get("kind").Str(), c.man.Get("apiVersion").Str()
+	for _, k := range kinds {
+		if k.Kind == kind && k.APIVersion == version {
+			return k, nil
+		}
+		if k.Kind == kind {
+			fault.Path = "apiVersion"
+			fault.Allowed = []string{k.APIVersion}
+		}
+	}
+	fault.Detail = "no kind that Podfate knows: " + strconv.Quote(cut(version)) + " " + strconv.Quote(cut(kind))
+	return manifest.KindInfo{}, fault
+}
+
+// withinLimits ends the operation if the Pod is larger than anything Kubernetes would store.
+func (c *call) withinLimits(spec *policy.PodSpec) bool {
+	if n := spec.Len(); n > policy.MaxContainers {
+		c.limit("containers", n, policy.MaxContainers)
+		return false
+	}
+	for _, kind := range []policy.ContainerKind{policy.InitContainer, policy.MainContainer, policy.EphemeralContainer} {
+		for _, container := range spec.List(kind) {
+			if n := len(container.RestartPolicyRules); n > policy.MaxRules {
+				c.limit("rules", n, policy.MaxRules)
+				return false
+			}
+			for _, rule := range container.RestartPolicyRules {
+				if rule.ExitCodes != nil && len(rule.ExitCodes.Values) > policy.MaxValues {
+					c.limit("values", len(rule.ExitCodes.Values), policy.MaxValues)
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// writeDropped and writeWarnings write what the API server does silently and what it accepts with doubt.
+func (c *call) writeDropped(dropped []policy.Dropped) {
+	c.w.Key("dropped")
+	c.w.Array()
+	for _, d := range dropped {
+		c.w.Object()
+		c.w.Key("path")
+		c.w.String(d.Path)
+		c.w.Key("gate")
+		c.w.String(d.Gate)
+		if offset := c.place(d.Path); offset >= 0 {
+			c.position(&c.w, offset)
+		}
+		c.w.End()
+	}
+	c.w.End()
+}
+
+func (c *call) writeWarnings(warnings []located) {
+	c.w.Key("warnings")
+	c.writeFaults(&c.w, warnings)
+}

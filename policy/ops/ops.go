@@ -1,0 +1,221 @@
+package ops
+
+import (
+	"strconv"
+
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/manifest"
+)
+
+// Versions of what fronts and hosts build on.
+const (
+	ABIVersion    = "1.0" // the module's exports; see package wasm
+	SchemaVersion = "v1"  // requests and answers
+)
+
+// Operation is one question that Podfate answers.
+type Operation struct {
+	Number  uint32 // of pf_call; append-only
+	Name    string // CLI verb, HTTP path and method of each plugin
+	Summary string // one sentence for people
+	run     func(*call)
+}
+
+// table is in the order of the numbers, which never change.
+func table() []Operation {
+	return []Operation{
+		{1, "describe", "Versions, feature gates and their defaults, operations and limits.", (*call).describe},
+		{2, "validate", "Would the API server accept this manifest, what would it drop, what will never work?", (*call).validate},
+		{3, "decide", "A container exits now: what happens, and which rule or policy decides?", (*call).decide},
+	}
+}
+
+// Table returns the operations in the order of their numbers.
+func Table() []Operation { return table() }
+
+// Lookup returns the operation with this name.
+func Lookup(name string) (Operation, bool) {
+	for _, op := range table() {
+		if op.Name == name {
+			return op, true
+		}
+	}
+	return Operation{}, false
+}
+
+// Call runs operation number on request and returns its answer. If failed is true, the answer is an error payload:
+// {"error":{"code":…,"num":…,"message":…}}. The answer is the caller's. request is not kept and not changed.
+//
+// The same arguments give the same bytes. Call does not return an error payload for a bug: it panics, and the fronts
+// turn that into INTERNAL.
+func Call(number uint32, request []byte) (answer []byte, failed bool) {
+	c := &call{}
+	switch op, known := byNumber(number); {
+	case !known:
+		c.failWith(policy.UnsupportedOp, "no operation has the number "+strconv.FormatUint(uint64(number), 10))
+	case len(request) > policy.MaxRequestBytes:
+		c.limit("requestBytes", len(request), policy.MaxRequestBytes)
+	default:
+		c.read(request)
+		if c.failure == nil {
+			op.run(c)
+		}
+	}
+	if c.failure == nil && c.w.Len() > policy.MaxOutputBytes {
+		c.limit("outputBytes", c.w.Len(), policy.MaxOutputBytes)
+	}
+	if c.failure != nil {
+		return c.failure.payload(c), true
+	}
+	return c.w.Bytes(), false
+}
+
+func byNumber(number uint32) (Operation, bool) {
+	for _, op := range table() {
+		if op.Number == number {
+			return op, true
+		}
+	}
+	return Operation{}, false
+}
+
+// call is one operation under way.
+type call struct {
+	src  []byte
+	root manifest.Value // the request
+	man  manifest.Value // the manifest in it
+	w    manifest.Writer
+
+	faults  []located
+	failure *failure
+}
+
+// read parses the request and checks that it is an object.
+func (c *call) read(request []byte) {
+	c.src = request
+	root, err := manifest.Parse(request)
+	if err != nil {
+		c.failure = &failure{code: err.Code, message: err.Message, offset: err.Offset, limit: err.Limit}
+		return
+	}
+	c.root = root
+	c.man = root.Get("manifest")
+	for _, d := range root.Duplicates() {
+		if c.inManifest(d.Second) {
+			continue // the manifest's own check reports them
+		}
+		line, column := manifest.Position(request, d.First)
+		c.requestFaultAt(d.Second, policy.FieldError{
+			Path: d.Path, Code: policy.CodeDuplicateField,
+			Detail: "the name stands here for the second time, first in line " + strconv.Itoa(line) + ", column " + strconv.Itoa(column),
+		})
+	}
+}
+
+func (c *call) inManifest(offset int) bool {
+	return c.man.Exists() && offset >= c.man.Offset() && offset < c.man.End()
+}
+
+// members reports every member of v that is not in allowed. path is that of v in the request, "" for the root.
+func (c *call) members(v manifest.Value, path string, allowed ...string) {
+	if v.Kind() != manifest.Object {
+		c.wrongType(v, path, "an object")
+		return
+	}
+	for m := v.First(); m.Exists(); m = m.Next() {
+		if !contains(allowed, m.Key()) {
+			c.requestFaultAt(m.KeyOffset(), policy.FieldError{
+				Path: child(path, m.Key()), Code: policy.CodeUnknownField,
+				Detail: "unknown member", Allowed: allowed,
+			})
+		}
+	}
+}
+
+// requestMembers checks the request's top: what every request may have, and what this operation reads.
+func (c *call) requestMembers(own ...string) {
+	c.members(c.root, "", append([]string{"apiVersion", "kind"}, own...)...)
+	if c.root.Kind() != manifest.Object {
+		return
+	}
+	c.constant("apiVersion", "podfate.dev/v1")
+	c.constant("kind", "Scenario")
+}
+
+// constant checks a member that is optional but can have only one value.
+func (c *call) constant(name, value string) {
+	if s, ok := c.text(c.root.Get(name), name); ok && s != value {
+		c.requestFault(c.root.Get(name), policy.FieldError{
+			Path: name, Code: policy.CodeUnsupported,
+			Detail: strconv.Quote(cut(s)) + " is not a request of Podfate; a manifest belongs below manifest", Allowed: []string{value},
+		})
+	}
+}
+
+// text reads a string; ok is false if it is absent, null or, with a fault, of another type.
+func (c *call) text(v manifest.Value, path string) (s string, ok bool) {
+	switch v.Kind() {
+	case manifest.Invalid, manifest.Null:
+		return "", false
+	case manifest.String:
+		return v.Str(), true
+	}
+	c.wrongType(v, path, "a string")
+	return "", false
+}
+
+func (c *call) wrongType(v manifest.Value, path, want string) {
+	c.requestFault(v, policy.FieldError{
+		Path: path, Code: policy.CodeWrongType, Detail: "must be " + want + ", found " + kindName(v.Kind()),
+	})
+}
+
+func kindName(k manifest.Kind) string {
+	switch k {
+	case manifest.Null:
+		return "null"
+	case manifest.Bool:
+		return "a boolean"
+	case manifest.Number:
+		return "a number"
+	case manifest.String:
+		return "a string"
+	case manifest.Array:
+		return "an array"
+	case manifest.Object:
+		return "an object"
+	}
+	return "nothing"
+}
+
+func contains(list []string, s string) bool {
+	for _, e := range list {
+		if e == s {
+			return true
+		}
+	}
+	return false
+}
+
+// child returns the path of a member, in the spelling of manifest.Value.Path for the names that requests use.
+func child(path, name string) string {
+	name = cut(name)
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+func element(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+
+// cut bounds what a fault repeats of the user's text.
+func cut(s string) string {
+	if len(s) <= policy.MaxQuotedBytes {
+		return s
+	}
+	end := policy.MaxQuotedBytes
+	for end > 0 && s[end]&0xC0 == 0x80 {
+		end--
+	}
+	return s[:end] + "…"
+}

@@ -1,0 +1,153 @@
+package ops_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/ops"
+	"github.com/podfate/podfate/policy/policytest"
+)
+
+// Operation numbers are part of the ABI: they may be added to, never changed.
+func TestNumbersAreFixed(t *testing.T) {
+	want := map[string]uint32{"describe": 1, "validate": 2, "decide": 3}
+	for _, op := range ops.Table() {
+		if want[op.Name] != op.Number {
+			t.Errorf("%s has number %d, want %d", op.Name, op.Number, want[op.Name])
+		}
+		delete(want, op.Name)
+	}
+	for name := range want {
+		t.Errorf("%s is gone", name)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	pod := func(spec string) string {
+		return `"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":` + spec + `}`
+	}
+	numbers := func(n int) string { return strings.TrimSuffix(strings.Repeat("1,", n), ",") }
+	rules := func(rules, values int) string {
+		rule := `{"action":"Restart","exitCodes":{"operator":"In","values":[` + numbers(values) + `]}}`
+		return `{"containers":[{"name":"a","image":"i","restartPolicy":"Never","restartPolicyRules":[` +
+			strings.TrimSuffix(strings.Repeat(rule+",", rules), ",") + `]}]}`
+	}
+	exits := func(n int) string {
+		return `"exits":[` + strings.TrimSuffix(strings.Repeat(`{"exitCode":2},`, n), ",") + `]`
+	}
+	for _, test := range []struct {
+		name    string
+		op      uint32
+		request string
+		code    policy.ErrorCode
+		limit   string
+	}{
+		{"no such operation", 99, `{}`, policy.UnsupportedOp, ""},
+		{"operation 0", 0, `{}`, policy.UnsupportedOp, ""},
+		{"nothing", 3, ``, policy.BadJSON, ""},
+		{"not an object", 3, `[]`, policy.EventInvalid, ""},
+		{"invalid UTF-8", 3, "{\"a\":\"\xff\"}", policy.BadUTF8, ""},
+		{"no manifest", 2, `{}`, policy.EventInvalid, ""},
+		{"manifest of another type", 2, `{"manifest":[]}`, policy.EventInvalid, ""},
+		{"no kind", 3, `{"manifest":{},"exits":[{"exitCode":1}]}`, policy.ManifestInvalid, ""},
+		{"request too large", 3, `{"a":"` + strings.Repeat("x", policy.MaxRequestBytes) + `"}`, policy.LimitExceeded, "requestBytes"},
+		{"manifest too large", 2, `{` + pod(`{"hostname":"`+strings.Repeat("x", policy.MaxManifestBytes)+`"}`) + `}`, policy.LimitExceeded, "manifestBytes"},
+		{"nested too deeply", 3, strings.Repeat("[", 65) + strings.Repeat("]", 65), policy.LimitExceeded, "depth"},
+		{"too many rules", 2, `{` + pod(rules(policy.MaxRules+1, 1)) + `}`, policy.LimitExceeded, "rules"},
+		{"too many values", 2, `{` + pod(rules(1, policy.MaxValues+1)) + `}`, policy.LimitExceeded, "values"},
+		{"too many exits", 3, `{` + pod(rules(1, 1)) + `,` + exits(policy.MaxExits+1) + `}`, policy.LimitExceeded, "exits"},
+		{"too much to explain", 3, `{` + pod(rules(20, 255)) + `,` + exits(9999) + `}`, policy.BudgetExceeded, "steps"},
+		{"answer too large", 3, `{` + pod(rules(20, 1)) + `,` + exits(9999) + `}`, policy.LimitExceeded, "outputBytes"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			answer, failed := ops.Call(test.op, []byte(test.request))
+			var got struct {
+				Error struct {
+					Code  policy.ErrorCode
+					Num   int
+					Limit string
+				}
+			}
+			if err := json.Unmarshal(answer, &got); err != nil {
+				t.Fatalf("%v: %s", err, answer)
+			}
+			e := got.Error
+			if !failed || e.Code != test.code || e.Limit != test.limit || e.Num != test.code.Number() {
+				t.Errorf("got %.300s, want %s (%s)", answer, test.code, test.limit)
+			}
+		})
+	}
+}
+
+// At most 100 faults are listed; the last entry says how many more there are.
+func TestFaultsAreCapped(t *testing.T) {
+	request := `{"manifest":{"apiVersion":"v1","kind":"Pod"},"exits":[` + strings.TrimSuffix(strings.Repeat(`{"exitCode":"x"},`, 500), ",") + `]}`
+	answer, _ := ops.Call(3, []byte(request))
+	var got struct {
+		Error struct {
+			Faults []struct{ Code, Detail string }
+		}
+	}
+	if err := json.Unmarshal(answer, &got); err != nil {
+		t.Fatal(err)
+	}
+	faults := got.Error.Faults
+	if len(faults) != policy.MaxFaults+1 || faults[policy.MaxFaults].Code != string(policy.CodeTooManyFaults) {
+		t.Errorf("%d faults, the last %+v", len(faults), faults[len(faults)-1])
+	}
+	if len(answer) > 64<<10 {
+		t.Errorf("answer of %d bytes", len(answer))
+	}
+}
+
+// FuzzCall holds for every input: an answer is JSON, the same each time, within its limit, and the request is not
+// written to.
+func FuzzCall(f *testing.F) {
+	cases, err := policytest.Cases()
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, c := range cases {
+		f.Add(c.Operation.Number, c.Request)
+	}
+	f.Fuzz(func(t *testing.T, op uint32, request []byte) {
+		before := bytes.Clone(request)
+		answer, failed := ops.Call(op, request)
+		if !json.Valid(answer) {
+			t.Fatalf("not JSON: %q", answer)
+		}
+		if len(answer) > policy.MaxOutputBytes {
+			t.Fatalf("answer of %d bytes", len(answer))
+		}
+		again, failedAgain := ops.Call(op, request)
+		if failed != failedAgain || !bytes.Equal(answer, again) {
+			t.Fatalf("two answers: %s and %s", answer, again)
+		}
+		if !bytes.Equal(before, request) {
+			t.Fatal("the request was changed")
+		}
+	})
+}
+
+// BenchmarkCall is a whole operation on a small Pod, natively.
+func BenchmarkCall(b *testing.B) {
+	cases, err := policytest.Cases()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range cases {
+		if !strings.HasPrefix(c.Name, "c23-") && !strings.HasPrefix(c.Name, "describe/") {
+			continue
+		}
+		b.Run(c.Operation.Name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(c.Request)))
+			for b.Loop() {
+				ops.Call(c.Operation.Number, c.Request)
+			}
+		})
+	}
+}
