@@ -1,0 +1,152 @@
+package views
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// Locator finds a path of the manifest in the text as typed; line 0 if it cannot.
+type Locator func(path string) (line, column int)
+
+// ReadAnswer makes what the page shows of the answer to request by operation. answer is what the core wrote, an error
+// payload too, with line and column already those of the text as typed; locate gives the places that the core does not
+// write. locate may be nil. The error is that of a JSON text that is no answer.
+func ReadAnswer(operation string, request, answer []byte, locate Locator) (*Answer, error) {
+	a := &Answer{Operation: operation, Request: string(request)}
+	if err := json.Unmarshal(answer, a); err != nil {
+		return nil, err
+	}
+	r := reader{operation: operation, locate: locate}
+	var asked struct {
+		Manifest any `json:"manifest"`
+	}
+	if json.Unmarshal(request, &asked) == nil {
+		r.manifest = asked.Manifest
+	}
+	for i := range a.Decisions {
+		r.decision(&a.Decisions[i])
+	}
+	for i := range a.Faults {
+		r.fault(&a.Faults[i])
+	}
+	for i := range a.Warnings {
+		r.fault(&a.Warnings[i])
+	}
+	for i := range a.Dropped {
+		r.place(a.Dropped[i].Path, &a.Dropped[i].Place)
+	}
+	if a.Error != nil {
+		for i := range a.Error.Faults {
+			r.fault(&a.Error.Faults[i])
+		}
+	}
+	return a, nil
+}
+
+// reader adds what stands in the manifest to an answer.
+type reader struct {
+	operation string
+	manifest  any // as decoded from JSON, nil if unknown
+	locate    Locator
+}
+
+func (r reader) place(path string, p *Place) {
+	if p.Line == 0 && r.locate != nil {
+		p.Line, p.Column = r.locate(path)
+	}
+}
+
+// fault forgets the place of what is not in the manifest: lines of the generated request mean nothing to a reader.
+func (r reader) fault(f *Fault) {
+	if control(f.Path) != "" {
+		f.Place = Place{}
+		return
+	}
+	if f.Path != "" {
+		r.place(f.Path, &f.Place)
+	}
+}
+
+func (r reader) decision(d *Decision) {
+	if d.Undecided != nil {
+		r.place(d.Undecided.Path, &d.Undecided.Place)
+	} else {
+		r.place(d.DecidedBy.Path, &d.DecidedBy.Place)
+	}
+	for i := range d.Trace {
+		s := &d.Trace[i]
+		r.place(s.Path, &s.Place)
+		s.Quote = quoteStep(r.at(s.Path))
+	}
+}
+
+// at returns the value at path in the manifest, nil if there is none. The paths of steps have plain names only.
+func (r reader) at(path string) any {
+	v := r.manifest
+	for _, name := range strings.FieldsFunc(path, func(c rune) bool { return c == '.' || c == '[' || c == ']' }) {
+		switch container := v.(type) {
+		case map[string]any:
+			v = container[name]
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i < 0 || i >= len(container) {
+				return nil
+			}
+			v = container[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+// quoteStep returns in short what stands in the manifest: a policy's value, or a rule as In [42] → Restart.
+func quoteStep(v any) string {
+	switch v := v.(type) {
+	case string:
+		return Visible(short(v))
+	case map[string]any:
+		if _, isContainer := v["name"]; isContainer {
+			return ""
+		}
+		on, _ := v["exitCodes"].(map[string]any)
+		operator, _ := on["operator"].(string)
+		action, _ := v["action"].(string)
+		return say("rule", "operator", Visible(short(operator)), "values", quoteValues(on["values"]), "action", Visible(short(action)))
+	}
+	return ""
+}
+
+// maxValuesShown bounds how many values of a rule a step repeats.
+const maxValuesShown = 8
+
+func quoteValues(v any) string {
+	list, _ := v.([]any)
+	var shown []string
+	for _, e := range list[:min(len(list), maxValuesShown)] {
+		text, err := json.Marshal(e)
+		if err == nil {
+			shown = append(shown, Visible(short(string(text))))
+		}
+	}
+	if len(list) > maxValuesShown {
+		return say("values.cut", "values", strings.Join(shown, ", "), "n", number(len(list)))
+	}
+	return say("values", "values", strings.Join(shown, ", "))
+}
+
+// control returns the id of the form's control that path of the request speaks of, "" for a path of the manifest.
+func control(path string) string {
+	switch {
+	case path == "exits" || strings.HasPrefix(path, "exits["):
+		return "exits"
+	case path == "cluster.version":
+		return "version"
+	case path == "cluster.featureGates" || strings.HasPrefix(path, "cluster.featureGates"):
+		return "gates"
+	case path == "fieldValidation":
+		return "validation"
+	}
+	return ""
+}

@@ -1,0 +1,161 @@
+package views
+
+// Page is everything that the playground shows.
+type Page struct {
+	Form     Form
+	Examples []Example // the menu, in its order
+	Module   Module
+	Answer   *Answer // nil: nothing was asked
+	Assets   Assets
+	// Origin is scheme and host under which the page was asked for, as in "http://127.0.0.1:8080"; the curl line
+	// names it. "" leaves curl out.
+	Origin string
+}
+
+// Form is what the reader typed and chose; the names of its controls are in [ReadForm].
+type Form struct {
+	Manifest   string // YAML or JSON, as typed
+	Exits      string // shorthand: main=42, main=1:OOMKilled; blank asks for validate instead of decide
+	Version    string // a Kubernetes version such as "1.37"; "" is the module's default
+	Validation string // Strict, Warn or Ignore; "" is Strict
+	// Gates holds the gates that are set, "true" or "false"; a gate that is absent has its default.
+	Gates map[string]string
+	// Example is the id of the example whose text this is, "" for the reader's own.
+	Example string
+}
+
+// Example is an entry of the menu.
+type Example struct {
+	ID       string // of /?example=ID; stable
+	Title    string
+	Question string // one sentence
+	Form     Form
+}
+
+// Module is the WebAssembly module that answers, as describe tells it. Its JSON is that of describe's answer.
+type Module struct {
+	Product        string   `json:"product"`
+	ABI            string   `json:"abi"`
+	Schema         string   `json:"schema"`
+	Versions       []string `json:"versions"` // of Kubernetes, oldest first
+	DefaultVersion string   `json:"defaultVersion"`
+	Gates          []Gate   `json:"gates"`
+	File           File     `json:"module"`
+	// URL is where the file can be fetched: its address changes with its content.
+	URL string `json:"-"`
+}
+
+// File identifies the module's bytes.
+type File struct {
+	SHA256 string `json:"sha256"` // 64 lower-case hexadecimal digits
+	Bytes  int    `json:"bytes"`
+}
+
+// Gate is a feature gate that changes answers.
+type Gate struct {
+	Name     string        `json:"name"`
+	Releases []GateRelease `json:"versions"` // a version that is not listed does not know the gate
+}
+
+// GateRelease is what one version of Kubernetes says about a gate.
+type GateRelease struct {
+	Version string `json:"version"`
+	Default bool   `json:"default"`
+	Stage   string `json:"stage"` // Alpha, Beta, GA
+	Locked  bool   `json:"locked"`
+}
+
+// Assets are the addresses of the page's own files.
+type Assets struct {
+	Style, Script, Worker, Icon string
+}
+
+// Answer is what the page shows of an operation's answer. [ReadAnswer] makes one; its JSON is that of the core.
+type Answer struct {
+	Operation string `json:"-"` // validate or decide
+	Request   string `json:"-"` // the JSON that was answered; "" if none was sent
+
+	Valid     bool       `json:"valid"` // of validate
+	Decisions []Decision `json:"decisions"`
+	Faults    []Fault    `json:"faults"`
+	Dropped   []Dropped  `json:"dropped"`
+	Warnings  []Fault    `json:"warnings"`
+	Cluster   Cluster    `json:"cluster"`
+	Error     *Error     `json:"error"` // the operation was refused; then only Operation and Request are set besides
+}
+
+// Cluster is what the answer assumes about Kubernetes.
+type Cluster struct {
+	Version string `json:"version"`
+}
+
+// Decision is what happens after one exit.
+type Decision struct {
+	Container string     `json:"container"`
+	ExitCode  int        `json:"exitCode"`
+	Reason    string     `json:"reason"`
+	Action    string     `json:"action"` // Restart, RestartAllContainers, Stop; "" if undecided
+	Because   string     `json:"because"`
+	PodFails  bool       `json:"podFails"`
+	DecidedBy DecidedBy  `json:"decidedBy"`
+	Undecided *Undecided `json:"undecided"`
+	Trace     []Step     `json:"trace"`
+}
+
+// DecidedBy is the part of the manifest that decided.
+type DecidedBy struct {
+	Level string `json:"level"` // rule, container, pod, default
+	Path  string `json:"path"`
+	Rule  int    `json:"rule"` // index, for level rule
+	Place
+}
+
+// Undecided says why no action is given.
+type Undecided struct {
+	Reason string `json:"reason"`
+	Path   string `json:"path"`
+	Place
+}
+
+// Step is one part of the manifest that was looked at.
+type Step struct {
+	Path    string `json:"path"`
+	Result  string `json:"result"` // matched, not_matched, skipped, not_reached
+	Code    string `json:"code"`
+	Ignored string `json:"ignored"` // why a rule that matched did not decide
+	Quote   string `json:"-"`       // what stands there, in short: In [42] → Restart
+	Place
+}
+
+// Fault is something wrong with the manifest or the rest of the request.
+type Fault struct {
+	Path    string   `json:"path"`
+	Code    string   `json:"code"`
+	Detail  string   `json:"detail"`
+	Message string   `json:"message"` // exactly what Kubernetes prints, "" if it prints nothing
+	Allowed []string `json:"allowed"`
+	Place
+}
+
+// Dropped is a field that the API server removes without a word.
+type Dropped struct {
+	Path string `json:"path"`
+	Gate string `json:"gate"`
+	Place
+}
+
+// Error is why an operation was refused.
+type Error struct {
+	Code    string  `json:"code"`
+	Message string  `json:"message"`
+	Path    string  `json:"path"`
+	Faults  []Fault `json:"faults"`
+	Place
+}
+
+// Place is where something stands in the manifest as typed: line and column, both from 1, columns in Unicode code
+// points. Line 0 is nowhere: the thing is not in the manifest, or its place is not known.
+type Place struct {
+	Line   int `json:"line"`
+	Column int `json:"column"`
+}

@@ -1,0 +1,112 @@
+package views
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/a-h/templ"
+)
+
+// anchor is the address of a line's number in the editor; without JavaScript the browser jumps there and marks it.
+func anchor(p Place) templ.SafeURL { return templ.SafeURL("#L" + number(p.Line)) }
+
+// version is the version that the page shows as chosen.
+func version(p Page) string {
+	if p.Form.Version == "" {
+		return p.Module.DefaultVersion
+	}
+	return p.Form.Version
+}
+
+func exampleQuestion(p Page) string {
+	for _, e := range p.Examples {
+		if e.ID == p.Form.Example {
+			return e.Question
+		}
+	}
+	return ""
+}
+
+type choice struct{ value, text string }
+
+func validations() []choice {
+	return []choice{{"Strict", "Strict: faults"}, {"Warn", "Warn: warnings"}, {"Ignore", "Ignore: nothing said"}}
+}
+
+// gateDefault is what version says about g when nobody sets it.
+func gateDefault(g Gate, version string) string {
+	for _, r := range g.Releases {
+		if r.Version == version {
+			state := "off"
+			if r.Default {
+				state = "on"
+			}
+			if r.Locked {
+				return "default: " + state + " (" + r.Stage + ", locked)"
+			}
+			return "default: " + state + " (" + r.Stage + ")"
+		}
+	}
+	return "not in " + version
+}
+
+// manifestEditor writes the text area. HTML drops one line end at its beginning, so one is written first.
+func manifestEditor(text string) templ.Component {
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		_, err := io.WriteString(w, `<textarea id="manifest" name="manifest" rows="`+number(max(lines(text)+1, 12))+
+			`" wrap="off" spellcheck="false" autocapitalize="off" autocomplete="off" autocorrect="off">`+"\n"+
+			templ.EscapeString(text)+`</textarea>`)
+		return err
+	})
+}
+
+// CommandLine is the shell command that asks the same of the manifest in pod.yaml.
+func CommandLine(f Form) string {
+	words := []string{"podfate", f.Operation(), "-f", "pod.yaml"}
+	if f.Version != "" {
+		words = append(words, "--kubernetes-version", f.Version)
+	}
+	if gates := gateList(f.Gates); gates != "" {
+		words = append(words, "--feature-gates", gates)
+	}
+	if f.Validation != "" && f.Validation != "Strict" {
+		words = append(words, "--validate", strings.ToLower(f.Validation))
+	}
+	for _, exit := range exitWords(f.Exits) {
+		words = append(words, "--exit", exit)
+	}
+	for i, w := range words {
+		words[i] = shellQuote(w)
+	}
+	return strings.Join(words, " ")
+}
+
+// Curl is the shell command that sends the page's request to this server.
+func Curl(p Page) string {
+	if p.Origin == "" || p.Answer == nil || p.Answer.Request == "" {
+		return ""
+	}
+	return "curl -sS " + shellQuote(p.Origin+"/api/v1/"+p.Answer.Operation) +
+		" -H 'Content-Type: application/json' --data-binary " + shellQuote(p.Answer.Request)
+}
+
+// gateList is the gates of a form as --feature-gates takes them, by name.
+func gateList(gates map[string]string) string {
+	var list []string
+	for name, value := range gates {
+		list = append(list, name+"="+value)
+	}
+	slices.Sort(list)
+	return strings.Join(list, ",")
+}
+
+// shellQuote returns s as one word of a POSIX shell. Controls are written out: a pasted command shows what it is.
+func shellQuote(s string) string {
+	s = Visible(s)
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-=:.,/@%+") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

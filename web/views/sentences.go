@@ -1,0 +1,207 @@
+package views
+
+import "strings"
+
+// The functions of this file turn codes into sentences; render.js has one of the same name for each.
+
+// headline is the verdict in one line.
+func headline(a *Answer) string {
+	switch {
+	case a.Error != nil && known("error."+a.Error.Code):
+		return say("error."+a.Error.Code, "version", a.Cluster.Version)
+	case a.Error != nil:
+		return say("error.other")
+	case len(a.Decisions) == 1:
+		return sentence(a.Decisions[0])
+	case len(a.Decisions) > 1:
+		return say("verdict.several", "n", number(len(a.Decisions)), "outcomes", outcomes(a.Decisions))
+	case a.Valid:
+		return say("verdict.valid", "version", a.Cluster.Version)
+	}
+	return say("verdict.invalid", "version", a.Cluster.Version)
+}
+
+func sentence(d Decision) string {
+	if d.Undecided != nil {
+		return say("verdict.undecided", "container", Visible(d.Container), "code", code(d))
+	}
+	return say("verdict.decision", "container", Visible(d.Container), "code", code(d), "action", say("action."+d.Action))
+}
+
+// code is the exit code with the reason that was given.
+func code(d Decision) string {
+	if d.Reason == "" {
+		return number(d.ExitCode)
+	}
+	return say("code.reason", "code", number(d.ExitCode), "reason", Visible(short(d.Reason)))
+}
+
+// outcomes counts the decisions by action.
+func outcomes(decisions []Decision) string {
+	var parts []string
+	for _, action := range []string{"Restart", "RestartAllContainers", "Stop", ""} {
+		n := 0
+		for _, d := range decisions {
+			if d.Action == action {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, say("verdict.outcome", "n", number(n), "action", say("action."+action)))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// by says who decided: by rule 0.
+func by(d Decision) string {
+	return say("by."+d.DecidedBy.Level+"."+d.Because, "rule", number(d.DecidedBy.Rule))
+}
+
+// means says what an action brings about.
+func means(d Decision) string {
+	switch {
+	case d.Undecided != nil:
+		return say("means." + d.Undecided.Reason)
+	case d.PodFails:
+		return say("means.podFails")
+	case d.Because == "init_completed":
+		return say("means.init_completed")
+	}
+	return say("means." + d.Action)
+}
+
+// tone is the class of the verdict; the words say the same.
+func tone(a *Answer) string {
+	switch {
+	case a.Error != nil:
+		return "fault"
+	case len(a.Decisions) == 1:
+		return outcomeTone(a.Decisions[0].Action)
+	case len(a.Decisions) > 1:
+		return "several"
+	case a.Valid:
+		return "valid"
+	}
+	return "fault"
+}
+
+func outcomeTone(action string) string {
+	switch action {
+	case "Restart":
+		return "restart"
+	case "RestartAllContainers":
+		return "all"
+	case "Stop":
+		return "stop"
+	}
+	return "undecided"
+}
+
+func glyph(a *Answer) string {
+	switch {
+	case len(a.Decisions) == 1:
+		return say("glyph." + a.Decisions[0].Action)
+	case len(a.Decisions) > 1, a.Error == nil && a.Valid:
+		return say("glyph.valid")
+	}
+	return say("glyph.fault")
+}
+
+// title names the part of the manifest that a step looked at: rule 0, container's restartPolicy.
+func title(path string) string {
+	if i := strings.LastIndex(path, ".restartPolicyRules["); i >= 0 && strings.HasSuffix(path, "]") {
+		return say("title.rule", "rule", path[i+len(".restartPolicyRules["):len(path)-1])
+	}
+	switch {
+	case strings.HasSuffix(path, "].restartPolicy"):
+		return say("title.container")
+	case strings.HasSuffix(path, "restartPolicy"):
+		return say("title.pod")
+	}
+	return say("title.default")
+}
+
+// why says why a step of the decision about d has its result.
+func why(d Decision, s Step) string {
+	text := say("why."+s.Code, "code", number(d.ExitCode), "values", s.values())
+	if s.Ignored != "" {
+		text += ", " + say("ignored."+s.Ignored)
+	}
+	return text
+}
+
+// values cuts the list out of the quoted rule.
+func (s Step) values() string {
+	from, to := strings.IndexByte(s.Quote, '['), strings.LastIndexByte(s.Quote, ']')
+	if from < 0 || to < from {
+		return say("values", "values", "")
+	}
+	return s.Quote[from : to+1]
+}
+
+// message is the text of Kubernetes, or path and detail where it prints none.
+func message(f Fault) string {
+	switch {
+	case f.Message != "":
+		return Visible(f.Message)
+	case f.Path == "":
+		return Visible(f.Detail)
+	}
+	return say("fault.plain", "path", Visible(f.Path), "detail", Visible(f.Detail))
+}
+
+// allowed lists what could stand there, unless the message of Kubernetes does.
+func allowed(f Fault) string {
+	if f.Message != "" || len(f.Allowed) == 0 {
+		return ""
+	}
+	return say("fault.allowed", "allowed", Visible(strings.Join(f.Allowed, ", ")))
+}
+
+// faults are what is wrong, of whichever operation.
+func faults(a *Answer) []Fault {
+	if a.Error == nil {
+		return a.Faults
+	}
+	if len(a.Error.Faults) > 0 {
+		return a.Error.Faults
+	}
+	return []Fault{{Detail: a.Error.Message, Place: a.Error.Place}}
+}
+
+// live is what a screen reader announces about an answer, once.
+func live(a *Answer) string {
+	if list := faults(a); len(list) > 0 {
+		return say("live.fault", "verdict", headline(a), "message", message(list[0]))
+	}
+	return headline(a)
+}
+
+// maxLines bounds the numbered lines of the editor; a longer text is edited without numbers from there on.
+const maxLines = 5000
+
+// lines is the number of lines of the editor.
+func lines(manifest string) int { return min(strings.Count(manifest, "\n")+1, maxLines) }
+
+// marks gives the lines of the editor that the answer speaks of: fault, warning or decided, in this precedence.
+func marks(a *Answer) map[int]string {
+	m := map[int]string{}
+	if a == nil {
+		return m
+	}
+	for _, d := range a.Decisions {
+		m[d.DecidedBy.Line] = "decided"
+	}
+	for _, f := range a.Warnings {
+		m[f.Line] = "warning"
+	}
+	for _, d := range a.Dropped {
+		m[d.Line] = "warning"
+	}
+	for _, f := range faults(a) {
+		m[f.Line] = "fault"
+	}
+	delete(m, 0)
+	return m
+}
