@@ -23,3 +23,7 @@ const (
 	// MaxQuotedBytes bounds how much of the user's text one fault repeats.
 	MaxQuotedBytes = 256
 )
+
+// MaxSteps bounds the comparisons of exit codes with values that one call makes to explain decisions: about 10 ms
+// natively, a second on an interpreter of WebAssembly.
+const MaxSteps = 10_000_000
