@@ -1,0 +1,112 @@
+package schema
+
+import (
+	"sort"
+	"unicode/utf8"
+
+	"github.com/podfate/podfate/policy/manifest"
+	"go.yaml.in/yaml/v3"
+)
+
+// lines finds line and column of offsets in a text, and the reverse. Lines end with a line feed, as they do for
+// [manifest.Position], which looks at the whole text each time.
+type lines struct {
+	text  []byte
+	start []int // offset of each line's first byte
+}
+
+func newLines(text []byte) *lines {
+	l := &lines{text: text, start: []int{0}}
+	for i, c := range text {
+		if c == '\n' {
+			l.start = append(l.start, i+1)
+		}
+	}
+	return l
+}
+
+func (l *lines) position(offset int) (line, column int) {
+	offset = max(0, min(offset, len(l.text)))
+	line = sort.SearchInts(l.start, offset+1)
+	return line, utf8.RuneCount(l.text[l.start[line-1]:offset]) + 1
+}
+
+// offset is the inverse of position; ok is false for a line that the text does not have.
+func (l *lines) offset(line, column int) (offset int, ok bool) {
+	if line < 1 || line > len(l.start) {
+		return 0, false
+	}
+	offset = l.start[line-1]
+	for ; column > 1 && offset < len(l.text); column-- {
+		_, size := utf8.DecodeRune(l.text[offset:])
+		offset += size
+	}
+	return offset, true
+}
+
+// yamlLines are the lines of a document as YAML 1.1 counts them: a carriage return, U+0085, U+2028 and U+2029 end
+// one as well. Positions of nodes are in these lines.
+type yamlLines struct {
+	text  []byte
+	start []int
+}
+
+func newYAMLLines(text []byte) yamlLines {
+	l := yamlLines{text: text, start: []int{0}}
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\n':
+			l.start = append(l.start, i+1)
+		case '\r':
+			if i+1 < len(text) && text[i+1] == '\n' {
+				i++
+			}
+			l.start = append(l.start, i+1)
+		case 0xC2: // U+0085
+			if i+1 < len(text) && text[i+1] == 0x85 {
+				i++
+				l.start = append(l.start, i+1)
+			}
+		case 0xE2: // U+2028, U+2029
+			if i+2 < len(text) && text[i+1] == 0x80 && (text[i+2] == 0xA8 || text[i+2] == 0xA9) {
+				i += 2
+				l.start = append(l.start, i+1)
+			}
+		}
+	}
+	return l
+}
+
+// offset returns where n stands in the text.
+func (l yamlLines) offset(n *yaml.Node) int {
+	if n.Line < 1 || n.Line > len(l.start) {
+		return 0
+	}
+	offset := l.start[n.Line-1]
+	for column := n.Column; column > 1 && offset < len(l.text); column-- {
+		_, size := utf8.DecodeRune(l.text[offset:])
+		offset += size
+	}
+	return offset
+}
+
+// place is where something stands in a text.
+type place struct {
+	source       string
+	line, column int
+	offset       int // in bytes from the beginning of the text, a byte order mark included
+}
+
+// child returns the child of v that begins at or before offset and the next one does not, with its index.
+func child(v manifest.Value, offset int) (c manifest.Value, index int) {
+	for next := v.First(); next.Exists() && next.KeyOffset() <= offset; next = next.Next() {
+		c = next
+		index++
+	}
+	return c, index - 1
+}
+
+// lineStart returns the offset of a line that a YAML library names, the nearest one for a line that is not there.
+func (l yamlLines) lineStart(line int) int {
+	return l.start[max(0, min(line-1, len(l.start)-1))]
+}

@@ -1,0 +1,128 @@
+package schema
+
+import (
+	"bytes"
+	"sort"
+	"strconv"
+
+	"github.com/podfate/podfate/policy/manifest"
+)
+
+// Position returns where the value at path of the request stands in the text it comes from: the name given to
+// [DecodeNamed], line and column, both from 1. For a value that is missing it is the deepest ancestor that is there;
+// for one that comes from [Overrides] line and column are 0.
+func (r *Request) Position(path string) (source string, line, column int) {
+	root, _ := manifest.Parse(r.json) // absent in a text that is not JSON: then everything is at its beginning
+	p, _ := r.place(root.Locate(path).Offset())
+	return p.source, p.line, p.column
+}
+
+// place returns where the value or name at offset of the request comes from; ok is false for what no document has.
+func (r *Request) place(offset int) (p place, ok bool) {
+	i := sort.Search(len(r.spans), func(i int) bool { return r.spans[i].end > offset })
+	if i < len(r.spans) && r.spans[i].start <= offset {
+		s := r.spans[i]
+		return s.doc.place(s.from + offset - s.start), true
+	}
+	if offset == 0 {
+		return r.anchor, true
+	}
+	if i == len(r.spans) && i > 0 && r.spans[i-1].end == offset { // behind the end, where a text breaks off
+		s := r.spans[i-1]
+		return s.doc.place(s.from + offset - s.start), true
+	}
+	return place{}, false
+}
+
+// Relocate returns an answer of the core to r with its places translated. The core counts lines, columns and offsets
+// in the JSON that it was given; the result counts them in the text that r was built from. A place that no document
+// has, because it comes from [Overrides], is left out. answer is not changed; it is returned itself if there is nothing
+// to translate.
+//
+// Only the bytes of members "line", "column" and "offset" with a number are touched: inside a string of JSON the
+// quotes of these names would be escaped.
+func (r *Request) Relocate(answer []byte) []byte {
+	if r.verbatim || !bytes.Contains(answer, []byte(`"line":`)) && !bytes.Contains(answer, []byte(`"offset":`)) {
+		return answer
+	}
+	in := newLines(r.json)
+	out := make([]byte, 0, len(answer)+64)
+	for rest := answer; ; {
+		i := nextPlace(rest)
+		if i < 0 {
+			return append(out, rest...)
+		}
+		out, rest = append(out, rest[:i]...), rest[i:]
+		p, used := r.translate(in, rest)
+		if used == 0 { // another member of that name
+			out, rest = append(out, rest[0]), rest[1:]
+			continue
+		}
+		if len(p) > 0 {
+			out = append(out, p...)
+		} else {
+			out = bytes.TrimSuffix(out, []byte(","))
+		}
+		rest = rest[used:]
+		if len(p) == 0 && len(out) > 0 && out[len(out)-1] == '{' {
+			rest = bytes.TrimPrefix(rest, []byte(","))
+		}
+	}
+}
+
+// nextPlace returns the offset of the next member that may be a place, -1 if there is none.
+func nextPlace(b []byte) int {
+	line, offset := bytes.Index(b, []byte(`"line":`)), bytes.Index(b, []byte(`"offset":`))
+	if line < 0 || offset >= 0 && offset < line {
+		return offset
+	}
+	return line
+}
+
+// translate returns what takes the place of the first used bytes of b, nothing if no document has that place; used is
+// 0 if they are not a place.
+func (r *Request) translate(in *lines, b []byte) (replacement []byte, used int) {
+	if offset, n := member(b, "offset"); n > 0 {
+		p, ok := r.place(offset)
+		if !ok {
+			return nil, n
+		}
+		return strconv.AppendInt([]byte(`"offset":`), int64(p.offset), 10), n
+	}
+	line, n := member(b, "line")
+	if n == 0 || n == len(b) || b[n] != ',' {
+		return nil, 0
+	}
+	column, m := member(b[n+1:], "column")
+	if m == 0 {
+		return nil, 0
+	}
+	used = n + 1 + m
+	offset, ok := in.offset(line, column)
+	if !ok {
+		return nil, used
+	}
+	p, ok := r.place(offset)
+	if !ok || p.line == 0 {
+		return nil, used
+	}
+	replacement = strconv.AppendInt([]byte(`"line":`), int64(p.line), 10)
+	return strconv.AppendInt(append(replacement, `,"column":`...), int64(p.column), 10), used
+}
+
+// member reads a member with a number from the beginning of b; n is 0 if it is not there.
+func member(b []byte, name string) (value, n int) {
+	head := `"` + name + `":`
+	if !bytes.HasPrefix(b, []byte(head)) {
+		return 0, 0
+	}
+	n = len(head)
+	for n < len(b) && '0' <= b[n] && b[n] <= '9' && value < 1<<30 {
+		value = value*10 + int(b[n]-'0')
+		n++
+	}
+	if n == len(head) {
+		return 0, 0
+	}
+	return value, n
+}

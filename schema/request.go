@@ -1,0 +1,524 @@
+package schema
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/manifest"
+)
+
+// Overrides are parts of a request that do not come from a document: flags of a command, fields of a form. The zero
+// value changes nothing.
+type Overrides struct {
+	// Version replaces cluster.version unless it is "".
+	Version string
+	// FeatureGates are added to cluster.featureGates and replace gates of the same name there.
+	FeatureGates map[string]bool
+	// FieldValidation replaces fieldValidation unless it is "".
+	FieldValidation string
+	// Exits are added behind those of the documents.
+	Exits []Exit
+	// Members are further members of the request as JSON. Each replaces the member of that name; one that a field
+	// above sets as well is a fault.
+	Members map[string]json.RawMessage
+}
+
+// Exit is an entry of exits.
+type Exit struct {
+	Container string // "" leaves the member out: the only container of the Pod
+	ExitCode  int32
+	Reason    string // "" leaves the member out
+}
+
+func (o *Overrides) empty() bool {
+	return o.Version == "" && len(o.FeatureGates) == 0 && o.FieldValidation == "" && len(o.Exits) == 0 && len(o.Members) == 0
+}
+
+// Request is one request for the core, built from documents. Nothing of it changes.
+type Request struct {
+	json     []byte
+	spans    []span // ascending
+	anchor   place  // what the request as a whole stands for: its first document
+	verbatim bool   // the request is a text as it stands: places are the same
+	notes    []Fault
+
+	manifestDoc *Document
+	manifest    manifest.Value
+}
+
+// span says that bytes of a request are bytes of a document's JSON.
+type span struct {
+	start, end int // in the request
+	doc        *Document
+	from       int // in the document
+}
+
+// JSON returns the request. The caller must not change it.
+func (r *Request) JSON() []byte { return r.json }
+
+// Notes returns the notes of the documents that make up the request; see [Document.Notes].
+func (r *Request) Notes() []Fault { return r.notes }
+
+// Manifest returns what the manifest calls itself and where it stands: its kind, its name, and its place. Strings are
+// "" and numbers 0 for what is not there.
+func (r *Request) Manifest() (kind, name, source string, line, column int) {
+	if r.manifestDoc == nil {
+		return "", "", "", 0, 0
+	}
+	p := r.manifestDoc.place(r.manifest.Offset())
+	return r.manifest.Get("kind").Str(), r.manifest.Get("metadata").Get("name").Str(), p.source, p.line, p.column
+}
+
+// NewRequest builds one request from documents: at most one manifest, one KubeletConfiguration and one Scenario, in
+// any order, and overrides.
+//
+// A manifest is any kind that the core reads, or a List with one such item. A Scenario, or a document with neither
+// kind nor apiVersion, holds members of the request. A KubeletConfiguration becomes cluster.kubeletConfiguration; its
+// featureGates count as the node's and must not contradict the cluster's. A single document that is a request is
+// taken as it stands, byte for byte, so that the core's answer is the same as if it had been given the text itself.
+//
+// Nothing is passed over: a document that has no place in the request is a fault, and so is a second one of its kind.
+// What the parts say is for the core to judge. No documents and no overrides make the request {}. An error is of type
+// [Faults], in the order of the documents.
+func NewRequest(docs []*Document, o Overrides) (*Request, error) {
+	b := builder{o: o}
+	b.sortOut(docs)
+	for i, m := range b.manifests {
+		if i > 0 {
+			b.faultAt(m.doc, m.value.Offset(), "", CodeSeveralManifests, b.second("manifest", m, b.manifests[0]))
+		}
+	}
+	requests, err := b.build(docs, b.manifests[:min(1, len(b.manifests))])
+	if err != nil {
+		return nil, err
+	}
+	return requests[0], nil
+}
+
+// NewRequests is [NewRequest] for a stream with several manifests: it returns a request for each of them, in their
+// order, that share all the rest. Items of a List count as manifests. There may be MaxDocuments of them.
+func NewRequests(docs []*Document, o Overrides) ([]*Request, error) {
+	b := builder{o: o}
+	b.sortOut(docs)
+	if len(b.manifests) > MaxDocuments {
+		m := b.manifests[MaxDocuments]
+		b.faultAt(m.doc, m.value.Offset(), "", CodeLimitDocuments, "too many manifests, at most "+strconv.Itoa(MaxDocuments)+" allowed")
+	}
+	return b.build(docs, b.manifests)
+}
+
+// Read decodes a text and builds one request from it: [Decode] and [NewRequest].
+func Read(text []byte, o Overrides) (*Request, error) {
+	docs, err := Decode(text)
+	if err != nil {
+		return nil, err
+	}
+	return NewRequest(docs, o)
+}
+
+// part is a value in a document that becomes part of a request.
+type part struct {
+	doc   *Document
+	value manifest.Value
+}
+
+// builder puts the documents of one request together.
+type builder struct {
+	o         Overrides
+	faults    collected
+	request   *part
+	kubelet   *part
+	manifests []part
+}
+
+func (b *builder) faultAt(doc *Document, offset int, path string, code policy.FaultCode, detail string, allowed ...string) {
+	p := doc.place(offset)
+	b.faults.add(Fault{
+		Path: path, Code: code, Detail: detail, Allowed: allowed,
+		Line: p.line, Column: p.column, Offset: p.offset, Source: p.source,
+	})
+}
+
+// second says what is there twice, and where it is for the first time.
+func (b *builder) second(what string, again, first part) string {
+	p := first.doc.place(first.value.Offset())
+	where := "in line " + strconv.Itoa(p.line)
+	if p.source != "" && p.source != again.doc.source {
+		where += " of " + quoted(p.source)
+	}
+	return "a second " + what + "; the first is " + where + ", and one request takes one"
+}
+
+// sortOut finds out what each document is.
+func (b *builder) sortOut(docs []*Document) {
+	for _, doc := range docs {
+		switch {
+		case doc.err != nil && len(docs) == 1 && b.o.empty():
+			b.request = &part{doc: doc} // the core says what is wrong
+		case doc.err != nil:
+			b.unreadable(doc)
+		case doc.root.Kind() != manifest.Object:
+			b.faultAt(doc, 0, "", CodeNotAnObject, "a document is an object with members such as kind, found "+found(doc.root.Kind()))
+		default:
+			b.document(part{doc, doc.root})
+		}
+	}
+}
+
+func (b *builder) unreadable(doc *Document) {
+	code := CodeJSONSyntax
+	switch {
+	case doc.err.Limit == manifest.LimitDepth:
+		code = CodeLimitDepth
+	case doc.err.Limit == manifest.LimitNumberBytes:
+		code = CodeLimitNumberBytes
+	case doc.err.Limit == manifest.LimitNumberExponent:
+		code = CodeLimitExponent
+	case doc.err.Limit != "":
+		code = CodeLimitRequestBytes
+	}
+	b.faultAt(doc, doc.err.Offset, "", code, doc.err.Message)
+}
+
+func (b *builder) document(p part) {
+	kind, apiVersion := p.value.Get("kind"), p.value.Get("apiVersion")
+	switch {
+	case absent(kind) && absent(apiVersion), kind.Str() == kindScenario, absent(kind) && apiVersion.Str() == apiVersionScenario:
+		if b.request != nil {
+			b.faultAt(p.doc, p.value.Offset(), "", CodeSeveralRequests, b.second("request", p, *b.request))
+			return
+		}
+		b.request = &p
+		if m := p.value.Get("manifest"); !absent(m) {
+			b.manifests = append(b.manifests, part{p.doc, m})
+		}
+	case kind.Str() == kindKubelet:
+		if apiVersion.Str() != apiVersionKubelet {
+			b.faultAt(p.doc, apiVersionOffset(p.value), "apiVersion", CodeUnsupportedVersion, "a KubeletConfiguration of another version is not read", apiVersionKubelet)
+		}
+		if b.kubelet != nil {
+			b.faultAt(p.doc, p.value.Offset(), "", CodeSeveralKubelets, b.second("KubeletConfiguration", p, *b.kubelet))
+			return
+		}
+		b.kubelet = &p
+	case kind.Str() == kindList:
+		b.list(p)
+	case absent(kind), isManifestKind(kind.Str()):
+		b.manifests = append(b.manifests, p)
+	default:
+		b.unknownKind(p, kind)
+	}
+}
+
+func absent(v manifest.Value) bool { return !v.Exists() || v.Kind() == manifest.Null }
+
+func apiVersionOffset(v manifest.Value) int {
+	if a := v.Get("apiVersion"); a.Exists() {
+		return a.Offset()
+	}
+	return v.Offset()
+}
+
+func isManifestKind(kind string) bool {
+	return slices.ContainsFunc(manifest.Kinds(), func(k manifest.KindInfo) bool { return k.Kind == kind })
+}
+
+// list takes the items of a List as manifests.
+func (b *builder) list(p part) {
+	if version := p.value.Get("apiVersion").Str(); version != apiVersionList {
+		b.faultAt(p.doc, apiVersionOffset(p.value), "apiVersion", CodeUnsupportedVersion, "a List of another version is not read", apiVersionList)
+		return
+	}
+	items := p.value.Get("items")
+	switch {
+	case absent(items) || items.Kind() == manifest.Array && items.Len() == 0:
+		b.faultAt(p.doc, p.value.Offset(), "items", CodeEmptyList, "the List has no item")
+		return
+	case items.Kind() != manifest.Array:
+		b.faultAt(p.doc, items.Offset(), "items", policy.CodeWrongType, "must be an array, found "+found(items.Kind()))
+		return
+	}
+	for item := items.First(); item.Exists(); item = item.Next() {
+		kind := item.Get("kind")
+		switch {
+		case item.Kind() != manifest.Object:
+			b.faultAt(p.doc, item.Offset(), item.Path(p.value), CodeNotAnObject, "an item is an object, found "+found(item.Kind()))
+		case kind.Kind() == manifest.String && !isManifestKind(kind.Str()):
+			b.unknownKind(part{p.doc, item}, kind)
+		default:
+			b.manifests = append(b.manifests, part{p.doc, item})
+		}
+	}
+}
+
+func (b *builder) unknownKind(p part, kind manifest.Value) {
+	var allowed []string
+	for _, k := range manifest.Kinds() {
+		allowed = append(allowed, k.APIVersion+" "+k.Kind)
+	}
+	allowed = append(allowed, apiVersionList+" "+kindList, apiVersionKubelet+" "+kindKubelet, apiVersionScenario+" "+kindScenario)
+	name := found(kind.Kind())
+	if kind.Kind() == manifest.String {
+		name = quoted(kind.Str())
+	}
+	b.faultAt(p.doc, kind.Offset(), "kind", policy.CodeUnknownKind, "no kind that is read here: "+name, allowed...)
+}
+
+// found names a kind of value in a sentence.
+func found(k manifest.Kind) string {
+	switch k {
+	case manifest.Array, manifest.Object:
+		return "an " + k.String()
+	case manifest.Bool:
+		return "a boolean"
+	case manifest.Null:
+		return "null"
+	}
+	return "a " + k.String()
+}
+
+// build returns a request for each manifest, or one without a manifest if there is none.
+func (b *builder) build(docs []*Document, manifests []part) ([]*Request, error) {
+	b.checkMembers()
+	b.checkKubelet()
+	if b.faults.any() {
+		return nil, b.faults.unsorted()
+	}
+	var notes collected
+	for _, doc := range docs {
+		for _, n := range doc.notes {
+			notes.add(n)
+		}
+	}
+	anchor := place{line: 1, column: 1}
+	if b.request != nil {
+		anchor = b.request.doc.place(0)
+	} else if len(docs) > 0 {
+		anchor = docs[0].place(0)
+	}
+	if len(manifests) == 0 {
+		manifests = []part{{}}
+	}
+	requests := make([]*Request, 0, len(manifests))
+	for _, m := range manifests {
+		r := &Request{anchor: anchor, notes: notes.unsorted(), manifestDoc: m.doc, manifest: m.value}
+		if b.request != nil && len(docs) == 1 && b.o.empty() {
+			doc := b.request.doc
+			r.json = doc.json
+			r.spans = []span{{0, len(doc.json), doc, 0}}
+			r.verbatim = doc.tree == nil && doc.start == 0 && doc.bom == 0
+		} else {
+			w := writer{r: r}
+			b.write(&w, m)
+			r.json = w.Bytes()
+		}
+		requests = append(requests, r)
+	}
+	return requests, nil
+}
+
+// checkMembers checks what the caller adds. The names are sorted, so that faults always come in the same order.
+func (b *builder) checkMembers() {
+	for _, name := range slices.Sorted(maps.Keys(b.o.Members)) {
+		set := map[string]bool{
+			"cluster":         b.o.Version != "" || len(b.o.FeatureGates) > 0 || b.kubelet != nil,
+			"fieldValidation": b.o.FieldValidation != "",
+			"exits":           len(b.o.Exits) > 0,
+			"manifest":        len(b.manifests) > 0,
+		}
+		if set[name] {
+			b.faults.add(Fault{Path: name, Code: CodeConflict, Detail: "the member is set in two ways"})
+		}
+		if _, err := manifest.Parse(b.o.Members[name]); err != nil {
+			b.faults.add(Fault{Path: name, Code: CodeJSONSyntax, Detail: err.Message})
+		}
+	}
+	for _, member := range []struct{ name, kind string }{{"cluster", "object"}, {"exits", "array"}} {
+		if b.request == nil || member.name == "cluster" && !b.changesCluster() || member.name == "exits" && len(b.o.Exits) == 0 {
+			continue
+		}
+		v := b.request.value.Get(member.name)
+		if !absent(v) && v.Kind().String() != member.kind {
+			b.faultAt(b.request.doc, v.Offset(), member.name, policy.CodeWrongType, "must be an "+member.kind+", found "+found(v.Kind()))
+		}
+	}
+}
+
+func (b *builder) changesCluster() bool {
+	return b.o.Version != "" || len(b.o.FeatureGates) > 0 || b.kubelet != nil
+}
+
+// checkKubelet reports what the KubeletConfiguration contradicts.
+func (b *builder) checkKubelet() {
+	if b.kubelet == nil {
+		return
+	}
+	var gates manifest.Value
+	if b.request != nil {
+		cluster := b.request.value.Get("cluster")
+		gates = cluster.Get("featureGates")
+		if inside := cluster.Get("kubeletConfiguration"); !absent(inside) {
+			b.faultAt(b.kubelet.doc, b.kubelet.value.Offset(), "cluster.kubeletConfiguration", CodeSeveralKubelets,
+				b.second("KubeletConfiguration", *b.kubelet, part{b.request.doc, inside}))
+		}
+	}
+	for g := b.kubelet.value.Get("featureGates").First(); g.Exists(); g = g.Next() {
+		name := g.Key()
+		other, where := false, "by a flag or a field"
+		if set, overridden := b.o.FeatureGates[name]; overridden {
+			other = set
+		} else if v := gates.Get(name); v.Kind() == manifest.Bool {
+			p := b.request.doc.place(v.Offset())
+			other, where = v.Bool(), "in line "+strconv.Itoa(p.line)
+		} else {
+			continue
+		}
+		if g.Kind() == manifest.Bool && g.Bool() != other {
+			b.faultAt(b.kubelet.doc, g.Offset(), "cluster.kubeletConfiguration."+g.Path(b.kubelet.value), CodeConflict,
+				"the gate is "+strconv.FormatBool(g.Bool())+" here and set to "+strconv.FormatBool(other)+" "+where)
+		}
+	}
+}
+
+// writer writes a request and remembers where its parts come from.
+type writer struct {
+	manifest.Writer
+	r *Request
+}
+
+// copy writes bytes of a document.
+func (w *writer) copy(doc *Document, start, end int) {
+	w.Raw(doc.json[start:end])
+	at := w.Len() - (end - start)
+	w.r.spans = append(w.r.spans, span{at, w.Len(), doc, start})
+}
+
+// member writes name and value of m as they stand.
+func (w *writer) member(doc *Document, m manifest.Value) { w.copy(doc, m.KeyOffset(), m.End()) }
+
+// value writes name and then the value v of a document.
+func (w *writer) value(name string, doc *Document, v manifest.Value) {
+	w.Key(name)
+	w.copy(doc, v.Offset(), v.End())
+}
+
+// write writes a request: the members of the Scenario in their order, changed where something replaces them, and
+// then what the Scenario does not have. Of a member that is there twice the first is changed; the core reports the
+// second.
+func (b *builder) write(w *writer, m part) {
+	w.Object()
+	done := map[string]bool{}
+	if b.request != nil {
+		for member := b.request.value.First(); member.Exists(); member = member.Next() {
+			name := member.Key()
+			if done[name] || !b.replace(w, name, member, m) {
+				w.member(b.request.doc, member)
+			}
+			done[name] = true
+		}
+	}
+	names := append([]string{"cluster", "fieldValidation", "manifest", "exits"}, slices.Sorted(maps.Keys(b.o.Members))...)
+	for _, name := range names {
+		if !done[name] {
+			b.replace(w, name, manifest.Value{}, m)
+			done[name] = true
+		}
+	}
+	w.End()
+}
+
+// replace writes member name if something else than old, the one in the Scenario, belongs there.
+func (b *builder) replace(w *writer, name string, old manifest.Value, m part) bool {
+	switch raw, given := b.o.Members[name]; {
+	case given:
+		w.Key(name)
+		w.Raw(raw)
+	case name == "cluster" && b.changesCluster():
+		w.Key(name)
+		b.writeCluster(w, old)
+	case name == "fieldValidation" && b.o.FieldValidation != "":
+		w.Key(name)
+		w.String(b.o.FieldValidation)
+	case name == "manifest" && m.doc != nil && m.value != old:
+		w.value(name, m.doc, m.value)
+	case name == "exits" && len(b.o.Exits) > 0:
+		w.Key(name)
+		b.writeExits(w, old)
+	default:
+		return false
+	}
+	return true
+}
+
+func (b *builder) writeCluster(w *writer, old manifest.Value) {
+	w.Object()
+	done := map[string]bool{}
+	for member := old.First(); member.Exists(); member = member.Next() {
+		name := member.Key()
+		if done[name] || !b.replaceInCluster(w, name, member) {
+			w.member(b.request.doc, member)
+		}
+		done[name] = true
+	}
+	for _, name := range []string{"version", "featureGates", "kubeletConfiguration"} {
+		if !done[name] {
+			b.replaceInCluster(w, name, manifest.Value{})
+		}
+	}
+	w.End()
+}
+
+func (b *builder) replaceInCluster(w *writer, name string, old manifest.Value) bool {
+	switch {
+	case name == "version" && b.o.Version != "":
+		w.Key(name)
+		w.String(b.o.Version)
+	case name == "featureGates" && len(b.o.FeatureGates) > 0 && (absent(old) || old.Kind() == manifest.Object):
+		w.Key(name)
+		b.writeGates(w, old)
+	case name == "kubeletConfiguration" && b.kubelet != nil:
+		w.value(name, b.kubelet.doc, b.kubelet.value)
+	default:
+		return false
+	}
+	return true
+}
+
+func (b *builder) writeGates(w *writer, old manifest.Value) {
+	w.Object()
+	for gate := old.First(); gate.Exists(); gate = gate.Next() {
+		if _, replaced := b.o.FeatureGates[gate.Key()]; !replaced {
+			w.member(b.request.doc, gate)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.o.FeatureGates)) {
+		w.Key(name)
+		w.Bool(b.o.FeatureGates[name])
+	}
+	w.End()
+}
+
+func (b *builder) writeExits(w *writer, old manifest.Value) {
+	w.Array()
+	for exit := old.First(); exit.Exists(); exit = exit.Next() {
+		w.copy(b.request.doc, exit.Offset(), exit.End())
+	}
+	for _, exit := range b.o.Exits {
+		w.Object()
+		if exit.Container != "" {
+			w.Key("container")
+			w.String(exit.Container)
+		}
+		w.Key("exitCode")
+		w.Int(int64(exit.ExitCode))
+		if exit.Reason != "" {
+			w.Key("reason")
+			w.String(exit.Reason)
+		}
+		w.End()
+	}
+	w.End()
+}

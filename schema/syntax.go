@@ -1,0 +1,120 @@
+package schema
+
+import (
+	"bytes"
+	"io"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// What finding a syntax error may cost: further parses of beginnings of the text, in bytes together.
+const maxLocateBytes = 1 << 20
+
+// syntax reports that text is not YAML. yaml/v3 names a line, often that of something before the error, and no
+// column, so that the place is found in two other ways: how far the library has read when it gives up, and the
+// longest beginning of the text, in whole lines, that it accepts. What follows that beginning is, or holds, the
+// error: for a quote or a bracket that is never closed it is the line that opens it.
+func (d *decoder) syntax(text []byte, base int, err error) {
+	_, message := splitYAMLError(err)
+	noticed := noticedAt(text)
+	line := lastGoodLine(text, noticed)
+	offset := min(line+columnOf(text[line:], noticed-line, message), max(len(text)-1, 0))
+	code := CodeSyntax
+	if i := tabInIndentation(text[line:]); i >= 0 {
+		code, offset = CodeTabIndent, line+i
+		message = "a tab cannot indent in YAML; use spaces"
+	} else if offset < len(text) && text[offset] == '\t' && strings.Contains(message, "cannot start any token") {
+		code, message = CodeTabIndent, "a tab cannot stand before a key, a value or a comment here; use spaces"
+	}
+	d.fault(base+offset, code, message)
+}
+
+var unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
+
+// columnOf returns the offset in rest, which begins with the line of the error, of what is wrong there. noticed is
+// the offset at which the library gave up.
+func columnOf(rest []byte, noticed int, message string) int {
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	start := indentation(line)
+	if m := unknownAnchor.FindStringSubmatch(message); m != nil {
+		if i := bytes.Index(rest, []byte("*"+m[1])); i >= 0 {
+			return i
+		}
+	}
+	switch {
+	case noticed > len(line): // something that begins in this line never ends
+		if i := bytes.IndexAny(line, "\"'[{"); i >= 0 {
+			return i
+		}
+		return start
+	case strings.HasPrefix(message, "did not find expected key"), strings.Contains(message, "'-' indicator"):
+		return start // the whole line is in the wrong place
+	}
+	return max(start, noticed)
+}
+
+// noticedAt returns the offset of the character at which yaml/v3 gives up. Its scanner asks for four characters
+// before it looks at a token, and this reader hands them out one by one.
+func noticedAt(text []byte) int {
+	const lookahead = 4
+	r := &slowReader{text: text, end: len(text) + lookahead}
+	stream := yaml.NewDecoder(r)
+	var n yaml.Node
+	if decodeNode(stream, &n) == nil {
+		decodeNode(stream, &n)
+	}
+	return max(0, min(r.at-lookahead, len(text)-1))
+}
+
+// slowReader returns one byte at a time, and behind the end of the text as many line feeds as the scanner looks ahead.
+type slowReader struct {
+	text    []byte
+	at, end int
+}
+
+func (r *slowReader) Read(p []byte) (int, error) {
+	if r.at == r.end {
+		return 0, io.EOF
+	}
+	p[0] = '\n'
+	if r.at < len(r.text) {
+		p[0] = r.text[r.at]
+	}
+	r.at++
+	return 1, nil
+}
+
+// lastGoodLine returns the offset of the line behind the longest beginning of text that is YAML by itself, looking
+// backwards from the line of offset noticed as far as maxLocateBytes allow.
+func lastGoodLine(text []byte, noticed int) int {
+	end := noticed
+	for spent := 0; ; {
+		end = bytes.LastIndexByte(text[:end], '\n') + 1
+		if end == 0 {
+			return 0
+		}
+		if spent += end; spent > maxLocateBytes {
+			return bytes.LastIndexByte(text[:noticed], '\n') + 1
+		}
+		var n yaml.Node
+		if err := decodeNode(yaml.NewDecoder(bytes.NewReader(text[:end])), &n); err == nil || err == io.EOF {
+			return end
+		}
+		end--
+	}
+}
+
+func indentation(line []byte) int {
+	return len(line) - len(bytes.TrimLeft(line, " \t"))
+}
+
+// tabInIndentation returns the offset of a tab before the first other character of a line that has one, or -1.
+func tabInIndentation(line []byte) int {
+	n := indentation(line)
+	if n == len(line) || line[n] == '\n' || line[n] == '\r' {
+		return -1
+	}
+	return bytes.IndexByte(line[:n], '\t')
+}
