@@ -23,11 +23,16 @@ func (w *Writer) Bytes() []byte { return w.buf }
 func (w *Writer) Len() int { return len(w.buf) }
 
 // Object begins an object; End ends it.
+//
+//go:noinline
 func (w *Writer) Object() { w.open('{', '}') }
 
 // Array begins an array; End ends it.
+//
+//go:noinline
 func (w *Writer) Array() { w.open('[', ']') }
 
+//go:noinline
 func (w *Writer) open(opener, closer byte) {
 	w.comma()
 	w.buf = append(w.buf, opener)
@@ -35,6 +40,8 @@ func (w *Writer) open(opener, closer byte) {
 }
 
 // End ends the object or array that was begun last.
+//
+//go:noinline
 func (w *Writer) End() {
 	last := len(w.closers) - 1
 	w.buf = append(w.buf, w.closers[last])
@@ -55,36 +62,48 @@ func (w *Writer) comma() {
 }
 
 // Key writes the name of a member; its value must follow.
+//
+//go:noinline
 func (w *Writer) Key(name string) {
 	w.comma()
 	w.buf = append(AppendQuoted(w.buf, name), ':')
 }
 
 // String writes a string.
+//
+//go:noinline
 func (w *Writer) String(s string) {
 	w.comma()
 	w.buf = AppendQuoted(w.buf, s)
 }
 
 // Int writes an integer.
+//
+//go:noinline
 func (w *Writer) Int(n int64) {
 	w.comma()
 	w.buf = strconv.AppendInt(w.buf, n, 10)
 }
 
 // Bool writes true or false.
+//
+//go:noinline
 func (w *Writer) Bool(b bool) {
 	w.comma()
 	w.buf = strconv.AppendBool(w.buf, b)
 }
 
 // Null writes null.
+//
+//go:noinline
 func (w *Writer) Null() {
 	w.comma()
 	w.buf = append(w.buf, "null"...)
 }
 
 // Raw writes a value that is JSON already, without spaces around it.
+//
+//go:noinline
 func (w *Writer) Raw(json []byte) {
 	w.comma()
 	w.buf = append(w.buf, json...)
