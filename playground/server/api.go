@@ -1,0 +1,118 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/podfate/podfate/policy/ops"
+	"github.com/podfate/podfate/schema"
+)
+
+// smallText is the size up to which texts are read side by side; see the arithmetic in package schema.
+const smallText = 16 << 10
+
+// operation answers POST /api/v1/NAME with the answer of op.
+func (s *Server) operation(op ops.Operation) handler {
+	return func(w *response, r *http.Request) error {
+		kind, body, leave, err := s.readBody(w, r, documents)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		if kind == mediaNone && op.Name == "describe" {
+			return s.describe(w, r)
+		}
+		answer, err := s.ask(r, op.Number, kind, body)
+		if err != nil {
+			return err
+		}
+		writeJSON(w, answer)
+		return nil
+	}
+}
+
+// ask turns a body into a request of the core and returns its answer. JSON goes to the core as it came, and so do the
+// bytes of the answer; for YAML the places in the answer are those in the YAML text.
+func (s *Server) ask(r *http.Request, op uint32, kind mediaKind, body []byte) ([]byte, error) {
+	if err := take(r.Context(), s.workers, s.limits.QueueWait); err != nil {
+		return nil, err
+	}
+	defer func() { <-s.workers }()
+	if kind != mediaYAML {
+		return s.evaluate(r.Context(), op, body)
+	}
+	request, err := s.readText(r.Context(), body, schema.Overrides{})
+	if err != nil {
+		return nil, err
+	}
+	return s.evaluateRelocated(r.Context(), op, request)
+}
+
+// readText builds a request from documents. What is wrong with them is a refusal.
+func (s *Server) readText(ctx context.Context, text []byte, overrides schema.Overrides) (*schema.Request, error) {
+	if len(text) > smallText {
+		// Such a text can take fifty megabytes while it is read, so it is read alone.
+		if err := take(ctx, s.largeText, s.limits.QueueWait); err != nil {
+			return nil, err
+		}
+		defer func() { <-s.largeText }()
+	}
+	request, err := schema.Read(text, overrides)
+	var faults schema.Faults
+	if errors.As(err, &faults) {
+		return nil, coreError(faults.Payload())
+	}
+	return request, err
+}
+
+// evaluateRelocated is evaluate for a request that was built from a text: the places in the answer, or in the error,
+// become those in the text.
+func (s *Server) evaluateRelocated(ctx context.Context, op uint32, request *schema.Request) ([]byte, error) {
+	answer, err := s.evaluate(ctx, op, request.JSON())
+	var r *refusal
+	if errors.As(err, &r) && r.core != nil {
+		relocated := *r
+		relocated.core = request.Relocate(r.core)
+		return nil, &relocated
+	}
+	if err != nil {
+		return nil, err
+	}
+	return request.Relocate(answer), nil
+}
+
+// describe answers GET /api/v1/describe: the module that this server loaded, which the module itself cannot know.
+func (s *Server) describe(w *response, r *http.Request) error {
+	answer, err := s.evaluate(r.Context(), opDescribe, s.describeRequest)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, answer)
+	return nil
+}
+
+// opDescribe is the number of the operation that every engine has.
+const opDescribe = 1
+
+// describeRequest names the module in a request of describe.
+func describeRequest(module Module) []byte {
+	if module.SHA256 == "" {
+		return []byte("{}")
+	}
+	request, err := json.Marshal(map[string]any{"module": map[string]any{
+		"sha256": module.SHA256, "bytes": len(module.Bytes),
+	}})
+	if err != nil {
+		panic("a digest and a number are always JSON: " + err.Error())
+	}
+	return request
+}
+
+func writeJSON(w http.ResponseWriter, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.Write(body) // an error here means that the client has gone
+}

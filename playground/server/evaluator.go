@@ -1,0 +1,94 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"time"
+)
+
+// Engine answers operations. Call runs operation number op on a JSON request and returns the answer's bytes, which the
+// engine does not touch any more. failed says that they are an error payload of the core; err, that there is no
+// answer: the context ended, all instances are busy, the module trapped. An Engine may be called from many goroutines.
+//
+// An Engine that also has Close(context.Context) error is closed when the server ends, and one that has
+// Stats() PoolStats is asked for them at /metrics.
+type Engine interface {
+	Call(ctx context.Context, op uint32, request []byte) (answer []byte, failed bool, err error)
+}
+
+// EngineFunc is a function that is an [Engine], such as the core compiled into this program.
+type EngineFunc func(ctx context.Context, op uint32, request []byte) (answer []byte, failed bool, err error)
+
+// Call calls f.
+func (f EngineFunc) Call(ctx context.Context, op uint32, request []byte) ([]byte, bool, error) {
+	return f(ctx, op, request)
+}
+
+// ErrEngineBusy is what an [Engine] returns, alone or wrapped, when it could not take the call at this time.
+var ErrEngineBusy = errors.New("engine is busy")
+
+// evaluate runs op on request and returns the answer. A failed call is a refusal that carries the core's error.
+func (s *Server) evaluate(ctx context.Context, op uint32, request []byte) ([]byte, error) {
+	engine, err := s.awaitEngine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, s.limits.Evaluation, errDeadline)
+	defer cancel()
+	began := time.Now()
+	answer, failed, err := engine.Call(ctx, op, request)
+	if err != nil {
+		err = s.engineError(ctx, err)
+	} else if failed {
+		err = coreError(answer)
+	}
+	s.metrics.engineCall(operationName(op), err, time.Since(began))
+	if err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
+// awaitEngine returns the engine, after a short wait if the server has only just started.
+func (s *Server) awaitEngine(ctx context.Context) (Engine, error) {
+	select {
+	case <-s.started:
+		return s.engine, nil
+	default:
+	}
+	timeout := time.NewTimer(s.limits.QueueWait)
+	defer timeout.Stop()
+	select {
+	case <-s.started:
+		return s.engine, nil
+	case <-timeout.C:
+		return nil, errStarting
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// engineError returns what a client is told about a call that has no answer. The log gets the kind of error only: the
+// text of a trap may repeat what the client sent.
+func (s *Server) engineError(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, ErrEngineBusy):
+		return errBusy
+	}
+	s.log.Error("engine failed", slog.String("kind", engineErrorKind(err)))
+	return errInternal
+}
+
+// coreError turns an error payload of the core into a refusal.
+func coreError(payload []byte) error {
+	var envelope struct{ Error json.RawMessage }
+	var object struct{ Code, Message string }
+	if json.Unmarshal(payload, &envelope) != nil || json.Unmarshal(envelope.Error, &object) != nil {
+		return errInternal
+	}
+	return &refusal{code: object.Code, detail: object.Message, core: envelope.Error}
+}

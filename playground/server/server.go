@@ -1,0 +1,233 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/podfate/podfate/web/views"
+)
+
+// Module is the WebAssembly file that pages load and describe names.
+type Module struct {
+	Bytes  []byte
+	SHA256 string // 64 lower-case hexadecimal digits; "" if there is no module
+}
+
+// Config says what a server serves. Start is required.
+type Config struct {
+	// Start makes the engine. It runs while the server already answers /healthz, because compiling a module takes a
+	// moment; until it returns and a first evaluation has passed, /readyz says no.
+	Start func(context.Context) (Engine, error)
+	// Module is offered to browsers; without bytes there is none.
+	Module Module
+	// Address is what the listener was asked for, such as 127.0.0.1:8080. It decides which Host headers are answered.
+	Address string
+	// Hosts are further names that the server answers for, such as that of a proxy before it.
+	Hosts []string
+	// Workers bounds the evaluations, and the decoding before them, that run at once; 0 means 4.
+	Workers int
+	// Log gets one line per request and one per event; nil discards them.
+	Log *slog.Logger
+	// Limits bounds what clients can make the server do; its zero value means the defaults.
+	Limits Limits
+}
+
+// Server answers operations over HTTP and serves the playground. It is an [http.Handler]; [Server.Run] does the rest.
+type Server struct {
+	config      Config
+	limits      Limits
+	log         *slog.Logger
+	hosts       hosts
+	crossOrigin *http.CrossOriginProtection
+	mux         *http.ServeMux
+	metrics     *metrics
+	gate        *gate
+	connections *connections
+	workers     chan struct{} // holds one for each evaluation, and the reading before it, that runs
+	largeText   chan struct{} // holds one while a large text is read
+
+	files           map[string]*file // by their path below /static/
+	schemas         map[string]*file // by their path below /schema/v1/
+	moduleFile      *file            // nil if there is no module
+	moduleURL       string           // "" if there is no module
+	openAPIFile     *file
+	describeRequest []byte
+	description     atomic.Pointer[views.Module] // what describe said, once it was asked for a page
+
+	engine  Engine        // set before started is closed
+	started chan struct{} // closed when a first evaluation has passed
+	leaving atomic.Bool   // set when shutdown begins
+
+	inFlight    atomic.Int64 // requests in a handler
+	lastRequest atomic.Int64 // when the last one ended, Unix nanoseconds; 0 if there was none
+}
+
+// New returns a server that is not running yet.
+func New(config Config) (*Server, error) {
+	if config.Start == nil {
+		return nil, errors.New("server: Config.Start is missing")
+	}
+	if config.Workers == 0 {
+		config.Workers = 4
+	}
+	if config.Log == nil {
+		config.Log = slog.New(slog.DiscardHandler)
+	}
+	if len(config.Module.Bytes) > 0 && config.Module.SHA256 == "" {
+		sum := sha256.Sum256(config.Module.Bytes)
+		config.Module.SHA256 = hex.EncodeToString(sum[:])
+	}
+	limits := config.Limits.withDefaults()
+	s := &Server{
+		config:          config,
+		limits:          limits,
+		log:             config.Log,
+		hosts:           hostsFor(config.Address, config.Hosts),
+		crossOrigin:     http.NewCrossOriginProtection(),
+		gate:            newGate(limits),
+		connections:     newConnections(limits.Connections),
+		workers:         make(chan struct{}, config.Workers),
+		largeText:       make(chan struct{}, 1),
+		describeRequest: describeRequest(config.Module),
+		started:         make(chan struct{}),
+	}
+	if err := s.loadFiles(); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	s.metrics = newMetrics(s)
+	s.mux = s.newMux()
+	return s, nil
+}
+
+// Started returns a channel that is closed when the server is ready for requests.
+func (s *Server) Started() <-chan struct{} { return s.started }
+
+// Run serves on ln until ctx ends, then shuts down in order: it says that it is not ready, goes on for Limits.LameDuck if there
+// is traffic, so that whoever watches can look elsewhere, closes the listener, waits for open requests up to
+// Limits.Drain, and closes the engine. It returns nil after an orderly end, and closes ln in any case.
+//
+// Run is called once.
+func (s *Server) Run(ctx context.Context, ln net.Listener) error {
+	web := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: s.limits.ReadHeader,
+		ReadTimeout:       s.limits.Read,
+		WriteTimeout:      s.limits.Write,
+		IdleTimeout:       s.limits.Idle,
+		MaxHeaderBytes:    s.limits.HeaderBytes - 4096, // net/http adds these 4 KiB again
+		ConnContext:       s.connections.context,
+		ErrorLog:          slog.NewLogLogger(errorLogHandler{s.log.Handler()}, slog.LevelDebug),
+		// OPTIONS * would be answered outside of our handler, without its headers.
+		DisableGeneralOptionsHandler: true,
+	}
+	served := make(chan error, 1)
+	go func() { served <- web.Serve(s.connections.listen(ln)) }()
+
+	starting, stopStarting := context.WithCancel(ctx)
+	defer stopStarting()
+	var startup sync.WaitGroup
+	startFailed := make(chan error, 1)
+	startup.Go(func() {
+		if err := s.start(starting); err != nil {
+			startFailed <- err
+		}
+	})
+
+	var failure error
+	select {
+	case <-ctx.Done():
+	case failure = <-startFailed:
+		if ctx.Err() != nil {
+			failure = nil // it was only interrupted
+		}
+	case failure = <-served:
+	}
+	stopStarting()
+	startup.Wait()
+	return errors.Join(failure, s.shutdown(web))
+}
+
+// start makes the engine and tries it.
+func (s *Server) start(ctx context.Context) error {
+	began := time.Now()
+	engine, err := s.config.Start(ctx)
+	if err != nil {
+		return fmt.Errorf("start the engine: %w", err)
+	}
+	s.engine = engine
+	_, failed, err := engine.Call(ctx, opDescribe, s.describeRequest)
+	if err == nil && failed {
+		err = errors.New("describe failed")
+	}
+	if err != nil {
+		return fmt.Errorf("first evaluation: %w", err)
+	}
+	s.log.Info("ready", slog.Int64("millis", time.Since(began).Milliseconds()))
+	close(s.started)
+	return nil
+}
+
+// shutdown is the second half of [Server.Run].
+func (s *Server) shutdown(web *http.Server) error {
+	s.leaving.Store(true)
+	if s.busy() {
+		s.log.Info("leaving", slog.Int64("inFlight", s.inFlight.Load()))
+		// Keep-alives stay on: closing connections now would cut answers that are still on their way.
+		time.Sleep(s.limits.LameDuck)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), s.limits.Drain)
+	defer cancel()
+	err := web.Shutdown(ctx)
+	if err != nil {
+		err = fmt.Errorf("%d requests were still open after %s: %w", s.inFlight.Load(), s.limits.Drain, err)
+		web.Close()
+	}
+	if closer, ok := s.engine.(interface{ Close(context.Context) error }); ok {
+		err = errors.Join(err, closer.Close(ctx))
+	}
+	s.log.Info("stopped")
+	return err
+}
+
+// busy reports whether clients are at work: a request is open, or one ended a moment ago and its client may send the next.
+func (s *Server) busy() bool {
+	last := s.lastRequest.Load()
+	return s.inFlight.Load() > 0 || last != 0 && time.Since(time.Unix(0, last)) < s.limits.LameDuck
+}
+
+// take waits for one of the places of a channel; the caller receives from the channel to give it back.
+func take(ctx context.Context, places chan struct{}, wait time.Duration) error {
+	select {
+	case places <- struct{}{}:
+		return nil
+	default:
+	}
+	timeout := time.NewTimer(wait)
+	defer timeout.Stop()
+	select {
+	case places <- struct{}{}:
+		return nil
+	case <-timeout.C:
+		return errBusy
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// errorLogHandler passes on that net/http had something to say, not what: its lines repeat parts of requests and
+// addresses of clients.
+type errorLogHandler struct{ slog.Handler }
+
+func (h errorLogHandler) Handle(ctx context.Context, record slog.Record) error {
+	record.Message = "connection: net/http reported an error"
+	return h.Handler.Handle(ctx, record)
+}

@@ -1,0 +1,113 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/podfate/podfate/policy/ops"
+	"github.com/podfate/podfate/schema"
+	"github.com/podfate/podfate/web"
+	"github.com/podfate/podfate/web/views"
+)
+
+// pageModel returns what the page shows for form. What is wrong with the form is part of the page; only what keeps the
+// server from answering at all is an error.
+func (s *Server) pageModel(r *http.Request, form views.Form) (views.Page, error) {
+	module, err := s.viewModule(r.Context())
+	if err != nil {
+		return views.Page{}, err
+	}
+	answer, err := s.answerForm(r.Context(), form)
+	if err != nil {
+		return views.Page{}, err
+	}
+	return views.Page{
+		Form:     form,
+		Examples: web.Examples(),
+		Module:   module,
+		Answer:   answer,
+		Assets:   web.Assets(),
+		Origin:   "http://" + r.Host,
+	}, nil
+}
+
+// answerForm asks what form asks.
+func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Answer, error) {
+	name := form.Operation()
+	exits, fault := form.ParseExits()
+	if fault != nil {
+		return views.Refuse(name, fault), nil
+	}
+	op, known := ops.Lookup(name)
+	if !known {
+		return nil, refuse(codeInternal, "the page asks for operation %q", name)
+	}
+	if err := take(ctx, s.workers, s.limits.QueueWait); err != nil {
+		return nil, err
+	}
+	defer func() { <-s.workers }()
+	request, err := s.readText(ctx, []byte(form.Manifest), overrides(form, exits))
+	if err != nil {
+		return refusedAnswer(name, nil, err)
+	}
+	answer, err := s.evaluateRelocated(ctx, op.Number, request)
+	if err != nil {
+		return refusedAnswer(name, request.JSON(), err)
+	}
+	return views.ReadAnswer(name, request.JSON(), answer, func(path string) (line, column int) {
+		_, line, column = request.Position(inManifest(path))
+		return line, column
+	})
+}
+
+// refusedAnswer shows an error of the core or of the reader on the page; others are passed on.
+func refusedAnswer(operation string, request []byte, err error) (*views.Answer, error) {
+	var r *refusal
+	if !errors.As(err, &r) || r.core == nil {
+		return nil, err
+	}
+	payload := append(append([]byte(`{"error":`), r.core...), '}')
+	return views.ReadAnswer(operation, request, payload, nil)
+}
+
+// inManifest turns a path of the manifest into one of the request.
+func inManifest(path string) string {
+	if path == "" || path[0] == '[' {
+		return "manifest" + path
+	}
+	return "manifest." + path
+}
+
+// overrides is what the controls of the form add to the text.
+func overrides(form views.Form, exits []views.Exit) schema.Overrides {
+	o := schema.Overrides{Version: form.Version, FieldValidation: form.Validation}
+	for name, value := range form.Gates {
+		if o.FeatureGates == nil {
+			o.FeatureGates = map[string]bool{}
+		}
+		o.FeatureGates[name] = value == "true"
+	}
+	for _, e := range exits {
+		o.Exits = append(o.Exits, schema.Exit{Container: e.Container, ExitCode: e.ExitCode, Reason: e.Reason})
+	}
+	return o
+}
+
+// viewModule returns what describe says; the engine is asked once.
+func (s *Server) viewModule(ctx context.Context) (views.Module, error) {
+	if known := s.description.Load(); known != nil {
+		return *known, nil
+	}
+	answer, err := s.evaluate(ctx, opDescribe, s.describeRequest)
+	if err != nil {
+		return views.Module{}, err
+	}
+	module := views.Module{URL: s.moduleURL}
+	if err := json.Unmarshal(answer, &module); err != nil {
+		return views.Module{}, err
+	}
+	s.description.Store(&module)
+	return module, nil
+}
