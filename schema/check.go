@@ -88,7 +88,9 @@ func (c *checker) pop()        { c.steps = c.steps[:len(c.steps)-1] }
 func (c *checker) offset(n *yaml.Node) int { return c.t.base + c.t.lines.offset(n) }
 
 func (c *checker) fault(n *yaml.Node, code policy.FaultCode, detail string) {
-	c.d.add(Fault{Path: c.path(), Code: code, Detail: detail}, c.offset(n))
+	if !c.d.faults.full() {
+		c.d.add(Fault{Path: c.path(), Code: code, Detail: detail}, c.offset(n))
+	}
 }
 
 // limit reports that the text exceeds its budget at n and ends everything.
@@ -100,7 +102,9 @@ func (c *checker) limit(n *yaml.Node, code policy.FaultCode, detail string, most
 }
 
 func (c *checker) note(n *yaml.Node, code policy.FaultCode, detail string) {
-	c.notes.add(c.d.placed(Fault{Path: c.path(), Code: code, Detail: detail}, c.offset(n)))
+	if !c.notes.full() {
+		c.notes.add(c.d.placed(Fault{Path: c.path(), Code: code, Detail: detail}, c.offset(n)))
+	}
 }
 
 // walk checks n, which stands below level lists and mappings, and returns what it weighs.
@@ -217,6 +221,9 @@ func (c *checker) duplicates(n *yaml.Node) {
 	add := func(at *yaml.Node, k effectiveKey) {
 		c.d.work++
 		if before, repeated := first[k.name]; repeated {
+			if c.d.faults.full() {
+				return
+			}
 			line, column := c.d.lines.position(c.offset(before))
 			c.push(step{k.name, -1})
 			c.fault(at, CodeDuplicateKey, "key "+quoted(k.name)+" is already set in line "+strconv.Itoa(line)+", column "+strconv.Itoa(column))

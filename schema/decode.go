@@ -332,7 +332,11 @@ func (d *decoder) convert(text []byte, t *tree, notes []Fault) *Document {
 	converted, err := sigsyaml.YAMLToJSONStrict(text)
 	if err != nil { // yaml/v2 refuses what yaml/v3 reads
 		line, message := splitYAMLError(err)
-		d.fault(t.base+t.lines.lineStart(line), CodeSyntax, message)
+		code := CodeSyntax
+		if strings.Contains(message, "excessive aliasing") {
+			code = CodeLimitExpandedBytes
+		}
+		d.fault(t.base+t.lines.lineStart(line), code, message)
 		return nil
 	}
 	if string(converted) == "null" {

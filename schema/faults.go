@@ -135,6 +135,15 @@ func (c *collected) add(f Fault) {
 	c.list = append(c.list, f)
 }
 
+// full reports whether another fault would only be counted, and counts it then: finding its place can be spared.
+func (c *collected) full() bool {
+	if len(c.list) < MaxFaults {
+		return false
+	}
+	c.more++
+	return true
+}
+
 func (c *collected) any() bool { return len(c.list) > 0 }
 
 // sorted returns what was collected about one text in order; nil when nothing was.

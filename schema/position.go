@@ -48,30 +48,29 @@ func (l *lines) offset(line, column int) (offset int, ok bool) {
 // one as well. Positions of nodes are in these lines.
 type yamlLines struct {
 	text  []byte
-	start []int
+	start []int // code points before each line
+	marks []int // offset of every markEvery-th code point: a document may be one line, with all its nodes on it
 }
+
+const markEvery = 64
 
 func newYAMLLines(text []byte) yamlLines {
 	l := yamlLines{text: text, start: []int{0}}
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '\n':
-			l.start = append(l.start, i+1)
+	points := 0
+	for i := 0; i < len(text); points++ {
+		if points%markEvery == 0 {
+			l.marks = append(l.marks, i)
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		i += size
+		switch r {
 		case '\r':
-			if i+1 < len(text) && text[i+1] == '\n' {
-				i++
+			if i < len(text) && text[i] == '\n' {
+				continue // the line feed ends the line
 			}
-			l.start = append(l.start, i+1)
-		case 0xC2: // U+0085
-			if i+1 < len(text) && text[i+1] == 0x85 {
-				i++
-				l.start = append(l.start, i+1)
-			}
-		case 0xE2: // U+2028, U+2029
-			if i+2 < len(text) && text[i+1] == 0x80 && (text[i+2] == 0xA8 || text[i+2] == 0xA9) {
-				i += 2
-				l.start = append(l.start, i+1)
-			}
+			l.start = append(l.start, points+1)
+		case '\n', '\u0085', '\u2028', '\u2029':
+			l.start = append(l.start, points+1)
 		}
 	}
 	return l
@@ -82,8 +81,22 @@ func (l yamlLines) offset(n *yaml.Node) int {
 	if n.Line < 1 || n.Line > len(l.start) {
 		return 0
 	}
-	offset := l.start[n.Line-1]
-	for column := n.Column; column > 1 && offset < len(l.text); column-- {
+	return l.of(l.start[n.Line-1] + max(n.Column-1, 0))
+}
+
+// lineStart returns the offset of a line that a YAML library names, the nearest one for a line that is not there.
+func (l yamlLines) lineStart(line int) int {
+	return l.of(l.start[max(0, min(line-1, len(l.start)-1))])
+}
+
+// of returns the offset of a code point.
+func (l yamlLines) of(point int) int {
+	if len(l.marks) == 0 {
+		return 0
+	}
+	mark := min(point/markEvery, len(l.marks)-1)
+	offset := l.marks[mark]
+	for point -= mark * markEvery; point > 0 && offset < len(l.text); point-- {
 		_, size := utf8.DecodeRune(l.text[offset:])
 		offset += size
 	}
@@ -104,9 +117,4 @@ func child(v manifest.Value, offset int) (c manifest.Value, index int) {
 		index++
 	}
 	return c, index - 1
-}
-
-// lineStart returns the offset of a line that a YAML library names, the nearest one for a line that is not there.
-func (l yamlLines) lineStart(line int) int {
-	return l.start[max(0, min(line-1, len(l.start)-1))]
 }

@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// What finding a syntax error may cost: further parses of beginnings of the text, in bytes together.
-const maxLocateBytes = 1 << 20
+// What finding the line of a syntax error may cost: beginnings of the text that are parsed again, in bytes together.
+// In a document above half of this the place is where the library gave up.
+const maxLocateBytes = 64 << 10
 
 // syntax reports that text is not YAML. yaml/v3 names a line, often that of something before the error, and no
 // column, so that the place is found in two other ways: how far the library has read when it gives up, and the
@@ -18,6 +20,10 @@ const maxLocateBytes = 1 << 20
 // error: for a quote or a bracket that is never closed it is the line that opens it.
 func (d *decoder) syntax(text []byte, base int, err error) {
 	_, message := splitYAMLError(err)
+	if strings.Contains(message, "exceeded max depth") {
+		d.stop(base+noticedAt(text), CodeLimitDepth, "too many lists and mappings in one another, at most "+strconv.Itoa(d.budget.depth)+" allowed")
+		return
+	}
 	noticed := noticedAt(text)
 	line := lastGoodLine(text, noticed)
 	offset := min(line+columnOf(text[line:], noticed-line, message), max(len(text)-1, 0))
@@ -86,24 +92,46 @@ func (r *slowReader) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-// lastGoodLine returns the offset of the line behind the longest beginning of text that is YAML by itself, looking
-// backwards from the line of offset noticed as far as maxLocateBytes allow.
+// lastGoodLine returns the offset of the line behind a beginning of text that is YAML by itself, while it is not with
+// that line. It looks backwards from the line of offset noticed for some lines, since an error is mostly near. Farther
+// away, in a bracket that is never closed, it halves the distance: that finds the line if everything before it is
+// good and nothing after.
 func lastGoodLine(text []byte, noticed int) int {
-	end := noticed
-	for spent := 0; ; {
-		end = bytes.LastIndexByte(text[:end], '\n') + 1
-		if end == 0 {
-			return 0
-		}
-		if spent += end; spent > maxLocateBytes {
-			return bytes.LastIndexByte(text[:noticed], '\n') + 1
-		}
+	const near = 8
+	budget := maxLocateBytes
+	good := func(end int) bool {
+		budget -= end
 		var n yaml.Node
-		if err := decodeNode(yaml.NewDecoder(bytes.NewReader(text[:end])), &n); err == nil || err == io.EOF {
-			return end
-		}
-		end--
+		err := decodeNode(yaml.NewDecoder(bytes.NewReader(text[:end])), &n)
+		return err == nil || err == io.EOF
 	}
+	lineAt := func(offset int) int { return bytes.LastIndexByte(text[:offset], '\n') + 1 }
+	bad := lineAt(noticed)
+	for i := 0; i < near && bad > 0 && budget-bad >= maxLocateBytes/2; i++ {
+		if good(bad) {
+			return bad
+		}
+		bad = lineAt(bad - 1)
+	}
+	low := 0
+	for low < bad {
+		middle := lineAt((low + bad) / 2)
+		if middle <= low { // the line of low is long: step behind it
+			next := bytes.IndexByte(text[low:bad], '\n')
+			if middle = low + next + 1; next < 0 || middle >= bad {
+				break
+			}
+		}
+		if middle > budget {
+			return lineAt(noticed)
+		}
+		if good(middle) {
+			low = middle
+		} else {
+			bad = middle
+		}
+	}
+	return low
 }
 
 func indentation(line []byte) int {
