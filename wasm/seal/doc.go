@@ -25,12 +25,20 @@
 // address, pf_diag_len the number of bytes in it; what does not fit is dropped. It lies in the 8 KiB that the
 // linker keeps free for the arguments that wasm_exec.js passes; with the reactor nobody writes there.
 //
+// # Why are names and line numbers removed?
+//
+// The Go runtime carries a table of its functions with names, files, line numbers and inlined calls, which the linker
+// has no flag to leave out. Walking the stack needs sizes and maps only; the rest serves tracebacks, which nobody sees
+// here. Without it the module is a tenth smaller (2.41 to 2.19 MB, 537 to 452 KB with brotli 11). The price: what a
+// trap leaves in the diagnostic area has the text of the panic but no names. Refused: wasm-opt, a larger tool for half
+// the gain, and none of it after compression. Look again when the version of the table changes: strip then fails.
+//
 // # Why is every assumption checked?
 //
 // The format is wide and the linker of Go uses little of it. What this program does not know it cannot move safely,
 // so an unknown section, import, signature or kind of segment ends the build and asks a person to look.
 //
-// # Why a memory maximum of 512 pages?
+// # Why a memory maximum of 1024 pages?
 //
 // See the documentation of package wasm, which enforces the same number as a host.
 package main

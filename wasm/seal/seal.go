@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// memoryPages is the maximum written into the module: 32 MiB.
-	memoryPages = 512
+	// memoryPages is the maximum written into the module: 64 MiB.
+	memoryPages = 1024
 	// customName names the custom section that says what the module is.
 	customName = "podfate"
 	// identity is the contents of that section. A test compares it with what the module answers to describe.
@@ -20,6 +20,9 @@ const (
 func seal(file []byte) ([]byte, error) {
 	m, err := parse(file, false)
 	if err != nil {
+		return nil, err
+	}
+	if m.data, err = strip(m.data); err != nil {
 		return nil, err
 	}
 	out := m.encode()

@@ -36,7 +36,7 @@ func imported(name string, typ byte) []byte {
 }
 
 func dataAt(offset int64) []byte {
-	return join([]byte{1, 0}, i32Const(offset), []byte{opEnd}, vector("data"))
+	return join([]byte{1, 0}, i32Const(offset), []byte{opEnd}, vector(string(testTable())+"end"))
 }
 
 // file puts the sections in order, with the custom sections of the linker around them.
@@ -107,7 +107,7 @@ func TestSealRefuses(t *testing.T) {
 		{"memory with a maximum", "already sealed", with(sectionMemory, []byte{1, 1, 1, 2})},
 		{"shared memory", "limits of kind 3", with(sectionMemory, []byte{1, 3, 1, 2})},
 		{"two memories", "number of memories", with(sectionMemory, []byte{2, 0, 1, 0, 1})},
-		{"memory that starts above the maximum", "starts with 513 pages", with(sectionMemory, []byte{1, 0}, uleb(513))},
+		{"memory that starts above the maximum", "starts with 1025 pages", with(sectionMemory, []byte{1, 0}, uleb(1025))},
 		{"start section", "no such section", with(sectionStart, []byte{3})},
 		{"data count section", "no such section", join(good, section(12, []byte{1}))},
 		{"sections out of order", "comes after", join(good, section(sectionType, []byte{0}))},

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+)
+
+// The table of functions that the Go runtime walks stacks with, as Go 1.20 to 1.26 write it. All numbers are
+// little-endian.
+//
+// Source: pcHeader and _func in runtime/symtab.go and runtime2.go, pclntab in cmd/link/internal/ld/pcln.go; Go 1.26.
+const (
+	pclntabMagic = "\xf1\xff\xff\xff\x00\x00\x01\x08" // version, two zeroes, instruction size 1, pointer size 8
+	headerBytes  = 8 + 8*8
+	funcBytes    = 44 // of a _func without its two variable lists
+
+	// Offsets in a _func.
+	atName      = 4
+	atPCSP      = 16
+	atPCFile    = 20
+	atPCLine    = 24
+	atNPCData   = 28
+	atCU        = 32
+	atStartLine = 36
+
+	inlineTree = 2 // the list in pcdata that only tracebacks read
+)
+
+// systemPrefix begins the names of the runtime's own functions. The runtime tells its own goroutines by it.
+const systemPrefix = "runtime."
+
+// segmentOverhead is what another data segment costs, so shorter runs of zeroes are kept.
+const segmentOverhead = 8
+
+// image is the linear memory that the data segments describe.
+type image struct {
+	memory []byte
+	start  int // first byte that a segment sets
+}
+
+// strip removes from a data section what only a traceback of Go needs: names of functions and files, line numbers and
+// the tree of inlined calls. What walks the stack (stack maps, sizes of frames) stays. A panic then prints its text
+// and addresses, but no names.
+//
+// It returns the section's contents anew, or an error if the table does not look as the linker of Go is known to write it.
+func strip(data []byte) ([]byte, error) {
+	var stripped []byte
+	err := protect(func() {
+		m := loadImage(&reader{what: "data", data: data})
+		t := findTable(m.memory)
+		t.strip()
+		stripped = m.segments()
+	})
+	return stripped, err
+}
+
+func loadImage(r *reader) *image {
+	m := &image{start: -1}
+	for range r.count() {
+		r.want(0, "kind of a data segment")
+		r.want(opI32Const, "offset of a data segment")
+		offset := int(r.s64(32))
+		r.want(opEnd, "end of an offset")
+		segment := r.bytes(r.u32())
+		if end := offset + len(segment); end > len(m.memory) {
+			m.memory = append(m.memory, make([]byte, end-len(m.memory))...)
+		}
+		copy(m.memory[offset:], segment)
+		if m.start < 0 || offset < m.start {
+			m.start = offset
+		}
+	}
+	return m
+}
+
+// segments writes the image as data segments that leave out long runs of zeroes, which memory holds anyway.
+func (m *image) segments() []byte {
+	var out []byte
+	n := 0
+	for at := max(m.start, 0); at < len(m.memory); {
+		if m.memory[at] == 0 {
+			at++
+			continue
+		}
+		end := at
+		for end < len(m.memory) {
+			zeroes := 0
+			for end+zeroes < len(m.memory) && m.memory[end+zeroes] == 0 {
+				zeroes++
+			}
+			if zeroes > segmentOverhead || end+zeroes == len(m.memory) {
+				break
+			}
+			end += max(zeroes, 1)
+		}
+		out = append(out, join([]byte{0}, i32Const(int64(at)), []byte{opEnd}, vector(string(m.memory[at:end])))...)
+		n++
+		at = end
+	}
+	return join(uleb(uint64(n)), out)
+}
+
+// funcTable is the table of functions inside an image.
+type funcTable struct {
+	memory                               []byte
+	functions                            int
+	names, units, files, values, entries []byte // parts in the order in which they lie in memory; entries is open-ended
+}
+
+// findTable finds the only table in memory whose offsets fit together.
+func findTable(memory []byte) *funcTable {
+	var found *funcTable
+	for at := 0; ; at++ {
+		i := bytes.Index(memory[at:], []byte(pclntabMagic))
+		if i < 0 {
+			break
+		}
+		at += i
+		if t, ok := readTable(memory, at); ok {
+			if found != nil {
+				panic(fault{fmt.Errorf("data: two tables of functions")})
+			}
+			found = t
+		}
+	}
+	if found == nil {
+		panic(fault{fmt.Errorf("data: no table of functions of Go 1.20 to 1.26")})
+	}
+	return found
+}
+
+// readTable reads the header at offset at; ok is false if the bytes there are something else.
+func readTable(memory []byte, at int) (t *funcTable, ok bool) {
+	if len(memory)-at < headerBytes {
+		return nil, false
+	}
+	field := func(i int) int { return int(binary.LittleEndian.Uint64(memory[at+8+8*i:])) }
+	offsets := [...]int{field(3), field(4), field(5), field(6), field(7), len(memory) - at}
+	for i, o := range offsets {
+		if o < headerBytes || i > 0 && o < offsets[i-1] || o > len(memory)-at {
+			return nil, false
+		}
+	}
+	part := func(i int) []byte { return memory[at+offsets[i] : at+offsets[i+1]] }
+	t = &funcTable{memory, field(0), part(0), part(1), part(2), part(3), part(4)}
+	return t, t.functions > 0 && t.functions < len(t.entries)/8
+}
+
+// strip empties what only tracebacks read.
+func (t *funcTable) strip() {
+	keep := make([]bool, len(t.values))
+	system := int32(0) // offset of the one name that all functions of the runtime keep
+	for i := range t.functions {
+		f := t.function(i)
+		name := int32(binary.LittleEndian.Uint32(f[atName:]))
+		switch {
+		case !t.isSystem(name):
+			name = 0 // offset 0 means no name
+		case system == 0:
+			system = name
+		default:
+			name = system
+		}
+		binary.LittleEndian.PutUint32(f[atName:], uint32(name))
+		for _, field := range []int{atPCFile, atPCLine, atCU, atStartLine} {
+			binary.LittleEndian.PutUint32(f[field:], 0)
+		}
+		t.keepValues(keep, binary.LittleEndian.Uint32(f[atPCSP:]))
+		for j := range int(binary.LittleEndian.Uint32(f[atNPCData:])) {
+			list := t.within(f, funcBytes+4*j, 4)
+			if j == inlineTree {
+				binary.LittleEndian.PutUint32(list, 0) // offset 0 means no list
+			}
+			t.keepValues(keep, binary.LittleEndian.Uint32(list))
+		}
+	}
+	if system == 0 {
+		panic(fault{fmt.Errorf("data: no function of the runtime in the table of functions")})
+	}
+	for i := range t.values {
+		if !keep[i] {
+			t.values[i] = 0
+		}
+	}
+	end := system
+	for t.names[end] != 0 {
+		end++
+	}
+	clear(t.names[:system])
+	clear(t.names[end:])
+	clear(t.units)
+	clear(t.files)
+}
+
+// function returns the record of function i and what follows it.
+func (t *funcTable) function(i int) []byte {
+	entry := t.within(t.entries, 8*i, 8)
+	at := int(binary.LittleEndian.Uint32(entry[4:]))
+	t.within(t.entries, at, funcBytes)
+	return t.entries[at:]
+}
+
+// within returns n bytes of b from at on and ends the build if they are not there.
+func (t *funcTable) within(b []byte, at, n int) []byte {
+	if at < 0 || at > len(b)-n {
+		panic(fault{fmt.Errorf("data: the table of functions points outside itself")})
+	}
+	return b[at : at+n]
+}
+
+// isSystem reports whether the name at this offset is that of a function of the runtime.
+func (t *funcTable) isSystem(name int32) bool {
+	t.within(t.names, int(name), 1)
+	return bytes.HasPrefix(t.names[name:], []byte(systemPrefix))
+}
+
+// keepValues marks the list of values that begins at an offset: pairs of variable-length numbers up to a zero that is
+// not the first. Offset 0 means no list.
+func (t *funcTable) keepValues(keep []bool, offset uint32) {
+	if offset == 0 {
+		return
+	}
+	at := int(offset)
+	number := func() (zero bool) {
+		zero = t.within(t.values, at, 1)[0] == 0
+		for {
+			b := t.within(t.values, at, 1)[0]
+			keep[at] = true
+			at++
+			if b&0x80 == 0 {
+				return zero
+			}
+		}
+	}
+	for first := true; ; first = false {
+		if number() && !first {
+			return
+		}
+		number()
+	}
+}
