@@ -86,11 +86,10 @@ func (m *memory) view(start, n uintptr) ([]byte, bool) {
 func (m *memory) call(op uint32, start, n uintptr) (answer []byte, failed bool) {
 	m.answer = nil
 	request, ok := m.view(start, n)
+	var ran bool
 	if !ok {
 		m.answer, failed = []byte(errBadBuffer), true
-	} else if answer, ran := trapOperation(op, request); ran {
-		m.answer = answer
-	} else {
+	} else if m.answer, failed, ran = trapOperation(op, request); !ran {
 		m.answer, failed = dispatch(op, request)
 	}
 	// A document of n bytes becomes nodes, strings and an answer. The factor only decides how often stats is read.

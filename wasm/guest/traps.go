@@ -7,16 +7,16 @@ import "strconv"
 // Operations of the test build (-tags trap). They do to an instance what a fault of the core could do, outside of
 // the recover in dispatch, so that hosts can be tried against it. The numbers are far from those of package ops.
 const (
-	trapNilMap   = 0xF001 // writes to a nil map
-	trapIndex    = 0xF002 // reads past the end of a slice
-	trapStack    = 0xF003 // recurses without end
-	trapMemory   = 0xF004 // keeps allocating until there is no more
-	trapLoop     = 0xF005 // never returns
-	trapGrow     = 0xF006 // keeps as many further MiB as the request says in decimal
-	trapTattoo   = 0xF007 // keeps a copy of the request in this instance
-	trapRecover  = 0xF008 // panics where dispatch recovers
-	trapGarbage  = 0xF009 // leaves 1 KiB of garbage
-	trapLongWalk = 0xF00A // answers with 5 MiB, more than an answer may have
+	trapNilMap  = 0xF001 // writes to a nil map
+	trapIndex   = 0xF002 // reads past the end of a slice
+	trapStack   = 0xF003 // recurses without end
+	trapMemory  = 0xF004 // keeps allocating until there is no more
+	trapLoop    = 0xF005 // never returns
+	trapGrow    = 0xF006 // keeps as many further MiB as the request says in decimal
+	trapTattoo  = 0xF007 // keeps a copy of the request in this instance
+	trapRecover = 0xF008 // panics where dispatch recovers
+	trapGarbage = 0xF009 // leaves 1 KiB of garbage
+	trapLong    = 0xF00A // answers with 5 MiB, more than an answer may have
 )
 
 var (
@@ -25,14 +25,14 @@ var (
 	sink   []byte
 )
 
-func trapOperation(op uint32, request []byte) (answer []byte, ran bool) {
+func trapOperation(op uint32, request []byte) (answer []byte, failed, ran bool) {
 	switch op {
 	case trapNilMap:
 		nilMap[string(request)] = 1
 	case trapIndex:
-		return request[len(request)+int(op):], true
+		return request[len(request)+int(op):], false, true
 	case trapStack:
-		return []byte(strconv.Itoa(deeper(len(request)))), true
+		return []byte(strconv.Itoa(deeper(len(request)))), false, true
 	case trapMemory:
 		for {
 			keep(1 << 20)
@@ -51,21 +51,21 @@ func trapOperation(op uint32, request []byte) (answer []byte, ran bool) {
 	case trapTattoo:
 		kept = append(kept, append([]byte(nil), request...))
 	case trapRecover:
-		answer, _ = guarded(func(uint32, []byte) ([]byte, bool) { return request[len(request)+1:], false }, op, request)
-		return answer, true
+		answer, failed = guarded(func(uint32, []byte) ([]byte, bool) { return request[len(request)+1:], false }, op, request)
+		return answer, failed, true
 	case trapGarbage:
 		sink = make([]byte, 1<<10)
-	case trapLongWalk:
+	case trapLong:
 		long := make([]byte, 5<<20)
 		for i := range long {
 			long[i] = ' '
 		}
 		long[0], long[len(long)-1] = '{', '}'
-		return long, true
+		return long, false, true
 	default:
-		return nil, false
+		return nil, false, false
 	}
-	return []byte(`{"kept":` + strconv.Itoa(len(kept)) + `}`), true
+	return []byte(`{"kept":` + strconv.Itoa(len(kept)) + `}`), false, true
 }
 
 // keep allocates n bytes, touches each page of them and holds them for good.

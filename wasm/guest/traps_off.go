@@ -3,4 +3,4 @@
 package main
 
 // trapOperation is empty in the module that ships; see traps.go.
-func trapOperation(uint32, []byte) (answer []byte, ran bool) { return nil, false }
+func trapOperation(uint32, []byte) (answer []byte, failed, ran bool) { return nil, false, false }
