@@ -1,0 +1,91 @@
+//go:build unix
+
+package wasm
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// cacheDir returns a path below a folder that only this user can change, where a cache may be made.
+func cacheDir(t testing.TB) string { return filepath.Join(t.TempDir(), "code") }
+
+func TestCacheDirIsPrivate(t *testing.T) {
+	mode := func(m os.FileMode) func(string) error {
+		return func(dir string) error { return errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, m)) }
+	}
+	cases := []struct {
+		name    string
+		prepare func(dir string) error
+		ok      bool
+	}{
+		{"not there yet", func(string) error { return nil }, true},
+		{"private", mode(0o700), true},
+		{"readable by others", mode(0o755), false},
+		{"writable by a group", mode(0o770), false},
+		{"writable by all", mode(0o777), false},
+		{"a file", func(dir string) error { return os.WriteFile(dir, nil, 0o600) }, false},
+		{"a link", func(dir string) error { return os.Symlink(t.TempDir(), dir) }, false},
+		{"a link inside", func(dir string) error {
+			return errors.Join(os.Mkdir(dir, 0o700), os.Symlink("/etc/passwd", filepath.Join(dir, "code")))
+		}, false},
+		{"a file inside that all may write", func(dir string) error {
+			file := filepath.Join(dir, "code")
+			return errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(file, nil, 0o600), os.Chmod(file, 0o666))
+		}, false},
+		{"in a folder where others may rename", func(dir string) error {
+			return os.Chmod(filepath.Dir(dir), 0o777)
+		}, false},
+		{"in a folder with the sticky bit", func(dir string) error {
+			return os.Chmod(filepath.Dir(dir), 0o777|os.ModeSticky)
+		}, true},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			dir := cacheDir(t)
+			if err := c.prepare(dir); err != nil {
+				t.Fatal(err)
+			}
+			err := prepareCacheDir(dir)
+			if c.ok && err != nil || !c.ok && !errors.Is(err, ErrCacheDir) {
+				t.Errorf("error %v, accepted wanted: %v", err, c.ok)
+			}
+		})
+	}
+}
+
+func TestCacheDirOfAnotherUser(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(dir, os.Geteuid()+1, -1); err != nil {
+		t.Skipf("left out, only root can give a folder away: %v", err)
+	}
+	if err := prepareCacheDir(dir); !errors.Is(err, ErrCacheDir) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestCacheDirIsUsed runs from a directory twice and finds code in it that passes the check the second time.
+func TestCacheDirIsUsed(t *testing.T) {
+	dir := cacheDir(t)
+	for range 2 {
+		h := newHost(t, Options{Instances: 1, CacheDir: dir})
+		if _, err := h.Call(t.Context(), 1, []byte(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := 0
+	filepath.WalkDir(dir, func(_ string, entry os.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			files++
+		}
+		return err
+	})
+	if files == 0 {
+		t.Error("nothing was written")
+	}
+}
