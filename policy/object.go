@@ -1,5 +1,11 @@
 package policy
 
+import (
+	"math"
+	"slices"
+	"strconv"
+)
+
 // Object is a manifest, as far as it matters when a container exits: a Pod, or something that makes Pods.
 type Object struct {
 	Kind      string // as in the manifest: Pod, Job, …
@@ -8,6 +14,8 @@ type Object struct {
 	Spec      PodSpec
 	// SpecPath is the path of Spec with its dot: "spec." for a Pod, "spec.template.spec." for a Job.
 	SpecPath string
+	// NoTemplate tells that a ReplicationController, whose template is optional, has none.
+	NoTemplate bool
 	// HasPodFailurePolicy tells, for a Job and a CronJob, that spec.podFailurePolicy is not null.
 	HasPodFailurePolicy bool
 }
@@ -16,23 +24,77 @@ type Object struct {
 func (o *Object) Path(r Ref) string { return o.SpecPath + r.Path() }
 
 // Validate reports what the API server of f would refuse of the restart fields of o on create, in its order.
-// Call [DropDisabled] first, as the API server does.
+// Call [DropDisabled] first, as the API server does. A kubelet checks a static Pod in the same way, but drops nothing.
 //
 // Source: pkg/apis/core/validation, pkg/apis/apps/validation and pkg/apis/batch/validation, validation.go;
-// Kubernetes v1.33 to v1.37.
+// Kubernetes v1.33 to v1.37. For static Pods tryDecodeSinglePod in pkg/kubelet/config/common.go.
 func (o *Object) Validate(f Features) []FieldError {
 	v := validator{f: f}
-	v.faults = ValidatePodSpec(&o.Spec, o.SpecPath, o.Kind != "Pod", f)
-	path := o.SpecPath + "restartPolicy"
-	switch o.Kind {
-	case "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ReplicationController":
-		if o.Spec.RestartPolicy != "" && o.Spec.RestartPolicy != RestartPolicyAlways {
-			v.unsupported(path, string(o.Spec.RestartPolicy), "Always")
-		}
-	case "Job", "CronJob":
-		v.jobRestartPolicy(path, o.Spec.RestartPolicy, o.HasPodFailurePolicy)
+	if v.template(o) && o.Kind == "Pod" && len(o.Spec.EphemeralContainers) > 0 {
+		v.forbidden(o.SpecPath+"ephemeralContainers", "cannot be set on create")
 	}
 	return v.faults
+}
+
+// ValidateUpdate reports what the API server of f would refuse of the restart fields of o when it replaces old, an
+// object of the same kind, in its order. Call [DropDisabled] first, with the features that [Features.WhileInUse]
+// returns for old.
+//
+// A Pod may change nothing that Podfate reads but activeDeadlineSeconds, which may only become shorter; the template
+// of a Job nothing. The message about a Pod ends where Kubernetes adds a line break and a diff of the two specs, which
+// is left out; the fault of a Job has no message, since Kubernetes prints the whole template. Fields that Podfate does
+// not read are not compared.
+//
+// Source: ValidatePodUpdate in pkg/apis/core/validation/validation.go, validatePodTemplateUpdate in
+// pkg/apis/batch/validation/validation.go; Kubernetes v1.33 to v1.37.
+func (o *Object) ValidateUpdate(old *Object, f Features) []FieldError {
+	v := validator{f: f.WhileInUse(&old.Spec), resizeInUse: restartsNonSidecarOnResize(&old.Spec)}
+	if !v.template(o) {
+		return v.faults
+	}
+	switch o.Kind {
+	case "Pod":
+		v.podUpdate(o, old)
+	case "Job":
+		if !sameSpec(&o.Spec, &old.Spec) || !sameInt64(o.Spec.ActiveDeadlineSeconds, old.Spec.ActiveDeadlineSeconds) {
+			v.faults = append(v.faults, FieldError{
+				Path: "spec.template", Type: TypeInvalid, Code: CodeInvalid, Detail: "field is immutable",
+			})
+		}
+	}
+	return v.faults
+}
+
+// template checks the Pod of o and what its kind asks of it; false means that there is none.
+func (v *validator) template(o *Object) bool {
+	if o.NoTemplate {
+		v.required("spec.template", "")
+		return false
+	}
+	v.podSpec(&o.Spec, o.SpecPath)
+	if o.Kind != "Pod" && len(o.Spec.EphemeralContainers) > 0 {
+		v.forbidden(o.SpecPath+"ephemeralContainers", "ephemeral containers not allowed in pod template")
+	}
+	switch o.Kind {
+	case "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ReplicationController":
+		v.alwaysOnly(o)
+	case "Job", "CronJob":
+		v.jobRestartPolicy(o.SpecPath+"restartPolicy", o.Spec.RestartPolicy, o.HasPodFailurePolicy)
+	}
+	return true
+}
+
+func (v *validator) alwaysOnly(o *Object) {
+	if o.Spec.RestartPolicy != "" && o.Spec.RestartPolicy != RestartPolicyAlways {
+		v.unsupported(o.SpecPath+"restartPolicy", string(o.Spec.RestartPolicy), "Always")
+	}
+	if o.Spec.ActiveDeadlineSeconds != nil {
+		kind := o.Kind
+		if kind == "Deployment" {
+			kind = "ReplicaSet" // a Deployment's template is checked by the code of ReplicaSets
+		}
+		v.forbidden(o.SpecPath+"activeDeadlineSeconds", "activeDeadlineSeconds in "+kind+" is not Supported")
+	}
 }
 
 func (v *validator) jobRestartPolicy(path string, p RestartPolicy, hasPodFailurePolicy bool) {
@@ -42,6 +104,146 @@ func (v *validator) jobRestartPolicy(path string, p RestartPolicy, hasPodFailure
 	case p != RestartPolicyOnFailure && p != RestartPolicyNever:
 		v.unsupported(path, string(p), "OnFailure", "Never")
 	case hasPodFailurePolicy && p != RestartPolicyNever:
-		v.invalid(path, string(p), `only "Never" is supported when podFailurePolicy is specified`)
+		v.invalid(path, v.word(string(p)), `only "Never" is supported when podFailurePolicy is specified`)
 	}
+}
+
+// podUpdate checks what may change in a Pod. It stops early where the API server does.
+func (v *validator) podUpdate(o, old *Object) {
+	for _, kind := range []ContainerKind{MainContainer, InitContainer} {
+		if len(o.Spec.List(kind)) != len(old.Spec.List(kind)) {
+			v.forbidden("spec."+kind.Field(), "pod updates may not add or remove containers")
+			return
+		}
+	}
+	if !v.deadlineUpdate(o.Spec.ActiveDeadlineSeconds, old.Spec.ActiveDeadlineSeconds) {
+		return
+	}
+	if !sameSpec(&o.Spec, &old.Spec) {
+		v.forbidden("spec", "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"+
+			"`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"+
+			"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)")
+	}
+}
+
+func (v *validator) deadlineUpdate(now, old *int64) bool {
+	const path = "spec.activeDeadlineSeconds"
+	switch {
+	case now == nil && old != nil:
+		v.invalid(path, "null", "must not update from a positive integer to nil value")
+	case now == nil:
+	case *now < 0 || *now > math.MaxInt32:
+		v.invalid(path, strconv.FormatInt(*now, 10), "must be between 0 and 2147483647, inclusive")
+		return false
+	case old != nil && *old < *now:
+		v.invalid(path, strconv.FormatInt(*now, 10), "must be less than or equal to previous value")
+		return false
+	}
+	return true
+}
+
+// sameSpec reports whether two specs agree in the fields that no update may change. null and an empty list are alike.
+func sameSpec(a, b *PodSpec) bool {
+	if defaulted(a.RestartPolicy) != defaulted(b.RestartPolicy) {
+		return false
+	}
+	for _, kind := range []ContainerKind{MainContainer, InitContainer, EphemeralContainer} {
+		if !slices.EqualFunc(a.List(kind), b.List(kind), sameContainer) {
+			return false
+		}
+	}
+	grace, old := gracePeriod(a), gracePeriod(b)
+	return grace == old || old < 0 && grace == 1
+}
+
+func defaulted(p RestartPolicy) RestartPolicy {
+	if p == "" {
+		return RestartPolicyAlways
+	}
+	return p
+}
+
+func gracePeriod(s *PodSpec) int64 {
+	if s.TerminationGracePeriodSeconds == nil {
+		return 30
+	}
+	return *s.TerminationGracePeriodSeconds
+}
+
+func sameContainer(a, b Container) bool {
+	return a.Name == b.Name &&
+		(a.RestartPolicy == nil) == (b.RestartPolicy == nil) &&
+		(a.RestartPolicy == nil || *a.RestartPolicy == *b.RestartPolicy) &&
+		slices.EqualFunc(a.RestartPolicyRules, b.RestartPolicyRules, sameRule) &&
+		slices.Equal(a.ResizePolicy, b.ResizePolicy) &&
+		a.TargetContainerName == b.TargetContainerName &&
+		a.HasLifecycle == b.HasLifecycle && a.HasLivenessProbe == b.HasLivenessProbe &&
+		a.HasReadinessProbe == b.HasReadinessProbe && a.HasStartupProbe == b.HasStartupProbe
+}
+
+func sameRule(a, b ContainerRestartRule) bool {
+	return a.Action == b.Action && (a.ExitCodes == nil) == (b.ExitCodes == nil) &&
+		(a.ExitCodes == nil || a.ExitCodes.Operator == b.ExitCodes.Operator && slices.Equal(a.ExitCodes.Values, b.ExitCodes.Values))
+}
+
+func sameInt64(a, b *int64) bool {
+	return (a == nil) == (b == nil) && (a == nil || *a == *b)
+}
+
+// WhileInUse returns f as it is for an update of an object that already uses what a gate has disabled since: the
+// fields are neither dropped nor refused then.
+//
+// Source: containerRestartRulesInUse and restartAllContainersActionInUse in pkg/api/pod/util.go, Kubernetes v1.34 to
+// v1.37.
+func (f Features) WhileInUse(old *PodSpec) Features {
+	f.ContainerRestartRules = f.ContainerRestartRules || f.Minor >= 34 && restartRulesInUse(old)
+	f.RestartAllContainersOnContainerExits = f.RestartAllContainersOnContainerExits || f.Minor >= 35 && restartAllInUse(old)
+	return f
+}
+
+func restartRulesInUse(old *PodSpec) bool {
+	for i := range old.InitContainers {
+		c := &old.InitContainers[i]
+		if c.RestartPolicy != nil && !c.IsSidecar(InitContainer) || len(c.RestartPolicyRules) > 0 {
+			return true
+		}
+	}
+	for i := range old.Containers {
+		if old.Containers[i].RestartPolicy != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func restartAllInUse(old *PodSpec) bool {
+	for _, kind := range []ContainerKind{MainContainer, InitContainer} {
+		for _, c := range old.List(kind) {
+			if c.IsSidecar(kind) && len(c.RestartPolicyRules) > 0 {
+				return true
+			}
+			for _, rule := range c.RestartPolicyRules {
+				if rule.Action == ActionRestartAllContainers {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// restartsNonSidecarOnResize reports whether a plain init container of old asks to be restarted on a resize; an update
+// may then keep that.
+//
+// Source: hasRestartContainerForNonSidecarInitContainer in pkg/api/pod/util.go, Kubernetes v1.36.
+func restartsNonSidecarOnResize(old *PodSpec) bool {
+	for i := range old.InitContainers {
+		c := &old.InitContainers[i]
+		for _, p := range c.ResizePolicy {
+			if p.RestartPolicy == ResizeRestartContainer && !c.IsSidecar(InitContainer) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -68,7 +68,31 @@ type Container struct {
 	RestartPolicy      *RestartPolicy // nil: not set. A pointer to "" is set, and invalid, as in Kubernetes
 	RestartPolicyRules []ContainerRestartRule
 	HasRules           bool // restartPolicyRules is not null, though it may be empty
+
+	// ResizePolicy is judged by the restart policy of the Pod, whatever that of the container says.
+	ResizePolicy    []ContainerResizePolicy
+	HasResizePolicy bool // resizePolicy is not null, though it may be empty
+
+	// Fields that only some containers may have. Podfate reads no more of them than that they are not null.
+	HasLifecycle, HasLivenessProbe, HasReadinessProbe, HasStartupProbe bool
+
+	TargetContainerName string // of an ephemeral container; "" for none
 }
+
+// ContainerResizePolicy says whether a container is restarted when one of its resources is resized.
+type ContainerResizePolicy struct {
+	ResourceName  string // cpu or memory
+	RestartPolicy ResizeRestartPolicy
+}
+
+// ResizeRestartPolicy is whether a resize restarts the container.
+type ResizeRestartPolicy string
+
+// The policies of a resize.
+const (
+	ResizeNotRequired      ResizeRestartPolicy = "NotRequired"
+	ResizeRestartContainer ResizeRestartPolicy = "RestartContainer"
+)
 
 // PodSpec is what matters of a Pod when one of its containers exits.
 type PodSpec struct {
@@ -76,6 +100,13 @@ type PodSpec struct {
 	InitContainers      []Container
 	Containers          []Container
 	EphemeralContainers []Container
+
+	ActiveDeadlineSeconds         *int64 // nil: no deadline
+	TerminationGracePeriodSeconds *int64 // nil: 30
+
+	// Windows tells that the Pod can only run on Windows: by spec.os.name or by a node selector. An exit code is then
+	// any 32-bit number, elsewhere one of 0 to 255.
+	Windows bool
 }
 
 // Ref names a container of a PodSpec by its list and its position there, from 0.

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,13 @@ import (
 const (
 	maxRestartRules = 20
 	maxRuleValues   = 255
+	maxLabelBytes   = 63
+)
+
+// What a fault says about a name that refers to nothing.
+const (
+	TypeNotFound FaultType = "Not found"
+	CodeNotFound FaultCode = "not_found"
 )
 
 // Dropped is a field that the API server removes from an object without a word, because its gate is off.
@@ -58,23 +66,7 @@ func DropDisabled(spec *PodSpec, prefix string, f Features) []Dropped {
 // Source: ValidatePodSpec and what it calls in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
 func ValidatePodSpec(spec *PodSpec, prefix string, inTemplate bool, f Features) []FieldError {
 	v := validator{f: f}
-	if len(spec.Containers) == 0 {
-		v.required(prefix+"containers", "")
-	}
-	for i := range spec.Containers {
-		v.mainContainer(&spec.Containers[i], prefix+Ref{MainContainer, i}.Path())
-	}
-	for i := range spec.InitContainers {
-		v.initContainer(&spec.InitContainers[i], prefix+Ref{InitContainer, i}.Path())
-	}
-	for i := range spec.EphemeralContainers {
-		v.ephemeralContainer(&spec.EphemeralContainers[i], prefix+Ref{EphemeralContainer, i}.Path())
-	}
-	switch spec.RestartPolicy {
-	case "", RestartPolicyAlways, RestartPolicyOnFailure, RestartPolicyNever: // "" has been defaulted
-	default:
-		v.unsupported(prefix+"restartPolicy", string(spec.RestartPolicy), "Always", "OnFailure", "Never")
-	}
+	v.podSpec(spec, prefix)
 	if len(spec.EphemeralContainers) > 0 {
 		if inTemplate {
 			v.forbidden(prefix+"ephemeralContainers", "ephemeral containers not allowed in pod template")
@@ -86,8 +78,136 @@ func ValidatePodSpec(spec *PodSpec, prefix string, inTemplate bool, f Features) 
 }
 
 type validator struct {
-	f      Features
-	faults []FieldError
+	f           Features
+	resizeInUse bool // an update, and the old object has what 1.36 forbids to new ones
+	faults      []FieldError
+}
+
+// podSpec checks what is the same on create and on update. A terminationGracePeriodSeconds below 0 is no fault: the
+// releases until 1.36 store it and treat it as 1, 1.37 makes it 1 in a Pod before it looks.
+func (v *validator) podSpec(spec *PodSpec, prefix string) {
+	if len(spec.Containers) == 0 {
+		v.required(prefix+"containers", "")
+	}
+	taken := make(map[string]bool, spec.Len())
+	for i := range spec.Containers {
+		c, path := &spec.Containers[i], prefix+Ref{MainContainer, i}.Path()
+		v.anyContainer(c, path, spec.RestartPolicy)
+		v.nameIsFree(c.Name, path, taken)
+		taken[c.Name] = true
+		v.mainContainer(c, path)
+	}
+	for i := range spec.InitContainers {
+		c, path := &spec.InitContainers[i], prefix+Ref{InitContainer, i}.Path()
+		v.anyContainer(c, path, spec.RestartPolicy)
+		v.initContainer(c, path)
+		v.nameIsFree(c.Name, path, taken)
+		if c.Name != "" { // two init containers without a name are not called duplicates
+			taken[c.Name] = true
+		}
+		v.initOnly(c, path)
+	}
+	v.ephemeralContainers(spec, prefix, taken)
+	switch spec.RestartPolicy {
+	case "", RestartPolicyAlways, RestartPolicyOnFailure, RestartPolicyNever: // "" has been defaulted
+	default:
+		v.unsupported(prefix+"restartPolicy", string(spec.RestartPolicy), "Always", "OnFailure", "Never")
+	}
+	if d := spec.ActiveDeadlineSeconds; d != nil && (*d < 1 || *d > math.MaxInt32) {
+		v.invalid(prefix+"activeDeadlineSeconds", strconv.FormatInt(*d, 10), "must be between 1 and 2147483647, inclusive")
+	}
+}
+
+func (v *validator) nameIsFree(name, path string, taken map[string]bool) {
+	if taken[name] {
+		v.add(path+".name", TypeDuplicate, CodeDuplicate, quoted(name), "")
+	}
+}
+
+// anyContainer checks what all containers have in common.
+//
+// Source: validateContainerCommon in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+func (v *validator) anyContainer(c *Container, path string, pod RestartPolicy) {
+	if c.Name == "" {
+		v.required(path+".name", "")
+	} else {
+		v.dnsLabel(path+".name", c.Name)
+	}
+	v.resizePolicy(c.ResizePolicy, path+".resizePolicy", pod)
+}
+
+// dnsLabel checks a label in the sense of RFC 1123.
+//
+// Source: IsDNS1123Label in k8s.io/apimachinery v0.33 to v0.37, pkg/util/validation/validation.go.
+func (v *validator) dnsLabel(path, s string) {
+	if len(s) > maxLabelBytes {
+		v.invalid(path, quoted(s), "must be no more than 63 characters")
+	}
+	label, dots := dnsName(s)
+	switch {
+	case label && !dots:
+	case label:
+		v.invalid(path, quoted(s), "must not contain dots")
+	default:
+		v.invalid(path, quoted(s), "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start "+
+			"and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')")
+	}
+}
+
+// dnsName reports whether s consists of labels with dots between them, and whether there is a dot.
+func dnsName(s string) (ok, dots bool) {
+	edge := true // the next byte must not be a hyphen, the one before must not have been
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9':
+			edge = false
+		case c == '-' && !edge:
+			if i+1 == len(s) || s[i+1] == '.' {
+				return false, dots
+			}
+		case c == '.' && !edge:
+			edge, dots = true, true
+		default:
+			return false, dots
+		}
+	}
+	return !edge, dots
+}
+
+// resizePolicy checks that only what the Pod's policy allows restarts a container. The container's own policy is not
+// looked at.
+//
+// Source: validateResizePolicy in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+func (v *validator) resizePolicy(list []ContainerResizePolicy, path string, pod RestartPolicy) {
+	whose := "`restartPolicy`"
+	if v.f.Minor >= 36 {
+		whose = "pod `restartPolicy`"
+	}
+	for i, p := range list {
+		for _, earlier := range list[:i] {
+			if earlier.ResourceName == p.ResourceName {
+				v.add(path+index(i), TypeDuplicate, CodeDuplicate, v.word(p.ResourceName), "")
+				break
+			}
+		}
+		switch p.ResourceName {
+		case "cpu", "memory":
+		case "":
+			v.required(path, "")
+		default:
+			v.unsupported(path, p.ResourceName, "cpu", "memory")
+		}
+		switch p.RestartPolicy {
+		case ResizeNotRequired, ResizeRestartContainer:
+		case "":
+			v.required(path, "")
+		default:
+			v.unsupported(path, string(p.RestartPolicy), "NotRequired", "RestartContainer")
+		}
+		if pod == RestartPolicyNever && p.RestartPolicy != ResizeNotRequired {
+			v.invalid(path, v.word(string(p.RestartPolicy)), "must be 'NotRequired' when "+whose+" is 'Never'")
+		}
+	}
 }
 
 func (v *validator) mainContainer(c *Container, path string) {
@@ -119,26 +239,76 @@ func (v *validator) initContainer(c *Container, path string) {
 	}
 }
 
-func (v *validator) ephemeralContainer(c *Container, path string) {
-	const detail = "cannot be set for an Ephemeral Container"
-	if c.RestartPolicy != nil {
-		v.forbidden(path+".restartPolicy", detail)
+// initOnly checks what an init container may not have unless it is a sidecar.
+func (v *validator) initOnly(c *Container, path string) {
+	if c.IsSidecar(InitContainer) {
+		return
 	}
-	if c.HasRules { // an empty list is refused as well
-		v.forbidden(path+".restartPolicyRules", detail)
+	for _, field := range []struct {
+		name string
+		set  bool
+	}{
+		{"lifecycle", c.HasLifecycle}, {"livenessProbe", c.HasLivenessProbe},
+		{"readinessProbe", c.HasReadinessProbe}, {"startupProbe", c.HasStartupProbe},
+	} {
+		if field.set {
+			v.forbidden(path+"."+field.name, "may not be set for init containers without restartPolicy=Always")
+		}
+	}
+	if v.f.Minor < 36 || v.resizeInUse {
+		return
+	}
+	for i, p := range c.ResizePolicy {
+		if p.RestartPolicy == ResizeRestartContainer {
+			v.invalid(path+".resizePolicy"+index(i)+".restartPolicy", v.word(string(p.RestartPolicy)),
+				"must not be set to 'RestartContainer' for non-sidecar initContainers")
+		}
 	}
 }
 
-func (v *validator) rules(c *Container, path string) {
-	if c.RestartPolicy == nil {
-		if len(c.RestartPolicyRules) > 0 {
-			v.rulesNeedPolicy(path)
+// ephemeralContainers checks names and the fields that they may not have; taken are the names of the other containers.
+//
+// Source: validateEphemeralContainers in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+func (v *validator) ephemeralContainers(spec *PodSpec, prefix string, taken map[string]bool) {
+	for i := range spec.EphemeralContainers {
+		c, path := &spec.EphemeralContainers[i], prefix+Ref{EphemeralContainer, i}.Path()
+		v.anyContainer(c, path, spec.RestartPolicy)
+		v.nameIsFree(c.Name, path, taken)
+		taken[c.Name] = true
+		if c.TargetContainerName != "" && !spec.hasOther(c.TargetContainerName) {
+			v.add(path+".targetContainerName", TypeNotFound, CodeNotFound, quoted(c.TargetContainerName), "")
 		}
-		return
+		for _, field := range []struct {
+			name string
+			set  bool // an empty list is refused as well
+		}{
+			{"resizePolicy", c.HasResizePolicy}, {"restartPolicy", c.RestartPolicy != nil}, {"restartPolicyRules", c.HasRules},
+			{"livenessProbe", c.HasLivenessProbe}, {"readinessProbe", c.HasReadinessProbe},
+			{"startupProbe", c.HasStartupProbe}, {"lifecycle", c.HasLifecycle},
+		} {
+			if field.set {
+				v.forbidden(path+"."+field.name, "cannot be set for an Ephemeral Container")
+			}
+		}
 	}
-	switch *c.RestartPolicy {
-	case RestartPolicyAlways, RestartPolicyNever, RestartPolicyOnFailure:
-	default:
+}
+
+// hasOther reports whether a container that is not ephemeral has this name.
+func (s *PodSpec) hasOther(name string) bool {
+	r, found := s.Find(name) // ephemeral containers come last
+	return found && r.Kind != EphemeralContainer
+}
+
+// rules checks restartPolicy and restartPolicyRules. Rules without a policy are checked all the same.
+//
+// Source: validateContainerRestartPolicy in pkg/apis/core/validation/validation.go, Kubernetes v1.34 to v1.37.
+func (v *validator) rules(c *Container, path string) {
+	switch {
+	case c.RestartPolicy == nil && len(c.RestartPolicyRules) == 0:
+		return
+	case c.RestartPolicy == nil:
+		v.rulesNeedPolicy(path)
+	case *c.RestartPolicy != RestartPolicyAlways && *c.RestartPolicy != RestartPolicyNever && *c.RestartPolicy != RestartPolicyOnFailure:
 		v.unsupported(path+".restartPolicy", string(*c.RestartPolicy), "Always", "Never", "OnFailure")
 	}
 	path += ".restartPolicyRules"
@@ -196,8 +366,9 @@ func (v *validator) forbidden(path, detail string) {
 	v.add(path, TypeForbidden, CodeForbidden, "", detail)
 }
 
+// invalid notes a fault of a value, which is given as Kubernetes prints it.
 func (v *validator) invalid(path, value, detail string) {
-	v.add(path, TypeInvalid, CodeInvalid, quoted(value), detail)
+	v.add(path, TypeInvalid, CodeInvalid, value, detail)
 }
 
 func (v *validator) unsupported(path, value string, supported ...string) {
@@ -205,7 +376,7 @@ func (v *validator) unsupported(path, value string, supported ...string) {
 	for i, s := range supported {
 		list[i] = strconv.Quote(s)
 	}
-	v.add(path, TypeUnsupported, CodeUnsupported, quoted(value), "supported values: "+strings.Join(list, ", "))
+	v.add(path, TypeUnsupported, CodeUnsupported, v.word(value), "supported values: "+strings.Join(list, ", "))
 	v.faults[len(v.faults)-1].Allowed = slices.Clone(supported)
 }
 
@@ -222,16 +393,63 @@ func (v *validator) add(path string, t FaultType, code FaultCode, value, detail 
 	v.faults = append(v.faults, FieldError{Path: path, Type: t, Code: code, Detail: detail, Message: message})
 }
 
-// quoted returns s as Kubernetes prints it, cut after [MaxQuotedBytes].
+// quoted returns a plain string as Kubernetes prints it, cut after [MaxQuotedBytes].
 //
 // Differs from Kubernetes: it repeats a value however long it is.
 func quoted(s string) string {
+	s, more := bounded(s)
+	return strconv.Quote(s) + more
+}
+
+// word returns the value of an enumeration as Kubernetes prints it, cut after [MaxQuotedBytes]. Its type is not plain
+// string, therefore it appears as JSON from 1.34 on and in Go's syntax before.
+//
+// Source: Error.ErrorBody in k8s.io/apimachinery v0.33 and v0.34, pkg/util/validation/field/errors.go.
+func (v *validator) word(s string) string {
+	if v.f.Minor < 34 {
+		return quoted(s)
+	}
+	s, more := bounded(s)
+	return jsonText(s) + more
+}
+
+// bounded cuts s after [MaxQuotedBytes]; more tells that by an ellipsis.
+func bounded(s string) (part, more string) {
 	if len(s) <= MaxQuotedBytes {
-		return strconv.Quote(s)
+		return s, ""
 	}
 	cut := MaxQuotedBytes
 	for cut > 0 && !utf8.RuneStart(s[cut]) {
 		cut--
 	}
-	return strconv.Quote(s[:cut]) + "…"
+	return s[:cut], "…"
+}
+
+// jsonText returns s, valid UTF-8, as encoding/json writes it.
+func jsonText(s string) string {
+	const hex = "0123456789abcdef"
+	b := append(make([]byte, 0, len(s)+2), '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r == '\n':
+			b = append(b, `\n`...)
+		case r == '\r':
+			b = append(b, `\r`...)
+		case r == '\t':
+			b = append(b, `\t`...)
+		case r == '\b':
+			b = append(b, `\b`...)
+		case r == '\f':
+			b = append(b, `\f`...)
+		case r < ' ' || r == '<' || r == '>' || r == '&':
+			b = append(b, '\\', 'u', '0', '0', hex[r>>4], hex[r&0xF])
+		case r == 0x2028 || r == 0x2029:
+			b = append(append(b, `\u202`...), hex[r&0xF])
+		default:
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	return string(append(b, '"'))
 }

@@ -31,6 +31,9 @@ func ReadObject(v Value, kind, template string) policy.Object {
 	case "CronJob":
 		o.HasPodFailurePolicy = v.Get("spec").Get("jobTemplate").Get("spec").Get("podFailurePolicy").Kind() == Object
 	}
+	if kind == "ReplicationController" && v.Get("spec").Get("template").Kind() != Object {
+		o.NoTemplate = true
+	}
 	o.Spec = readPodSpec(spec)
 	return o
 }
@@ -41,7 +44,21 @@ func readPodSpec(v Value) policy.PodSpec {
 		InitContainers:      readContainers(v.Get("initContainers")),
 		Containers:          readContainers(v.Get("containers")),
 		EphemeralContainers: readContainers(v.Get("ephemeralContainers")),
+
+		ActiveDeadlineSeconds:         readInt64(v.Get("activeDeadlineSeconds")),
+		TerminationGracePeriodSeconds: readInt64(v.Get("terminationGracePeriodSeconds")),
+
+		Windows: v.Get("os").Get("name").text() == "windows" || v.Get("nodeSelector").Get("kubernetes.io/os").text() == "windows",
 	}
+}
+
+// readInt64 returns a number, nil if there is none.
+func readInt64(v Value) *int64 {
+	n, ok := v.Int64()
+	if !ok {
+		return nil
+	}
+	return &n
 }
 
 func readContainers(list Value) []policy.Container {
@@ -50,11 +67,21 @@ func readContainers(list Value) []policy.Container {
 	}
 	containers := make([]policy.Container, 0, list.Len())
 	for v := list.First(); v.Exists(); v = v.Next() {
-		rules := v.Get("restartPolicyRules")
+		rules, resize := v.Get("restartPolicyRules"), v.Get("resizePolicy")
 		c := policy.Container{
 			Name:               v.Get("name").text(),
 			RestartPolicyRules: readRules(rules),
 			HasRules:           rules.Kind() == Array,
+
+			ResizePolicy:    readResizePolicy(resize),
+			HasResizePolicy: resize.Kind() == Array,
+
+			HasLifecycle:      v.Get("lifecycle").Kind() == Object,
+			HasLivenessProbe:  v.Get("livenessProbe").Kind() == Object,
+			HasReadinessProbe: v.Get("readinessProbe").Kind() == Object,
+			HasStartupProbe:   v.Get("startupProbe").Kind() == Object,
+
+			TargetContainerName: v.Get("targetContainerName").text(),
 		}
 		if own := v.Get("restartPolicy"); own.Kind() == String {
 			p := policy.RestartPolicy(own.Str())
@@ -81,6 +108,20 @@ func readRules(list Value) []policy.ContainerRestartRule {
 		rules = append(rules, rule)
 	}
 	return rules
+}
+
+func readResizePolicy(list Value) []policy.ContainerResizePolicy {
+	if list.Kind() != Array || list.Len() == 0 {
+		return nil
+	}
+	policies := make([]policy.ContainerResizePolicy, 0, list.Len())
+	for v := list.First(); v.Exists(); v = v.Next() {
+		policies = append(policies, policy.ContainerResizePolicy{
+			ResourceName:  v.Get("resourceName").text(),
+			RestartPolicy: policy.ResizeRestartPolicy(v.Get("restartPolicy").text()),
+		})
+	}
+	return policies
 }
 
 func readInt32s(list Value) []int32 {
