@@ -147,6 +147,7 @@ func TestPoolSpareHidesReplacement(t *testing.T) {
 			p.give(x, false)
 			time.Sleep(6 * time.Millisecond) // the next caller comes when a new spare is ready
 		}
+		synctest.Wait()
 		if p.stalled != 0 || m.made != 1002 || m.discarded != 1000 {
 			t.Errorf("%d stalled, %d made, %d discarded", p.stalled, m.made, m.discarded)
 		}
@@ -158,11 +159,11 @@ func TestPoolSpareHidesReplacement(t *testing.T) {
 			}
 			p.give(x, false)
 		}
+		time.Sleep(time.Second)
+		synctest.Wait()
 		if p.stalled == 0 {
 			t.Error("nobody noticed that the spare was gone")
 		}
-		synctest.Wait()
-		time.Sleep(time.Second)
 		if n := len(p.idle); n < 2 || n > 3 {
 			t.Errorf("%d members ready, 2 wanted", n)
 		}
