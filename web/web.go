@@ -78,6 +78,8 @@ var readAssets = sync.OnceValue(func() views.Assets {
 		Script: address("app.js"),
 		Worker: address("worker.js"),
 		Icon:   address("icon.svg"),
+
+		Examples: address("examples.json"),
 	}
 })
 

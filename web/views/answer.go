@@ -77,7 +77,7 @@ func (r reader) decision(d *Decision) {
 	for i := range d.Trace {
 		s := &d.Trace[i]
 		r.place(s.Path, &s.Place)
-		s.Quote = quoteStep(r.at(s.Path))
+		s.Quote, s.values = quoteStep(r.at(s.Path))
 	}
 }
 
@@ -101,21 +101,23 @@ func (r reader) at(path string) any {
 	return v
 }
 
-// quoteStep returns in short what stands in the manifest: a policy's value, or a rule as In [42] → Restart.
-func quoteStep(v any) string {
+// quoteStep returns in short what stands in the manifest: a policy's value, or a rule as In [42] → Restart with its
+// values.
+func quoteStep(v any) (quote, values string) {
 	switch v := v.(type) {
 	case string:
-		return Visible(short(v))
+		return Visible(short(v)), ""
 	case map[string]any:
 		if _, isContainer := v["name"]; isContainer {
-			return ""
+			return "", ""
 		}
 		on, _ := v["exitCodes"].(map[string]any)
 		operator, _ := on["operator"].(string)
 		action, _ := v["action"].(string)
-		return say("rule", "operator", Visible(short(operator)), "values", quoteValues(on["values"]), "action", Visible(short(action)))
+		values = quoteValues(on["values"])
+		return say("rule", "operator", Visible(short(operator)), "values", values, "action", Visible(short(action))), values
 	}
-	return ""
+	return "", ""
 }
 
 // maxValuesShown bounds how many values of a rule a step repeats.

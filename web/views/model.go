@@ -67,7 +67,7 @@ type GateRelease struct {
 
 // Assets are the addresses of the page's own files.
 type Assets struct {
-	Style, Script, Worker, Icon string
+	Style, Script, Worker, Icon, Examples string
 }
 
 // Answer is what the page shows of an operation's answer. [ReadAnswer] makes one; its JSON is that of the core.
@@ -124,6 +124,7 @@ type Step struct {
 	Code    string `json:"code"`
 	Ignored string `json:"ignored"` // why a rule that matched did not decide
 	Quote   string `json:"-"`       // what stands there, in short: In [42] → Restart
+	values  string // of a rule, quoted
 	Place
 }
 

@@ -124,20 +124,11 @@ func title(path string) string {
 
 // why says why a step of the decision about d has its result.
 func why(d Decision, s Step) string {
-	text := say("why."+s.Code, "code", number(d.ExitCode), "values", s.values())
+	text := say("why."+s.Code, "code", number(d.ExitCode), "values", s.values)
 	if s.Ignored != "" {
 		text += ", " + say("ignored."+s.Ignored)
 	}
 	return text
-}
-
-// values cuts the list out of the quoted rule.
-func (s Step) values() string {
-	from, to := strings.IndexByte(s.Quote, '['), strings.LastIndexByte(s.Quote, ']')
-	if from < 0 || to < from {
-		return say("values", "values", "")
-	}
-	return s.Quote[from : to+1]
 }
 
 // message is the text of Kubernetes, or path and detail where it prints none.

@@ -1,0 +1,203 @@
+// Command bundle writes web/static: it bundles the page's scripts from bundle/src, with the npm package yaml, copies that
+// package's licence, and collects the examples. With -check it writes nothing and fails if a file would change.
+//
+//	npm ci                    in this folder, once
+//	go run ./web/bundle       from the root of the project
+//
+// The same sources give the same bytes: versions are pinned in package-lock.json and go.mod.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+func main() {
+	check := flag.Bool("check", false, "write nothing; fail if a file would change")
+	flag.Parse()
+	if err := run(*check); err != nil {
+		fmt.Fprintln(os.Stderr, "bundle:", err)
+		os.Exit(1)
+	}
+}
+
+func run(check bool) error {
+	folder, err := sourceFolder()
+	if err != nil {
+		return err
+	}
+	files, err := build(folder)
+	if err != nil {
+		return err
+	}
+	static := filepath.Join(folder, "..", "static")
+	for _, f := range files {
+		path := filepath.Join(static, f.name)
+		if !check {
+			if err := os.WriteFile(path, f.content, 0o644); err != nil {
+				return err
+			}
+			continue
+		}
+		committed, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(committed, f.content) {
+			return fmt.Errorf("static/%s is not what its sources give; run go generate ./web", f.name)
+		}
+	}
+	return nil
+}
+
+// sourceFolder returns the folder of this file, wherever the program is started.
+func sourceFolder() (string, error) {
+	for _, folder := range []string{"web/bundle", "bundle", "."} {
+		if _, err := os.Stat(filepath.Join(folder, "src", "app.js")); err == nil {
+			return filepath.Abs(folder)
+		}
+	}
+	if _, file, _, ok := runtime.Caller(0); ok {
+		return filepath.Dir(file), nil
+	}
+	return "", errors.New("start it from the root of the project")
+}
+
+// output is a file of web/static.
+type output struct {
+	name    string
+	content []byte
+}
+
+// build makes the files that are derived from folder.
+func build(folder string) ([]output, error) {
+	licence, err := os.ReadFile(filepath.Join(folder, "node_modules", "yaml", "LICENSE"))
+	if err != nil {
+		return nil, fmt.Errorf("%w (run npm ci in web/bundle)", err)
+	}
+	files, err := bundle(folder, "app.js", "worker.js")
+	if err != nil {
+		return nil, err
+	}
+	list, err := examples(filepath.Join(folder, "..", "examples"))
+	if err != nil {
+		return nil, err
+	}
+	notice := "worker.js contains the npm package yaml (https://eemeli.org/yaml):\n\n" + string(licence)
+	return append(files, output{"examples.json", list}, output{"licences.txt", []byte(notice)}), nil
+}
+
+// bundle bundles entries of folder/src.
+func bundle(folder string, entries ...string) ([]output, error) {
+	var points []string
+	for _, entry := range entries {
+		points = append(points, filepath.Join(folder, "src", entry))
+	}
+	result := api.Build(api.BuildOptions{
+		AbsWorkingDir:     folder,
+		EntryPoints:       points,
+		Outdir:            filepath.Join(folder, "..", "static"),
+		Bundle:            true,
+		Format:            api.FormatESModule,
+		Platform:          api.PlatformBrowser,
+		Target:            api.ES2022,
+		Charset:           api.CharsetASCII, // a copy served without a charset is read all the same
+		MinifyWhitespace:  true,
+		MinifyIdentifiers: true,
+		MinifySyntax:      true,
+		LegalComments:     api.LegalCommentsNone, // the licence is in a file of its own
+		Banner:            map[string]string{"js": "/* Podfate, Apache-2.0. Packages in it: /static/licences.txt */"},
+		External:          []string{"node:*"}, // the loader reads files under Node.js only
+		Plugins:           []api.Plugin{leavesOut(folder)},
+	})
+	var messages []string
+	for _, m := range append(result.Errors, result.Warnings...) {
+		messages = append(messages, m.Text)
+	}
+	if len(messages) > 0 {
+		return nil, errors.New(strings.Join(messages, "; "))
+	}
+	var files []output
+	for _, f := range result.OutputFiles {
+		files = append(files, output{filepath.Base(f.Path), f.Contents})
+	}
+	return files, nil
+}
+
+// examples are the entries of examples/index.json with their manifests, which the page loads after its first answer.
+func examples(folder string) ([]byte, error) {
+	index, err := os.ReadFile(filepath.Join(folder, "index.json"))
+	if err != nil {
+		return nil, err
+	}
+	var entries []map[string]any
+	if err := json.Unmarshal(index, &entries); err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		manifest, err := os.ReadFile(filepath.Join(folder, fmt.Sprint(e["id"])+".yaml"))
+		if err != nil {
+			return nil, err
+		}
+		e["manifest"] = string(manifest)
+	}
+	return json.Marshal(entries)
+}
+
+// unused are the parts of the package yaml that write YAML, build nodes from values, and resolve scalars in ways that
+// are not Kubernetes'. Reading needs none of them.
+var unused = regexp.MustCompile(`[/\\]yaml[/\\]browser[/\\]dist[/\\](?:stringify[/\\].*|schema[/\\].*|doc[/\\](?:applyReviver|createNode|anchors)|` +
+	`nodes[/\\](?:addPairToJSMap|toJS|Collection)|parse[/\\]cst-(?:visit|stringify)|visit|log|public-api)\.js$`)
+
+// replaced are the files of yaml whose classes src/yaml-nodes.js has without their methods.
+const replaced = `/(?:Document|Alias|Node|Pair|Scalar|YAMLMap|YAMLSeq)\.js$`
+
+var exported = regexp.MustCompile(`(?m)^export \{([^}]*)\};$`)
+
+// leavesOut replaces the unused files of yaml by ones that export the same names without content, and its classes by
+// lean ones: together two thirds of the package. A call of what is not there would fail loudly, and the tests run what
+// is bundled.
+func leavesOut(folder string) api.Plugin {
+	return api.Plugin{Name: "leaves-out", Setup: func(b api.PluginBuild) {
+		b.OnResolve(api.OnResolveOptions{Filter: replaced}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+			if !strings.Contains(filepath.ToSlash(a.Importer), "/yaml/browser/") {
+				return api.OnResolveResult{}, nil
+			}
+			return api.OnResolveResult{Path: filepath.Join(folder, "src", "yaml-nodes.js")}, nil
+		})
+		b.OnLoad(api.OnLoadOptions{Filter: unused.String()}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+			source, err := os.ReadFile(a.Path)
+			if err != nil {
+				return api.OnLoadResult{}, err
+			}
+			var names []string
+			for _, match := range exported.FindAllStringSubmatch(string(source), -1) {
+				for _, name := range strings.Split(match[1], ",") {
+					name = strings.TrimSpace(name)
+					if _, as, renamed := strings.Cut(name, " as "); renamed {
+						name = as
+					}
+					names = append(names, name)
+				}
+			}
+			slices.Sort(names)
+			var text strings.Builder
+			for _, name := range names {
+				fmt.Fprintf(&text, "export const %s = undefined;\n", name)
+			}
+			contents := text.String()
+			return api.OnLoadResult{Contents: &contents, Loader: api.LoaderJS}, nil
+		})
+	}}
+}

@@ -1,0 +1,50 @@
+// What the page shows of an answer: the answer's JSON, with the places and quotations that views.ReadAnswer adds on the
+// server. The two are held together by testdata/answers.
+
+/**
+ * Makes the answer of a page. request and answer are the JSON texts; locate gives [line, column] of a path of the
+ * manifest; relocate gives those of a column of the request, undefined if the answer has them already. Of what a step
+ * looked at, looked is what stands there: the page makes a quotation of it.
+ */
+export function readAnswer(operation, request, answer, locate, relocate) {
+  const a = {operation, request, ...JSON.parse(answer)};
+  const manifest = JSON.parse(request || '{}').manifest;
+  const place = (path, of) => {
+    if (!of.line) [of.line, of.column] = locate(path);
+  };
+  const move = (f) => {
+    if (relocate && f.line) [f.line, f.column] = relocate(f.column);
+    if (f.path) place(f.path, f);
+  };
+  const fault = (f) => {
+    if (control(f.path) === '') move(f);
+    else f.line = f.column = 0;
+  };
+  for (const d of a.decisions ?? []) {
+    const decider = d.undecided ?? d.decidedBy;
+    place(decider.path, decider);
+    for (const step of d.trace) {
+      place(step.path, step);
+      step.looked = at(manifest, step.path);
+    }
+  }
+  a.faults?.forEach(fault);
+  a.warnings?.forEach(fault);
+  a.dropped?.forEach(move);
+  a.error?.faults?.forEach(fault);
+  return a;
+}
+
+/** The value at a path whose names are plain. */
+function at(value, path) {
+  for (const name of path.split(/[.[\]]+/).filter(Boolean)) value = value?.[name];
+  return value;
+}
+
+/** The id of the form's control that a path of the request speaks of, '' for a path of the manifest. */
+export function control(path = '') {
+  if (path === 'exits' || path.startsWith('exits[')) return 'exits';
+  if (path === 'cluster.version') return 'version';
+  if (path.startsWith('cluster.featureGates')) return 'gates';
+  return path === 'fieldValidation' ? 'validation' : '';
+}

@@ -1,0 +1,29 @@
+// The same question as a shell command; views.CommandLine and views.Curl make the same.
+import {visible} from './visible.js';
+
+export function commandLine(form) {
+  const operation = form.exits.trim() === '' ? 'validate' : 'decide';
+  const words = ['podfate', operation, '-f', 'pod.yaml'];
+  if (form.version) words.push('--kubernetes-version', form.version);
+  const gates = Object.entries(form.gates).map(([name, value]) => `${name}=${value}`).sort().join();
+  if (gates) words.push('--feature-gates', gates);
+  if (form.validation && form.validation !== 'Strict') words.push('--validate', form.validation.toLowerCase());
+  for (const exit of form.exits.split(/[, \t\r\n]+/).filter(Boolean)) words.push('--exit', exit);
+  return words.map((word) => shellQuote(visible(word))).join(' ');
+}
+
+export function curl(origin, operation, request) {
+  if (!request) return '';
+  return `curl -sS ${shellQuote(`${origin}/api/v1/${operation}`)} -H 'Content-Type: application/json' --data-binary ${shellQuote(asciiControls(request))}`;
+}
+
+/** JSON with everything that hides written as JSON's own escapes, so that it stays the same request. */
+function asciiControls(json) {
+  return json.replace(/[^]/gu, (c) => (visible(c) === c ? c
+    : c.split('').map((unit) => '\\u' + unit.charCodeAt(0).toString(16).padStart(4, '0')).join('')));
+}
+
+/** One word of a POSIX shell. */
+function shellQuote(s) {
+  return /^[\w\-=:.,/@%+]+$/.test(s) ? s : `'${s.replaceAll("'", `'\\''`)}'`;
+}

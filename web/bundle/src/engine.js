@@ -1,0 +1,96 @@
+// The page's side of the worker: loads the module once, keeps one question under way, and ends what takes too long.
+
+/** How long one question may take, in milliseconds; an ordinary one takes less than one. */
+export const patience = 1000;
+
+export class Engine {
+  #workerURL;
+  #module; // {module, sha256, bytes}
+  #worker;
+  #ready; // promise of describe's answer
+  #underWay; // {id, resolve, timer}
+  #next; // {form, resolve}: asked while another question is under way
+  #id = 0;
+
+  /** createWorker makes a worker from its address: the page's policy decides which addresses it trusts. */
+  constructor(createWorker, workerURL) {
+    this.createWorker = createWorker;
+    this.#workerURL = workerURL;
+  }
+
+  /**
+   * Fetches and compiles the module and starts the worker; gives describe's answer. The browser compares the bytes with
+   * sha256 (64 hexadecimal digits) and refuses others.
+   */
+  async start(url, sha256) {
+    const digest = btoa(String.fromCharCode(...sha256.match(/../g).map((pair) => parseInt(pair, 16))));
+    const response = await fetch(url, {integrity: 'sha256-' + digest});
+    if (!response.ok) throw new Error(`HTTP ${response.status}`);
+    const bytes = await response.arrayBuffer();
+    this.#module = {module: await WebAssembly.compile(bytes), sha256, bytes: bytes.byteLength};
+    return this.#spawn();
+  }
+
+  #spawn() {
+    const worker = this.createWorker(this.#workerURL);
+    this.#worker = worker;
+    this.#ready = new Promise((resolve, reject) => {
+      worker.onerror = (event) => {
+        event.preventDefault();
+        reject(new Error('the worker failed'));
+        if (worker === this.#worker) this.#restart('INTERNAL');
+      };
+      worker.onmessage = ({data}) => {
+        if (data.describe) resolve(data.describe);
+        else if (data.id === this.#underWay?.id) this.#finish(data);
+      };
+    });
+    this.#ready.catch(() => {}); // whoever waits is told; nobody may be waiting
+    worker.postMessage(this.#module);
+    return this.#ready;
+  }
+
+  /**
+   * Answers a form: {answer, bytes, millis}; undefined if another question came before this one was begun. A question
+   * that takes longer than patience has the answer {error: {code: 'TIMEOUT'}}.
+   */
+  async ask(form) {
+    return new Promise((resolve) => {
+      this.#next?.resolve(undefined);
+      this.#next = {form, resolve};
+      this.#begin();
+    });
+  }
+
+  async #begin() {
+    try {
+      await this.#ready;
+    } catch {
+      return;
+    }
+    if (this.#underWay || !this.#next) return;
+    const {form, resolve} = this.#next;
+    this.#next = undefined;
+    const id = ++this.#id;
+    this.#underWay = {id, resolve, timer: setTimeout(() => this.#restart('TIMEOUT'), patience)};
+    this.#worker.postMessage({id, form});
+  }
+
+  #finish(result) {
+    const {resolve, timer} = this.#underWay;
+    clearTimeout(timer);
+    this.#underWay = undefined;
+    resolve(result);
+    this.#begin();
+  }
+
+  /** Ends the worker with the question under way and starts another one. */
+  #restart(code) {
+    this.#worker.terminate();
+    const asked = this.#underWay;
+    if (!asked) return; // it failed before any question: another would fail as well
+    this.#spawn();
+    this.#finish({answer: {operation: 'decide', request: '', error: {code, message: code === 'TIMEOUT'
+      ? `no answer within ${patience} ms; the question was given up` : 'the module failed; a fresh instance was started'}}});
+  }
+}

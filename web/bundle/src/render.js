@@ -1,0 +1,82 @@
+// Builds the right side of the page: the same elements as views/reply.templ, which a test compares. Text only ever
+// becomes text nodes.
+import {control} from './answer.js';
+import {allowed, by, code, faults, glyph, headline, means, message, outcomeTone, quote, title, tone, why} from './sentences.js';
+import {say} from './text.js';
+import {visible} from './visible.js';
+
+/** An element with attributes and children; a child is an element, a text, a list of these, or nothing. */
+function h(name, attributes, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children.flat(3).filter((child) => child !== '' && child !== false && child !== undefined));
+  return element;
+}
+
+const sign = (text) => h('span', {class: 'glyph', 'aria-hidden': 'true'}, text);
+const heading = (key) => h('h3', {}, say(key));
+
+/** The elements that show an answer. */
+export function reply(a) {
+  const {decisions = [], dropped = [], warnings = []} = a;
+  const wrong = faults(a);
+  return [
+    h('div', {class: 'verdict ' + tone(a)},
+      h('p', {class: 'sentence'}, sign(glyph(a)), ' ' + headline(a)),
+      decisions.length === 1 && [h('p', {}, decider(decisions[0])), h('p', {class: 'note'}, means(decisions[0]))]),
+    wrong.length > 0 && [heading('heading.faults'), faultList('faults', 'glyph.fault', wrong)],
+    decisions.length > 1 && [heading('heading.decisions'), table(decisions)],
+    decisions.map((d, i) => (decisions.length === 1 ? [heading('heading.trace'), trace(d)]
+      : h('details', i === 0 ? {open: ''} : {},
+        h('summary', {}, say('heading.trace.of', {container: visible(d.container), code: code(d)})), trace(d)))),
+    dropped.length > 0 && [heading('heading.dropped'), h('ul', {class: 'faults'}, dropped.map((d) =>
+      h('li', {}, sign(say('glyph.skipped')), ' ', h('span', {}, say('dropped', {path: visible(d.path), gate: visible(d.gate)})), ' ', at(d))))],
+    warnings.length > 0 && [heading('heading.warnings'), faultList('faults warnings', 'glyph.warning', warnings)],
+    a.cluster?.version && h('p', {class: 'note'}, say('cluster', {version: a.cluster.version})),
+  ].flat(3).filter(Boolean);
+}
+
+function decider(d) {
+  return d.undecided ? inManifest(d.undecided) : [by(d), ' ', at(d.decidedBy)];
+}
+
+function table(decisions) {
+  const column = (key) => h('th', {scope: 'col'}, say(key));
+  return h('div', {class: 'wide'}, h('table', {},
+    h('thead', {}, h('tr', {}, ['column.container', 'column.exit', 'column.action', 'column.by'].map(column))),
+    h('tbody', {}, decisions.map((d) => h('tr', {},
+      h('th', {scope: 'row'}, visible(d.container)),
+      h('td', {}, code(d)),
+      h('td', {class: outcomeTone(d.action)}, sign(say('glyph.' + (d.action ?? ''))), ' ' + say('action.' + (d.action ?? ''))),
+      h('td', {}, d.undecided ? at(d.undecided) : [by(d), ' ', at(d.decidedBy)]))))));
+}
+
+function trace(d) {
+  return h('ol', {class: 'trace'}, d.trace.map((s) => h('li', {class: s.result},
+    sign(say('glyph.' + s.result)),
+    h('p', {}, h('b', {}, title(s.path)), ' ', h('span', {class: 'quote'}, quote(s))),
+    h('p', {}, `${say('result.' + s.result)}: ${why(d, s)}`),
+    h('p', {class: 'path'}, inManifest(s)))));
+}
+
+function faultList(className, glyphKey, list) {
+  return h('ul', {class: className}, list.map((f) => {
+    const id = control(f.path);
+    const text = allowed(f);
+    return h('li', {}, sign(say(glyphKey)), ' ', h('span', {}, message(f)), ' ',
+      id ? h('a', {href: '#' + id}, say('place.' + id))
+        : f.line > 0 && link(f, say('place.exact', {line: f.line, column: f.column})),
+      text && [' ', h('span', {class: 'note'}, text)]);
+  }));
+}
+
+function link(place, ...children) {
+  return h('a', {href: '#L' + place.line, 'data-line': place.line, 'data-column': place.column}, ...children);
+}
+
+const at = (place) => place.line > 0 && link(place, say('place', {line: place.line}));
+
+function inManifest(step) {
+  const path = h('code', {}, visible(step.path));
+  return step.line > 0 ? link(step, path) : path;
+}

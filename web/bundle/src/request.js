@@ -1,0 +1,121 @@
+// Builds the request of the page's form, and remembers where in the manifest each of its bytes comes from.
+import {Unreadable, get, position, read, write} from './yaml.js';
+import {short, visible} from './visible.js';
+
+export const maxExits = 64;
+
+/**
+ * Reads the shorthand of exits: NAME=CODE or NAME=CODE:REASON, separated by commas or white space. Throws Unreadable
+ * with the path exits[i]. views.Form.ParseExits reads the same.
+ */
+export function parseExits(text) {
+  return text.split(/[, \t\r\n]+/).filter((entry) => entry !== '').map((entry, i) => {
+    const refuse = (detail) => {
+      throw new Unreadable('bad_format', detail, -1, `exits[${i}]`);
+    };
+    if (i === maxExits) refuse(`at most ${maxExits} exits fit on this page`);
+    const [, name, code, reason] = /^(?:([^=]*)=)?(-?\d+)(?::(.*))?$/s.exec(entry) ?? [];
+    const exitCode = Number(code);
+    if (code === undefined || exitCode !== (exitCode | 0)) {
+      refuse(`"${visible(short(entry))}" is not NAME=CODE or NAME=CODE:REASON, with an exit code such as 137`);
+    }
+    return {...(name && {container: name}), exitCode: exitCode | 0, ...(reason && {reason})};
+  });
+}
+
+/**
+ * The request of a form {manifest, exits, version, validation, gates}: {operation, text, marks, manifest}. text is one
+ * line of JSON; marks are pairs of an offset in it and one in the manifest as typed, −1 for what was not typed there;
+ * manifest is the manifest's tree, undefined if there is none. Throws Unreadable.
+ *
+ * The documents of the text may be one manifest, one KubeletConfiguration and one Scenario, which holds members of the
+ * request; what the form says goes first. schema.NewRequest does the same for the server.
+ */
+export function buildRequest(form) {
+  const exits = parseExits(form.exits);
+  const {manifest, kubelet, scenario} = sortOut(read(form.manifest));
+  const out = {text: '{', marks: [[0, -1]]};
+  const member = (name, value) => {
+    if (value === undefined) return;
+    out.marks.push([out.text.length, -1]);
+    out.text += `${out.text.endsWith('{') ? '' : ','}${JSON.stringify(name)}:`;
+    value();
+  };
+  const plain = (value) => () => {
+    out.text += JSON.stringify(value);
+  };
+  const copied = (node) => node && (() => write(node, out));
+  const object = (members) => () => {
+    out.text += '{';
+    for (const [name, value] of members) member(name, value);
+    out.marks.push([out.text.length, -1]);
+    out.text += '}';
+  };
+  const others = (node, ...names) => (node?.entries ?? []).filter(([name]) => !names.includes(name)).map(([name, , value]) => [name, copied(value)]);
+
+  const cluster = get(scenario, 'cluster');
+  const gates = get(cluster, 'featureGates');
+  const ours = Object.entries(form.gates).map(([name, value]) => [name, plain(value === 'true')]);
+  const theirExits = get(scenario, 'exits');
+  const operation = exits.length > 0 || theirExits ? 'decide' : 'validate';
+  const allGates = [...others(gates, ...Object.keys(form.gates)), ...ours];
+  const members = [
+    ...others(scenario, 'cluster', 'fieldValidation', 'manifest', 'exits'),
+    ['cluster', object([
+      ['version', plain(form.version)],
+      ['featureGates', allGates.length > 0 ? object(allGates) : undefined],
+      ...others(cluster, 'version', 'featureGates', 'kubeletConfiguration'),
+      ['kubeletConfiguration', copied(kubelet ?? get(cluster, 'kubeletConfiguration'))],
+    ])],
+    ['fieldValidation', form.validation && form.validation !== 'Strict' ? plain(form.validation) : undefined],
+    ['manifest', copied(manifest)],
+    ['exits', operation === 'validate' ? undefined : () => {
+      out.text += '[';
+      for (const item of theirExits?.items ?? []) {
+        write(item, out);
+        out.text += ',';
+      }
+      out.marks.push([out.text.length, -1]);
+      out.text += exits.map((exit) => JSON.stringify(exit)).join() || '';
+      out.text = out.text.replace(/,$/, '') + ']';
+    }],
+  ];
+  for (const [name, value] of members) member(name, value);
+  out.marks.push([out.text.length, -1]);
+  out.text += '}';
+  return {operation, text: out.text, marks: out.marks, manifest};
+}
+
+/** Finds out what each document is. */
+function sortOut(docs) {
+  const found = {};
+  const take = (name, node, code, what) => {
+    if (found[name]) throw new Unreadable(code, `a second ${what}; one request takes one`, node.at);
+    found[name] = node;
+  };
+  for (const root of docs) {
+    if (root.kind !== 'object') throw new Unreadable('not_an_object', 'a document is an object with members such as kind', root.at);
+    const kind = get(root, 'kind')?.text;
+    if (kind === 'Scenario' || !get(root, 'kind') && !get(root, 'apiVersion')) {
+      take('scenario', root, 'several_requests', 'request');
+      const manifest = get(root, 'manifest');
+      if (manifest) take('manifest', manifest, 'several_manifests', 'manifest');
+    } else if (kind === 'KubeletConfiguration') {
+      take('kubelet', root, 'several_kubelets', 'KubeletConfiguration');
+    } else if (kind === 'List' && get(root, 'apiVersion')?.text === 'v1') {
+      const items = get(root, 'items')?.items ?? [];
+      if (items.length === 0) throw new Unreadable('empty_list', 'the List has no item', root.at, 'items');
+      for (const item of items) take('manifest', item, 'several_manifests', 'manifest');
+    } else {
+      take('manifest', root, 'several_manifests', 'manifest');
+    }
+  }
+  return found;
+}
+
+/** Where a column of the request stands in the manifest as typed: [line, column], [0, 0] if it is not from there. */
+export function relocate(request, typed, column) {
+  const offset = [...request.text.slice(0, 2 * column)].slice(0, column - 1).join('').length;
+  const mark = request.marks.findLast(([at]) => at <= offset);
+  return mark && mark[1] >= 0 ? position(typed, mark[1]) : [0, 0];
+}

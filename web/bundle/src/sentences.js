@@ -1,0 +1,118 @@
+// Turns codes into sentences: one function for each of views/sentences.go, under the same name.
+import {known, say} from './text.js';
+import {short, visible} from './visible.js';
+
+const several = (a) => (a.decisions?.length ?? 0) > 1;
+const single = (a) => (a.decisions?.length === 1 ? a.decisions[0] : undefined);
+
+export function headline(a) {
+  const version = a.cluster?.version ?? '';
+  if (a.error) return known('error.' + a.error.code) ? say('error.' + a.error.code, {version}) : say('error.other');
+  if (single(a)) return sentence(single(a));
+  if (several(a)) return say('verdict.several', {n: a.decisions.length, outcomes: outcomes(a.decisions)});
+  return say(a.valid ? 'verdict.valid' : 'verdict.invalid', {version});
+}
+
+function sentence(d) {
+  const container = visible(d.container);
+  if (d.undecided) return say('verdict.undecided', {container, code: code(d)});
+  return say('verdict.decision', {container, code: code(d), action: say('action.' + d.action)});
+}
+
+export function code(d) {
+  return d.reason ? say('code.reason', {code: d.exitCode, reason: visible(short(d.reason))}) : String(d.exitCode);
+}
+
+function outcomes(decisions) {
+  return ['Restart', 'RestartAllContainers', 'Stop', ''].map((action) => {
+    const n = decisions.filter((d) => (d.action ?? '') === action).length;
+    return n > 0 && say('verdict.outcome', {n, action: say('action.' + action)});
+  }).filter(Boolean).join(', ');
+}
+
+export function by(d) {
+  return say(`by.${d.decidedBy.level}.${d.because}`, {rule: d.decidedBy.rule ?? 0});
+}
+
+export function means(d) {
+  if (d.undecided) return say('means.' + d.undecided.reason);
+  if (d.podFails) return say('means.podFails');
+  return say('means.' + (d.because === 'init_completed' ? d.because : d.action));
+}
+
+export function tone(a) {
+  if (a.error) return 'fault';
+  if (single(a)) return outcomeTone(single(a).action);
+  if (several(a)) return 'several';
+  return a.valid ? 'valid' : 'fault';
+}
+
+export function outcomeTone(action) {
+  return {Restart: 'restart', RestartAllContainers: 'all', Stop: 'stop'}[action] ?? 'undecided';
+}
+
+export function glyph(a) {
+  if (single(a)) return say('glyph.' + (single(a).action ?? ''));
+  return say(several(a) || (!a.error && a.valid) ? 'glyph.valid' : 'glyph.fault');
+}
+
+export function title(path) {
+  const rule = /\.restartPolicyRules\[([^[]*)\]$/.exec(path);
+  if (rule) return say('title.rule', {rule: rule[1]});
+  if (path.endsWith('].restartPolicy')) return say('title.container');
+  return say(path.endsWith('restartPolicy') ? 'title.pod' : 'title.default');
+}
+
+export function why(d, s) {
+  const text = say('why.' + s.code, {code: d.exitCode, values: values(s.looked)});
+  return s.ignored ? `${text}, ${say('ignored.' + s.ignored)}` : text;
+}
+
+/** In short what stands in the manifest: a policy's value, or a rule as In [42] → Restart. */
+export function quote({looked}) {
+  if (typeof looked === 'string') return visible(short(looked));
+  if (looked === null || typeof looked !== 'object' || 'name' in looked) return '';
+  const text = (v) => (typeof v === 'string' ? visible(short(v)) : '');
+  return say('rule', {operator: text(looked.exitCodes?.operator), values: values(looked), action: text(looked.action)});
+}
+
+const maxValuesShown = 8;
+
+function values(rule) {
+  const all = rule?.exitCodes?.values;
+  const list = Array.isArray(all) ? all : [];
+  const shown = list.slice(0, maxValuesShown).map((v) => visible(short(JSON.stringify(v)))).join(', ');
+  return list.length > maxValuesShown ? say('values.cut', {values: shown, n: list.length}) : say('values', {values: shown});
+}
+
+export function message(f) {
+  if (f.message) return visible(f.message);
+  if (!f.path) return visible(f.detail ?? '');
+  return say('fault.plain', {path: visible(f.path), detail: visible(f.detail ?? '')});
+}
+
+export function allowed(f) {
+  return f.message || !f.allowed?.length ? '' : say('fault.allowed', {allowed: visible(f.allowed.join(', '))});
+}
+
+export function faults(a) {
+  if (!a.error) return a.faults ?? [];
+  if (a.error.faults?.length) return a.error.faults;
+  return [{detail: a.error.message, line: a.error.line, column: a.error.column}];
+}
+
+export function live(a) {
+  const [first] = faults(a);
+  return first ? say('live.fault', {verdict: headline(a), message: message(first)}) : headline(a);
+}
+
+/** The lines of the editor that the answer speaks of: fault, warning or decided, in this precedence. */
+export function marks(a) {
+  const m = new Map();
+  const mark = (kind, places) => places?.forEach((p) => p?.line && m.set(p.line, kind));
+  mark('decided', a.decisions?.map((d) => d.decidedBy));
+  mark('warning', a.warnings);
+  mark('warning', a.dropped);
+  mark('fault', faults(a));
+  return m;
+}

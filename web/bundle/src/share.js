@@ -1,0 +1,102 @@
+// Links that hold the question: #v1= and the state as JSON, compressed (deflate-raw) and written in base64url. The part
+// of an address behind # stays in the browser.
+
+/** Limits of a link, in bytes: compressed and after decompression. */
+export const maxCompressed = 8 << 10;
+export const maxState = 256 << 10;
+
+const prefix = '#v1=';
+
+/** Why a link cannot be read, or made. */
+export class LinkError extends Error {}
+
+/** The members of a state with the form's names, and whether a value is sound. */
+const members = {
+  m: ['manifest', (v) => typeof v === 'string'],
+  e: ['exits', (v) => typeof v === 'string'],
+  k: ['version', (v) => typeof v === 'string' && /^1\.\d{1,3}$/.test(v)],
+  f: ['validation', (v) => ['Strict', 'Warn', 'Ignore'].includes(v)],
+  g: ['gates', (v) => isObject(v) && Object.entries(v).every(([name, on]) => /^\w{1,100}$/.test(name) && typeof on === 'boolean')],
+};
+
+const isObject = (v) => v !== null && typeof v === 'object' && !Array.isArray(v);
+
+/** Makes the fragment of a form {manifest, exits, version, validation, gates}; throws LinkError if it is too long. */
+export async function encode(form) {
+  const gates = Object.fromEntries(Object.entries(form.gates).map(([name, value]) => [name, value === 'true']));
+  const state = {
+    m: form.manifest,
+    ...(form.exits && {e: form.exits}),
+    k: form.version,
+    ...(form.validation !== 'Strict' && {f: form.validation}),
+    ...(Object.keys(gates).length > 0 && {g: gates}),
+  };
+  const stream = new Blob([JSON.stringify(state)]).stream().pipeThrough(new CompressionStream('deflate-raw'));
+  const bytes = await collect(stream, maxCompressed, `the manifest is too long for a link: more than ${maxCompressed} bytes compressed`);
+  let binary = '';
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return prefix + btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+/** Whether a fragment holds a state. */
+export const holdsState = (fragment) => fragment.startsWith('#v');
+
+/** Reads a fragment into a form; throws LinkError and says which part failed. */
+export async function decode(fragment) {
+  if (!fragment.startsWith(prefix)) throw new LinkError('the link is of a version that this page does not know');
+  const text = fragment.slice(prefix.length);
+  if (text.length > Math.ceil(maxCompressed * 4 / 3)) throw new LinkError(`the link is longer than ${maxCompressed} bytes`);
+  let bytes;
+  try {
+    bytes = Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0));
+  } catch {
+    throw new LinkError('the link is damaged: it is not base64url');
+  }
+  let state;
+  try {
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+    const json = await collect(stream, maxState, `the link holds more than ${maxState} bytes`);
+    state = JSON.parse(new TextDecoder('utf-8', {fatal: true}).decode(json));
+  } catch (error) {
+    if (error instanceof LinkError) throw error;
+    throw new LinkError('the link is damaged: its content cannot be read');
+  }
+  return readState(state);
+}
+
+function readState(state) {
+  if (!isObject(state)) throw new LinkError('the link holds no question');
+  const form = {manifest: '', exits: '', version: '', validation: 'Strict', gates: {}};
+  for (const [key, value] of Object.entries(state)) {
+    const [name, sound] = Object.hasOwn(members, key) ? members[key] : [];
+    if (!name) throw new LinkError(`the link holds "${key.slice(0, 40)}", which this page does not know`);
+    if (!sound(value)) throw new LinkError(`the link holds an unusable ${name}`);
+    form[name] = value;
+  }
+  form.gates = Object.fromEntries(Object.entries(form.gates).map(([name, on]) => [name, String(on)]));
+  return form;
+}
+
+/** Reads a stream and stops it as soon as there are more than most bytes. */
+async function collect(stream, most, tooLong) {
+  const reader = stream.getReader();
+  const chunks = [];
+  let length = 0;
+  for (;;) {
+    const {done, value} = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > most) {
+      reader.cancel().catch(() => {});
+      throw new LinkError(tooLong);
+    }
+    chunks.push(value);
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}

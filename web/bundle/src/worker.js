@@ -1,0 +1,48 @@
+// Answers questions of the page in a thread of its own, so that nothing a manifest can do stops the page: the page ends
+// this worker when a question takes longer than a second, and starts another.
+//
+// In: {module, sha256, bytes} once, then {id, form}. Out: {describe}, then {id, answer, bytes, millis}: the answer as
+// the page shows it, and the bytes that the module gave, undefined if it was not asked.
+import {Podfate} from '../../../plugins/js/podfate.js';
+import {readAnswer} from './answer.js';
+import {buildRequest, relocate} from './request.js';
+import {Unreadable, locate, position} from './yaml.js';
+
+let engine;
+
+self.onmessage = async ({data}) => {
+  if (data.module) {
+    engine = await Podfate.load(data.module, data);
+    self.postMessage({describe: engine.describe()});
+    return;
+  }
+  const began = performance.now();
+  self.postMessage({id: data.id, ...answer(data.form), millis: performance.now() - began});
+};
+
+/** Answers a form {manifest, exits, version, validation, gates}. */
+function answer(form) {
+  let request;
+  try {
+    request = buildRequest(form);
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    return {answer: unreadable(form, error)};
+  }
+  const {operation, text, manifest} = request;
+  const {bytes} = engine.call(operation, new TextEncoder().encode(text));
+  const places = (path) => (manifest ? position(form.manifest, locate(manifest, path)) : [0, 0]);
+  return {
+    bytes,
+    answer: readAnswer(operation, text, new TextDecoder().decode(bytes), places, (column) => relocate(request, form.manifest, column)),
+  };
+}
+
+/** The answer for a text that is no request. */
+function unreadable(form, {code, detail, at, path}) {
+  const [line, column] = at < 0 ? [0, 0] : position(form.manifest, at);
+  const group = code.startsWith('limit.') ? 'LIMIT_EXCEEDED'
+    : /^(?:bad_format|no_document|not_an_object|several_.*|empty_list)$/.test(code) ? 'EVENT_INVALID' : 'BAD_YAML';
+  const fault = {path, code, detail, line, column};
+  return {operation: form.exits.trim() ? 'decide' : 'validate', request: '', error: {code: group, message: detail, faults: [fault]}};
+}
