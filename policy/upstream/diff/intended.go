@@ -1,0 +1,86 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/podfate/podfate/policy"
+)
+
+// Difference is a difference from Kubernetes that is meant to be one.
+type Difference struct {
+	Name string
+	Why  string
+	// shown reports whether Podfate still differs; its text goes to the test's log.
+	shown func(r Release) (still bool, text string)
+}
+
+// Intended returns the differences that are meant.
+func Intended() []Difference {
+	return []Difference{
+		{
+			Name: "long values are cut",
+			Why:  "An answer has an upper bound; Kubernetes repeats a value of any length in its message.",
+			shown: func(r Release) (bool, string) {
+				word := strings.Repeat("x", policy.MaxQuotedBytes+1)
+				text := []byte(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"default"},"spec":{"restartPolicy":"` + word +
+					`","containers":[{"name":"c","image":"i"}]}}`)
+				ours, err := validate(r.Minor(), nil, text)
+				theirs := owned(r.Admit(text, false).Faults)
+				if err != nil || len(ours.Faults) != 1 || len(theirs) != 1 {
+					return false, fmt.Sprint(err, ours, theirs)
+				}
+				message := ours.Faults[0].Message
+				return message != theirs[0] && strings.Contains(theirs[0], word) && strings.Contains(message, word[:policy.MaxQuotedBytes]+`"…`), message
+			},
+		},
+		{
+			Name: "only a hundred faults are listed",
+			Why:  "The same bound; a last entry says how many are left out.",
+			shown: func(r Release) (bool, string) {
+				if r.Minor() < 34 {
+					return true, "1.33 has no rules, so no list of faults gets that long"
+				}
+				rules := strings.Repeat(`{},`, policy.MaxFaults) + `{}`
+				text := []byte(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"default"},"spec":{"containers":` +
+					`[{"name":"c","image":"i","restartPolicy":"Never","restartPolicyRules":[` + rules + `]}]}}`)
+				set := gateSets(r.Minor())[0]
+				if err := r.SetGates(set); err != nil {
+					return false, err.Error()
+				}
+				ours, err := validate(r.Minor(), set, text)
+				if err != nil {
+					return false, err.Error()
+				}
+				theirs := owned(r.Admit(text, false).Faults)
+				return len(ours.Faults) == policy.MaxFaults+1 && len(theirs) == 2*(policy.MaxFaults+1)+1,
+					fmt.Sprintf("%d faults here, %d there", len(ours.Faults), len(theirs))
+			},
+		},
+		{
+			Name: "gates that change no answer are unknown",
+			Why: "Kubernetes has hundreds of gates, most of which say nothing about exits. Podfate refuses to guess: such a name is a fault " +
+				"without a message of Kubernetes, and what such gates miss is not reported.",
+			shown: func(r Release) (bool, string) {
+				const other = "ImageVolume" // known to all of these releases
+				_, faults := policy.NewFeatures(r.Minor(), []policy.GateSetting{{Name: other, Enabled: true}})
+				_, known := r.Gate(other)
+				return known && len(faults) == 1 && faults[0].Message == "", fmt.Sprint(faults)
+			},
+		},
+	}
+}
+
+// intended checks that each intended difference is still one; else the list, and the documents, must change.
+func (c *comparison) intended(t *testing.T) {
+	for _, d := range Intended() {
+		t.Run(d.Name, func(t *testing.T) {
+			still, text := d.shown(c.release)
+			if !still {
+				t.Errorf("Podfate and Kubernetes no longer differ as described: %s", text)
+			}
+			t.Log(text)
+		})
+	}
+}

@@ -1,0 +1,88 @@
+package diff
+
+import "github.com/podfate/podfate/policy"
+
+// Release is one release of Kubernetes. It is used from one goroutine.
+type Release interface {
+	// Minor returns 36 for Kubernetes 1.36.
+	Minor() int
+
+	// SetGates switches the feature gates of the process. A set stays until the next call.
+	SetGates(map[string]bool) error
+
+	// Admit takes a manifest along the road of a create request: decode, default, drop what gates disable, validate.
+	// Unknown fields are faults of decoding if strict is true.
+	Admit(manifest []byte, strict bool) Admission
+
+	// Pod decodes a Pod as the kubelet gets it: with defaults, but nothing dropped or validated.
+	Pod(manifest []byte) (Pod, error)
+
+	// Gate returns what the release says about a feature gate; ok is false if it does not know it.
+	Gate(name string) (g Gate, ok bool)
+
+	// TryGates returns what switching gates, from the defaults on, would lead to, without doing it.
+	TryGates(settings map[string]bool) GateResult
+
+	// Backoff returns the kubelet's restart back-off with a clock of its own, at the instant 0.
+	Backoff(initial, most policy.Millis) Backoff
+}
+
+// Admission is the end of a create request.
+type Admission struct {
+	DecodeError string   // "" if the manifest could be decoded
+	Strict      []string // what strict decoding has against it, in its order
+	Faults      []Fault  // of validation, in its order
+	Dropped     []string // paths of the fields that were there before and not after; lists only if they had elements
+}
+
+// Fault is an error of validation.
+type Fault struct {
+	Path string
+	Text string // the whole line, the path included
+}
+
+// Pod is a Pod as the kubelet sees it. A container is one of main or init.
+type Pod interface {
+	// Match returns the index of the first rule of c that matches code, -1 if none does.
+	// known is false in a release without rules.
+	Match(c policy.Ref, code int32) (rule int, known bool)
+
+	// MatchAlone reports whether rule i of c would match code if c had no other rule.
+	MatchAlone(c policy.Ref, i int, code int32) bool
+
+	// ShouldRestart is ContainerShouldRestart; known is false in a release without it.
+	ShouldRestart(c policy.Ref, code int32) (restart, known bool)
+
+	// ShouldBeRestarted is ShouldContainerBeRestarted for c exited with code while the other containers run.
+	ShouldBeRestarted(c policy.Ref, code int32) bool
+
+	// ShouldRestartAll is ShouldAllContainersRestart in the same situation; false in a release without it.
+	ShouldRestartAll(c policy.Ref, code int32) bool
+
+	// With returns a copy of the Pod in which the Pod's policy is pod, if that is not "", and that of container c is
+	// own, if that is not "".
+	With(pod policy.RestartPolicy, c policy.Ref, own policy.RestartPolicy) Pod
+}
+
+// Gate is what a release says about a feature gate.
+type Gate struct {
+	Default   bool
+	Stage     policy.Stage
+	Locked    bool
+	DependsOn []string
+}
+
+// GateResult is what a component with some gates would do at its start.
+type GateResult struct {
+	Errors  []string // in no particular order
+	Enabled func(name string) bool
+}
+
+// Backoff is flowcontrol.Backoff as the kubelet sets it up, for one container. Its clock only goes forward.
+type Backoff interface {
+	SetTime(now policy.Millis)
+	InBackOffSince(finished policy.Millis) bool
+	Next(finished policy.Millis)
+	Delay() policy.Millis // 0 if there is no entry
+	GC()
+}

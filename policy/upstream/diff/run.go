@@ -1,0 +1,143 @@
+package diff
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/podfate/podfate/policy"
+)
+
+// DefaultCases is the number of manifests that one run validates unless PODFATE_UPSTREAM_CASES says otherwise.
+const DefaultCases = 10_000
+
+// defaultSeed makes runs repeatable: a new one is for those who search, not for those who change something else.
+const defaultSeed = 1
+
+// shownDifferences is how many differences of one comparison are printed; all are counted.
+const shownDifferences = 5
+
+// SummaryPrefix begins the line that [Run] prints for policy/upstream/run.
+const SummaryPrefix = "upstream "
+
+// Run compares the core with release r and prints one line of numbers.
+func Run(t *testing.T, r Release) {
+	start := time.Now()
+	s := settings(t)
+	c := comparison{release: r, seed: s.seed}
+	t.Run("gates", func(t *testing.T) { c.gates(t, s.cases/10) })
+	t.Run("decisions", func(t *testing.T) { c.decisions(t, s.cases*100) })
+	t.Run("validation", func(t *testing.T) { c.validation(t, s.cases) })
+	t.Run("back-off", func(t *testing.T) { c.backoffs(t, s.cases/10) })
+	t.Run("intended differences", c.intended)
+	fmt.Printf("%s%s: %d decisions, %d manifests (%d with faults, %d with dropped fields), %d back-off sequences, %d gate settings, %d differences, seed %d, %s\n",
+		SummaryPrefix, policy.VersionName(r.Minor()), c.decided, c.validated, c.faulty, c.dropping, c.sequences, c.gateSettings,
+		c.differences, c.seed, time.Since(start).Round(time.Second/10))
+}
+
+type runSettings struct {
+	cases int
+	seed  uint64
+}
+
+func settings(t *testing.T) runSettings {
+	s := runSettings{cases: DefaultCases, seed: defaultSeed}
+	if text := os.Getenv("PODFATE_UPSTREAM_CASES"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 10 {
+			t.Fatalf("PODFATE_UPSTREAM_CASES: %q is not a number of at least 10", text)
+		}
+		s.cases = n
+	}
+	if text := os.Getenv("PODFATE_UPSTREAM_SEED"); text != "" {
+		n, err := strconv.ParseUint(text, 0, 64)
+		if err != nil {
+			t.Fatalf("PODFATE_UPSTREAM_SEED: %q is not a number", text)
+		}
+		s.seed = n
+	}
+	return s
+}
+
+// comparison counts what was compared with one release.
+type comparison struct {
+	release Release
+	seed    uint64
+
+	decided, validated, faulty, dropping, sequences, gateSettings int
+
+	differences int
+}
+
+// differ counts a difference and prints it unless there were many. what names the case so that it can be repeated.
+func (c *comparison) differ(t *testing.T, shown *int, what string, ours, theirs any) {
+	t.Helper()
+	c.differences++
+	if *shown++; *shown <= shownDifferences {
+		t.Errorf("seed %d, %s\npodfate:    %v\nKubernetes: %v", c.seed, what, ours, theirs)
+	} else {
+		t.Fail()
+	}
+}
+
+// gateSet is a set of gates that a cluster can have, complete for the gates that matter here and can be switched.
+type gateSet map[string]bool
+
+const (
+	crr = "ContainerRestartRules"
+	rac = "RestartAllContainersOnContainerExits"
+	ndf = "NodeDeclaredFeatures"
+)
+
+// gateSets returns the sets in which decisions and validation can differ in release 1.minor.
+func gateSets(minor int) []gateSet {
+	switch minor {
+	case 33:
+		return []gateSet{{}}
+	case 34:
+		return []gateSet{{crr: true}, {crr: false}}
+	case 35:
+		return []gateSet{{crr: true, rac: true, ndf: true}, {crr: true, rac: false, ndf: false}, {crr: false, rac: false, ndf: false}}
+	}
+	return []gateSet{{crr: true, rac: true}, {crr: true, rac: false}, {crr: false, rac: false}}
+}
+
+func (s gateSet) String() string {
+	var on []string
+	for _, name := range []string{crr, rac, ndf} {
+		if value, listed := s[name]; listed {
+			on = append(on, name+"="+strconv.FormatBool(value))
+		}
+	}
+	return "gates [" + strings.Join(on, " ") + "]"
+}
+
+// features returns our side of the set.
+func (s gateSet) features(t *testing.T, minor int) policy.Features {
+	t.Helper()
+	var list []policy.GateSetting
+	for _, name := range []string{crr, rac, ndf} {
+		if value, listed := s[name]; listed {
+			list = append(list, policy.GateSetting{Name: name, Enabled: value})
+		}
+	}
+	f, faults := policy.NewFeatures(minor, list)
+	if len(faults) > 0 {
+		t.Fatalf("%v: %v", s, faults)
+	}
+	return f
+}
+
+// eachGateSet runs f for each set with the process switched to it.
+func (c *comparison) eachGateSet(t *testing.T, f func(set gateSet, ours policy.Features)) {
+	t.Helper()
+	for _, set := range gateSets(c.release.Minor()) {
+		if err := c.release.SetGates(set); err != nil {
+			t.Fatalf("%v: %v", set, err)
+		}
+		f(set, set.features(t, c.release.Minor()))
+	}
+}

@@ -1,0 +1,124 @@
+package diff
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/ops"
+)
+
+// validation compares what is dropped from n manifests and what is refused about them.
+func (c *comparison) validation(t *testing.T, n int) {
+	sets := len(gateSets(c.release.Minor()))
+	shown := 0
+	c.eachGateSet(t, func(set gateSet, _ policy.Features) {
+		for i, end := 0, c.validated+n/sets+1; c.validated < end; i++ {
+			text := generate(c.seed, i).manifest()
+			c.validated++
+			c.compareAdmission(t, &shown, fmt.Sprintf("validation case %d, %v: %s", i, set, text), text, set)
+		}
+	})
+}
+
+func (c *comparison) compareAdmission(t *testing.T, shown *int, what string, text []byte, set gateSet) {
+	t.Helper()
+	theirs := c.release.Admit(text, false)
+	if theirs.DecodeError != "" {
+		t.Fatalf("%s: %s", what, theirs.DecodeError)
+	}
+	ours, err := validate(c.release.Minor(), set, text)
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	var messages []string
+	for _, f := range ours.Faults {
+		messages = append(messages, f.Message)
+	}
+	want := owned(theirs.Faults)
+	if len(want) > 0 {
+		c.faulty++
+	}
+	if len(want) > policy.MaxFaults { // the last entry of ours says how many are left out
+		want = append(want[:policy.MaxFaults:policy.MaxFaults], "")
+	}
+	if !slices.Equal(messages, want) {
+		ours, theirs := firstDifference(messages, want)
+		c.differ(t, shown, what, ours, theirs)
+	}
+	var dropped []string
+	for _, d := range ours.Dropped {
+		dropped = append(dropped, d.Path)
+	}
+	if len(theirs.Dropped) > 0 {
+		c.dropping++
+	}
+	slices.Sort(dropped) // ours stand in the order of the document, theirs in that of the API
+	slices.Sort(theirs.Dropped)
+	if !slices.Equal(dropped, theirs.Dropped) {
+		ours, theirs := firstDifference(dropped, theirs.Dropped)
+		c.differ(t, shown, what+"\ndropped fields", ours, theirs)
+	}
+}
+
+// firstDifference returns the first elements in which two lists differ.
+func firstDifference(ours, theirs []string) (string, string) {
+	i := 0
+	for i < len(ours) && i < len(theirs) && ours[i] == theirs[i] {
+		i++
+	}
+	element := func(list []string) string {
+		if i < len(list) {
+			return fmt.Sprintf("[%d of %d] %s", i, len(list), list[i])
+		}
+		return fmt.Sprintf("[%d of %d] nothing", i, len(list))
+	}
+	return element(ours), element(theirs)
+}
+
+// owned keeps the faults of the fields that Podfate reads.
+func owned(faults []Fault) []string {
+	var texts []string
+	for _, f := range faults {
+		if ownedPath.MatchString(f.Path) {
+			texts = append(texts, f.Text)
+		}
+	}
+	return texts
+}
+
+var ownedPath = regexp.MustCompile(`^(spec\.|template\.spec\.|spec\.template\.spec\.|spec\.jobTemplate\.spec\.template\.spec\.)` +
+	`(restartPolicy|(containers|initContainers|ephemeralContainers)(\[\d+\]\.(restartPolicy|restartPolicyRules.*))?)$`)
+
+// answer is the part of a validate answer that is compared.
+type answer struct {
+	Faults []struct {
+		Path, Type, Code, Detail, Message string
+	}
+	Dropped []struct{ Path, Gate string }
+}
+
+// validate asks our core. Unknown fields are ignored: 1.33 does not know the rules.
+func validate(minor int, set gateSet, text []byte) (answer, error) {
+	request, err := json.Marshal(map[string]any{
+		"cluster":         map[string]any{"version": policy.VersionName(minor), "featureGates": set},
+		"fieldValidation": "Ignore",
+		"manifest":        json.RawMessage(text),
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	op, ok := ops.Lookup("validate")
+	if !ok {
+		return answer{}, fmt.Errorf("there is no operation validate")
+	}
+	var a answer
+	reply, failed := ops.Call(op.Number, request)
+	if failed {
+		return answer{}, fmt.Errorf("podfate: %s", reply)
+	}
+	return a, json.Unmarshal(reply, &a)
+}
