@@ -1,0 +1,187 @@
+package manifest
+
+import (
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"github.com/podfate/podfate/policy"
+)
+
+// tally counts faults of one kind up to the limit, and beyond it.
+type tally struct {
+	listed, more int
+	moreAt       int // offset of the first that is not listed
+}
+
+// full counts a fault at an offset and reports whether it is one too many. It is asked before the texts of the fault
+// are made, so that a hundred thousand faults cost little.
+func (t *tally) full(offset int) bool {
+	if t.listed < policy.MaxFaults {
+		t.listed++
+		return false
+	}
+	if t.more == 0 {
+		t.moreAt = offset
+	}
+	t.more++
+	return true
+}
+
+// rest is the entry that stands for the faults beyond the limit.
+func (t *tally) rest(strict bool) Fault {
+	return Fault{Offset: t.moreAt, Strict: strict, FieldError: policy.FieldError{
+		Code: policy.CodeTooManyFaults, Detail: "and " + strconv.Itoa(t.more) + " more",
+	}}
+}
+
+func (c *checker) checked() Checked {
+	if c.faults.more > 0 {
+		c.all = append(c.all, c.faults.rest(false))
+	}
+	if c.strict.more > 0 {
+		c.all = append(c.all, c.strict.rest(true))
+	}
+	out := Checked{All: c.all}
+	for _, f := range c.all {
+		if f.Strict {
+			out.Strict = append(out.Strict, f.FieldError)
+		} else {
+			out.Faults = append(out.Faults, f.FieldError)
+		}
+	}
+	return out
+}
+
+// fault notes that v, in the current place, cannot be decoded.
+func (c *checker) fault(v Value, code policy.FaultCode, detail, message string) {
+	if !c.faults.full(v.Offset()) {
+		c.add(v, code, detail, message)
+	}
+}
+
+func (c *checker) add(v Value, code policy.FaultCode, detail, message string) {
+	c.all = append(c.all, Fault{
+		FieldError: policy.FieldError{Path: string(c.path), Code: code, Detail: detail, Message: message},
+		Offset:     v.Offset(),
+	})
+}
+
+// wrongKind notes that v is not of Go type typ, in words not want.
+func (c *checker) wrongKind(v Value, typ, want string) {
+	if !c.faults.full(v.Offset()) {
+		c.add(v, policy.CodeWrongType, "must be "+want+", found "+article(v.Kind()), c.cannotUnmarshal(v.Kind().String(), typ))
+	}
+}
+
+// wrongNumber notes that Go type typ cannot hold the number v.
+func (c *checker) wrongNumber(v Value, code policy.FaultCode, typ, detail string) {
+	if !c.faults.full(v.Offset()) {
+		c.add(v, code, detail, c.cannotUnmarshal("number "+v.lexeme(), typ))
+	}
+}
+
+// cannotUnmarshal returns the decoder's error for a value in the current place.
+func (c *checker) cannotUnmarshal(found, typ string) string {
+	return "json: cannot unmarshal " + found + " into Go struct field " + c.owner + "." + strings.Join(c.fields, ".") + " of type " + typ
+}
+
+// strictFault notes what strict decoding says against member m of the value in the current place. detail is called
+// only if the fault is to be listed.
+func (c *checker) strictFault(m Value, code policy.FaultCode, message, name string, detail func(*policy.FieldError)) {
+	if c.strict.listed == policy.MaxFaults {
+		c.strict.full(m.KeyOffset())
+		return
+	}
+	here := c.place()
+	c.enterMember(name)
+	defer c.back(here)
+	f := Fault{Offset: m.KeyOffset(), Strict: true, FieldError: policy.FieldError{
+		Path: string(c.path), Code: code, Message: "strict decoding error: " + message + " " + strconv.Quote(string(c.plain)),
+	}}
+	for _, other := range c.all {
+		if other.Message == f.Message { // Kubernetes prints equal errors once
+			return
+		}
+	}
+	c.strict.full(f.Offset)
+	detail(&f.FieldError)
+	c.all = append(c.all, f)
+}
+
+func (c *checker) duplicate(m, first Value, name string) {
+	c.strictFault(m, policy.CodeDuplicateField, "duplicate field", name, func(f *policy.FieldError) {
+		f.Detail = "stands in " + position(m) + " for the second time, first in " + position(first)
+	})
+}
+
+// position returns the place of a member's name in words.
+func position(m Value) string {
+	line, column := Position(m.doc.src, m.KeyOffset())
+	return "line " + strconv.Itoa(line) + ", column " + strconv.Itoa(column)
+}
+
+const (
+	// allFields is the size of a struct up to which a fault lists all its fields.
+	allFields = 12
+	// nearestFields is the number of fields of a larger struct that a fault lists.
+	nearestFields = 5
+)
+
+// unknown notes that struct t has no field of this name; others are the releases that have it.
+func (c *checker) unknown(m Value, t typeIndex, name string, others uint8) {
+	c.strictFault(m, policy.CodeUnknownField, "unknown field", name, func(f *policy.FieldError) {
+		names := t.names(c.bit)
+		f.Allowed = names
+		if len(names) > allFields {
+			f.Allowed = nearest(names, name, nearestFields)
+		}
+		f.Detail = quote(name) + " is not a field of " + t.bareName()
+		switch {
+		case others != 0:
+			f.Detail += " in this release; " + c.releases(others)
+		case draftName(t, name) != "":
+			f.Detail += "; drafts of KEP-5307 had it, the field is " + draftName(t, name) + ", directly in the rule"
+		case otherCase(names, name) != "":
+			f.Detail += "; names are case-sensitive: " + otherCase(names, name)
+		case len(f.Allowed) == len(names):
+			f.Detail += "; it has " + strconv.Itoa(len(names))
+		case len(f.Allowed) > 0:
+			f.Detail += "; the nearest of its " + strconv.Itoa(len(names)) + " are listed"
+		default:
+			f.Detail += "; none of its " + strconv.Itoa(len(names)) + " is like it"
+		}
+	})
+}
+
+// releases says in words which releases have a field that this one does not have.
+func (c *checker) releases(others uint8) string {
+	first := policy.OldestMinor + bits.TrailingZeros8(others)
+	last := policy.OldestMinor + bits.Len8(others) - 1
+	if others > c.bit {
+		return "it exists since Kubernetes " + policy.VersionName(first)
+	}
+	return "it existed until Kubernetes " + policy.VersionName(last)
+}
+
+// draftName returns the field that a name of the drafts of container restart rules became, "" for other names.
+func draftName(t typeIndex, name string) string {
+	if t.bareName() != "ContainerRestartRule" {
+		return ""
+	}
+	switch name {
+	case "when", "onExit", "onExitCodes":
+		return "exitCodes"
+	}
+	return ""
+}
+
+// otherCase returns the name that differs from name in letter case only, "" when there is none.
+func otherCase(names []string, name string) string {
+	for _, n := range names {
+		if strings.EqualFold(n, name) {
+			return n
+		}
+	}
+	return ""
+}

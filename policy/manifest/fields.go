@@ -1,0 +1,350 @@
+package manifest
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/podfate/podfate/policy"
+)
+
+// Checked is what [CheckFields] found, all of it in document order.
+//
+// Kubernetes itself stops at the first fault of type, and names unknown and duplicate fields only when there is none.
+// Each fault's Message is what it would say if the fault were alone.
+type Checked struct {
+	Faults []policy.FieldError // of type, range and format: the manifest cannot be decoded
+	Strict []policy.FieldError // unknown and duplicate fields: refused, shown or ignored, as fieldValidation says
+	All    []Fault             // both
+}
+
+// Fault is a fault with its place in the text.
+type Fault struct {
+	policy.FieldError
+	Offset int  // of the name of an unknown or repeated field, else of the value
+	Strict bool // it is in Checked.Strict
+}
+
+// CheckFields compares v with the Go types of kind (one of [Kinds], or KubeletConfiguration) in Kubernetes 1.minor, as
+// the API server's decoder does: names must match in letter case; null is as good as no value; the second of two
+// members of the same name is a fault of strict decoding, and so is a field that this release does not have. What a
+// field means is not checked here. An unknown kind gives no faults.
+//
+// Paths begin at v. Faults and Strict have at most policy.MaxFaults entries each, and then one more of
+// policy.CodeTooManyFaults that says how many were left out. A name or text longer than policy.MaxQuotedBytes is cut,
+// which an ellipsis shows.
+//
+// Source: UnmarshalStrict in sigs.k8s.io/json, and Decode in k8s.io/apimachinery, pkg/runtime/serializer/json/json.go,
+// in the versions of Kubernetes v1.33.5, v1.34.1, v1.35.4, v1.36.3 and v1.37.1.
+func CheckFields(v Value, kind string, minor int) Checked {
+	root, known := rootType(kind)
+	if !known || !v.Exists() {
+		return Checked{}
+	}
+	c := checker{bit: minorBit(minor), embeds: minor >= 35, root: root}
+	if v.Kind() != Object && v.Kind() != Null {
+		c.fault(v, policy.CodeWrongType, "must be an object, found "+article(v.Kind()),
+			notAnObject+v.Kind().String()+` into Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`)
+	}
+	c.value(v, root)
+	return c.checked()
+}
+
+// notAnObject begins what Kubernetes says when it cannot find out apiVersion and kind.
+const notAnObject = "couldn't get version/kind; json parse error: json: cannot unmarshal "
+
+// checker walks through a manifest and the types beside it.
+type checker struct {
+	bit    uint8 // of the release in fieldRow.minors
+	embeds bool  // type errors name embedded structs: since the decoder of 1.35
+	root   typeIndex
+
+	path   []byte   // of the current value, as Podfate writes it
+	plain  []byte   // the same as strict errors write it: names as they are, joined by dots
+	fields []string // the same as type errors write it: fields of structs only
+	owner  string   // the struct that the last of fields belongs to
+
+	all            []Fault
+	faults, strict tally
+}
+
+// place is what must be put back when the walk leaves a value.
+type place struct {
+	path, plain, fields int
+	owner               string
+}
+
+func (c *checker) place() place { return place{len(c.path), len(c.plain), len(c.fields), c.owner} }
+
+func (c *checker) back(to place) {
+	c.path, c.plain, c.fields, c.owner = c.path[:to.path], c.plain[:to.plain], c.fields[:to.fields], to.owner
+}
+
+func (c *checker) enterElement(i int) {
+	c.path = append(strconv.AppendInt(append(c.path, '['), int64(i), 10), ']')
+	c.plain = append(strconv.AppendInt(append(c.plain, '['), int64(i), 10), ']')
+}
+
+func (c *checker) enterMember(name string) {
+	name = cut(name)
+	c.path = appendName(c.path, name)
+	if len(c.plain) > 0 {
+		c.plain = append(c.plain, '.')
+	}
+	c.plain = append(c.plain, name...)
+}
+
+func (c *checker) enterField(t typeIndex, f fieldRow) {
+	name := f.name.String()
+	c.enterMember(name)
+	if c.embeds && f.embed != 0 {
+		c.fields = append(c.fields, nameOffset(f.embed).String())
+	}
+	c.fields = append(c.fields, name)
+	c.owner = t.bareName()
+}
+
+// value checks v against type t.
+func (c *checker) value(v Value, t typeIndex) {
+	row := typeRows[t]
+	null := v.Kind() == Null
+	switch row.kind {
+	case structType:
+		c.object(v, t)
+	case sliceType:
+		c.list(v, t)
+	case mapType:
+		c.mapping(v, t)
+	case stringType:
+		if v.Kind() != String && !null {
+			c.wrongKind(v, t.String(), "a string")
+		}
+	case boolType:
+		if v.Kind() != Bool && !null {
+			c.wrongKind(v, t.String(), "true or false")
+		}
+	case int32Type, int64Type, intType, uint32Type:
+		c.integer(v, t)
+	case float64Type:
+		if v.Kind() != Number && !null {
+			c.wrongKind(v, t.String(), "a number")
+		} else if !null && overflowsFloat64(v.lexeme()) {
+			c.wrongNumber(v, policy.CodeOutOfRange, t.String(), "must not be above 1.7976931348623157e308, found "+v.lexeme())
+		}
+	case timeType:
+		c.text(v, "a time such as 2026-01-31T12:00:00Z", timeFault)
+	case durationType:
+		if null {
+			c.fault(v, policy.CodeBadFormat, "must be a duration such as 1m30s, found null", `time: invalid duration ""`)
+			return
+		}
+		c.text(v, "a duration such as 1m30s", durationFault)
+	case durationPointerType:
+		c.text(v, "a duration such as 1m30s", durationFault)
+	case quantityType:
+		c.quantity(v)
+	case intOrStringType:
+		if v.Kind() != String {
+			c.number(v, "int32", int32Type, "an integer or a string")
+		}
+	case flushFrequencyType:
+		c.flushFrequency(v)
+	}
+}
+
+func durationFault(text string) string {
+	_, fault := ParseDuration(text)
+	return fault
+}
+
+func (c *checker) object(v Value, t typeIndex) {
+	if v.Kind() != Object {
+		if v.Kind() != Null && t != c.root {
+			c.wrongKind(v, t.String(), "an object")
+		}
+		return
+	}
+	repeats := v.repeats()
+	here := c.place()
+	for m := v.First(); m.Exists(); m = m.Next() {
+		first := Value{}
+		if len(repeats) > 0 && repeats[0].member == m {
+			first, repeats = repeats[0].first, repeats[1:]
+		}
+		name := m.Key()
+		field, others, known := t.field(name, c.bit)
+		if !known {
+			if !first.Exists() { // Kubernetes names an unknown field once
+				c.unknown(m, t, name, others)
+			}
+			continue
+		}
+		if first.Exists() {
+			c.duplicate(m, first, name)
+		}
+		c.enterField(t, field)
+		if t == c.root && (name == "apiVersion" || name == "kind") {
+			c.typeMeta(m, name)
+		} else {
+			c.value(m, field.typ)
+		}
+		c.back(here)
+	}
+}
+
+// typeMeta checks apiVersion or kind, which Kubernetes reads before everything else to find out what the text is.
+func (c *checker) typeMeta(v Value, name string) {
+	if v.Kind() != String && v.Kind() != Null {
+		c.fault(v, policy.CodeWrongType, "must be a string, found "+article(v.Kind()),
+			notAnObject+v.Kind().String()+" into Go struct field ."+name+" of type string")
+	}
+}
+
+func (c *checker) list(v Value, t typeIndex) {
+	if v.Kind() != Array {
+		if v.Kind() != Null {
+			c.wrongKind(v, t.String(), "a list")
+		}
+		return
+	}
+	here, i := c.place(), 0
+	for e := v.First(); e.Exists(); e = e.Next() {
+		c.enterElement(i)
+		c.value(e, typeIndex(typeRows[t].elem))
+		c.back(here)
+		i++
+	}
+}
+
+func (c *checker) mapping(v Value, t typeIndex) {
+	if v.Kind() != Object {
+		if v.Kind() != Null {
+			c.wrongKind(v, t.String(), "an object")
+		}
+		return
+	}
+	repeats := v.repeats()
+	here := c.place()
+	for m := v.First(); m.Exists(); m = m.Next() {
+		name := m.Key()
+		if len(repeats) > 0 && repeats[0].member == m {
+			c.duplicate(m, repeats[0].first, name)
+			repeats = repeats[1:]
+		}
+		c.enterMember(name)
+		c.value(m, typeIndex(typeRows[t].elem))
+		c.back(here)
+	}
+}
+
+func (c *checker) integer(v Value, t typeIndex) {
+	c.number(v, t.String(), typeRows[t].kind, "an integer")
+}
+
+// number checks an integer of a kind; typ is how Go prints its type.
+func (c *checker) number(v Value, typ string, kind typeKind, want string) {
+	switch v.Kind() {
+	case Null:
+		return
+	case Number:
+	default:
+		c.wrongKind(v, typ, want)
+		return
+	}
+	if strings.ContainsAny(v.lexeme(), ".eE") {
+		c.wrongNumber(v, policy.CodeWrongType, typ, "must be "+want+" without fraction and exponent, found "+v.lexeme())
+		return
+	}
+	low, high := int64(-1<<63), int64(1<<63-1)
+	switch kind {
+	case int32Type:
+		low, high = -1<<31, 1<<31-1
+	case uint32Type:
+		low, high = 0, 1<<32-1
+	}
+	n, fits := v.Int64()
+	if kind == uint32Type && v.lexeme() == "-0" { // Go reads no sign at all into an unsigned number
+		fits = false
+	}
+	if !fits || n < low || n > high {
+		c.wrongNumber(v, policy.CodeOutOfRange, typ,
+			"must be from "+strconv.FormatInt(low, 10)+" to "+strconv.FormatInt(high, 10)+", found "+v.lexeme())
+	}
+}
+
+// text checks a string that is read by a function; fault returns what that function says against it.
+func (c *checker) text(v Value, want string, fault func(string) string) {
+	switch v.Kind() {
+	case Null:
+	case String:
+		if message := fault(v.Str()); message != "" {
+			c.fault(v, policy.CodeBadFormat, "must be "+want+", found "+quote(v.Str()), message)
+		}
+	default:
+		c.wrongKind(v, "string", want)
+	}
+}
+
+func (c *checker) quantity(v Value) {
+	if v.Kind() == Null {
+		return
+	}
+	message := quantityFault(v.lexeme())
+	if message == "" {
+		return
+	}
+	found, code := quote(v.Str()), policy.CodeBadFormat
+	switch v.Kind() {
+	case Number:
+		found = v.lexeme()
+	case Bool, Array, Object:
+		found, code = article(v.Kind()), policy.CodeWrongType
+	}
+	c.fault(v, code, "must be a quantity such as 500m or 4Gi, found "+found, message)
+}
+
+func (c *checker) flushFrequency(v Value) {
+	const want = "must be a duration such as 5s, or a number of nanoseconds, found "
+	cannot := func(found string) string {
+		return "invalid duration " + strconv.Quote(cut(v.lexeme())) + ": json: cannot unmarshal " + found + " into Go value of type time.Duration"
+	}
+	switch v.Kind() {
+	case Null:
+	case String:
+		if message := durationFault(v.Str()); message != "" {
+			c.fault(v, policy.CodeBadFormat, want+quote(v.Str()), message)
+		}
+	case Number:
+		if _, ok := v.Int64(); !ok {
+			c.fault(v, policy.CodeWrongType, want+v.lexeme(), cannot("number "+v.lexeme()))
+		}
+	default:
+		c.fault(v, policy.CodeWrongType, want+article(v.Kind()), cannot(v.Kind().String()))
+	}
+}
+
+// article returns a kind as it stands in a sentence: an array.
+func article(k Kind) string {
+	switch k {
+	case Array, Object:
+		return "an " + k.String()
+	case Null:
+		return "null"
+	}
+	return "a " + k.String()
+}
+
+// quote quotes at most policy.MaxQuotedBytes of the user's text.
+func quote(s string) string { return strconv.Quote(cut(s)) }
+
+// cut shortens s to policy.MaxQuotedBytes, at the end of a character, and an ellipsis.
+func cut(s string) string {
+	if len(s) <= policy.MaxQuotedBytes {
+		return s
+	}
+	end := policy.MaxQuotedBytes
+	for !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + "…"
+}

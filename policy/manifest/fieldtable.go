@@ -1,0 +1,156 @@
+package manifest
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/podfate/podfate/policy"
+)
+
+// typeIndex is a type: a row of typeRows.
+type typeIndex uint16
+
+// nameOffset is a name: where it begins in fieldNames. 0 is no name.
+type nameOffset uint16
+
+// typeRow is a type that a field, an element of a list or a value of a map has, behind its pointer.
+type typeRow struct {
+	kind typeKind
+	elem uint16     // of a list or map the typeIndex of what it holds, of a struct its number
+	name nameOffset // as Go prints it (v1.PodSpec); none for a list that is called after its elements
+}
+
+// typeKind says how JSON is read into a type.
+type typeKind uint8
+
+const (
+	structType typeKind = iota
+	sliceType
+	mapType // keys are strings
+	stringType
+	boolType
+	int32Type
+	int64Type
+	intType // 64 bits
+	uint32Type
+	float64Type
+	timeType
+	durationType
+	durationPointerType // null is absent; for durationType it is an empty text, which is no duration
+	quantityType
+	intOrStringType
+	flushFrequencyType // a duration as text or as number of nanoseconds
+	anyType            // kept as it is
+)
+
+// fieldRow is a field of a struct under its JSON name.
+type fieldRow struct {
+	name   nameOffset
+	typ    typeIndex
+	embed  uint8 // nameOffset of the Go name of the embedded struct that it comes from
+	minors uint8 // releases that have it: bit 0 is policy.OldestMinor
+}
+
+func (n nameOffset) String() string {
+	name, _, _ := strings.Cut(fieldNames[n:], "\n")
+	return name
+}
+
+// String returns the type as Go prints it: []v1.Container.
+func (t typeIndex) String() string {
+	row := typeRows[t]
+	if row.kind == sliceType && row.name == 0 {
+		return "[]" + typeIndex(row.elem).String()
+	}
+	return row.name.String()
+}
+
+// bareName returns the name of a struct without its package: PodSpec.
+func (t typeIndex) bareName() string {
+	name := t.String()
+	return name[strings.IndexByte(name, '.')+1:]
+}
+
+// minorBit returns the bit of Kubernetes 1.minor in fieldRow.minors; a release outside the table counts as the
+// nearest in it.
+func minorBit(minor int) uint8 {
+	return 1 << (min(max(minor, policy.OldestMinor), policy.NewestMinor) - policy.OldestMinor)
+}
+
+// rows returns the fields of struct type t by name; a field that changed between releases has several rows.
+func (t typeIndex) rows() []fieldRow {
+	n := typeRows[t].elem
+	return fieldRows[structStarts[n]:structStarts[n+1]]
+}
+
+// field returns the field of struct type t with this name in the release of bit. Without one, others holds the
+// releases that have it.
+func (t typeIndex) field(name string, bit uint8) (row fieldRow, others uint8, found bool) {
+	rows := t.rows()
+	i, _ := slices.BinarySearchFunc(rows, name, func(r fieldRow, name string) int { return strings.Compare(r.name.String(), name) })
+	for ; i < len(rows) && rows[i].name.String() == name; i++ {
+		if rows[i].minors&bit != 0 {
+			return rows[i], 0, true
+		}
+		others |= rows[i].minors
+	}
+	return fieldRow{}, others, false
+}
+
+// names returns the names of the fields of struct type t in the release of bit, sorted.
+func (t typeIndex) names(bit uint8) []string {
+	var names []string
+	for _, r := range t.rows() {
+		if r.minors&bit != 0 {
+			names = append(names, r.name.String())
+		}
+	}
+	return names
+}
+
+// nearest returns at most n of names that name could be a misspelling of, the likeliest first.
+func nearest(names []string, name string, n int) []string {
+	type candidate struct {
+		name  string
+		edits int
+	}
+	// A longer name is like none of them; the number of steps stays small.
+	const longest = 64
+	if len(name) > longest {
+		return nil
+	}
+	var candidates []candidate
+	for _, c := range names {
+		edits := editDistance(strings.ToLower(name), strings.ToLower(c))
+		if edits <= max(len(name), len(c))/2 || strings.Contains(strings.ToLower(c), strings.ToLower(name)) {
+			candidates = append(candidates, candidate{c, edits})
+		}
+	}
+	slices.SortStableFunc(candidates, func(a, b candidate) int { return cmp.Compare(a.edits, b.edits) })
+	var out []string
+	for _, c := range candidates[:min(n, len(candidates))] {
+		out = append(out, c.name)
+	}
+	return out
+}
+
+// editDistance returns how many bytes must be inserted, deleted or replaced to turn a into b.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := row[0] // the cell to the upper left
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := before
+			if a[i] != b[j] {
+				cost = 1 + min(before, row[j], row[j+1])
+			}
+			before, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}

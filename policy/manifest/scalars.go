@@ -1,0 +1,374 @@
+package manifest
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// The errors of resource.ParseQuantity.
+const (
+	quantityFormat  = `quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`
+	quantityNumeric = "unable to parse numeric part of quantity"
+	quantitySuffix  = "unable to parse quantity's suffix"
+)
+
+// quantityFault returns what Kubernetes says against a quantity, "" when it reads it. raw is the JSON text, quotes
+// included: escapes are not decoded, so that "\u0031" is no quantity.
+//
+// Source: Quantity.UnmarshalJSON and ParseQuantity in k8s.io/apimachinery v0.36, pkg/api/resource/quantity.go.
+func quantityFault(raw string) string {
+	if len(raw) >= 2 && raw[0] == '"' {
+		raw = raw[1 : len(raw)-1]
+	}
+	s := strings.TrimSpace(raw)
+	if s == "" {
+		return quantityFormat
+	}
+	if s[0] == '-' || s[0] == '+' {
+		s = s[1:]
+	}
+	whole := strings.TrimLeft(s, "0")
+	if whole == "" { // a sign alone is zero, too
+		return ""
+	}
+	zeros := len(whole) < len(s)
+	digits := countDigits(whole)
+	rest := whole[digits:]
+	decimals := 0
+	if strings.HasPrefix(rest, ".") {
+		decimals = countDigits(rest[1:])
+		rest = rest[1+decimals:]
+	}
+	suffix := rest
+	rest = strings.TrimLeft(rest, "eEinumkKMGTP")
+	if rest != "" && (rest[0] == '-' || rest[0] == '+') {
+		rest = rest[1:]
+	}
+	if countDigits(rest) != len(rest) {
+		return quantityFormat
+	}
+	binary, exponent, ok := quantityExponent(suffix)
+	if !ok {
+		return quantitySuffix
+	}
+	// Kubernetes computes small values with integers, which never asks for a digit; others as text, which does.
+	small := exponent >= -9
+	if binary {
+		small = exponent < 50
+	}
+	if !zeros && digits == 0 && decimals == 0 && !small {
+		return quantityNumeric
+	}
+	return ""
+}
+
+// quantityExponent reads a suffix: a power of ten, or with binary a power of two.
+func quantityExponent(suffix string) (binary bool, exponent int32, ok bool) {
+	switch suffix {
+	case "", "n", "u", "m", "k", "M", "G", "T", "P", "E":
+		return false, 0, true
+	case "Ki", "Mi", "Gi", "Ti", "Pi", "Ei":
+		return true, 10 * int32(1+strings.IndexByte("KMGTPE", suffix[0])), true
+	}
+	if suffix[0] != 'e' && suffix[0] != 'E' {
+		return false, 0, false
+	}
+	n, err := strconv.ParseInt(suffix[1:], 10, 64)
+	return false, int32(n), err == nil // cut to 32 bits there as well
+}
+
+// countDigits returns how many digits s begins with.
+func countDigits(s string) int {
+	n := 0
+	for n < len(s) && digit(s[n]) {
+		n++
+	}
+	return n
+}
+
+// ParseDuration returns the nanoseconds of a duration as Go and Kubernetes write it ("300ms", "-1.5h", "2h45m"). fault
+// is what Kubernetes says against the text, "" when it reads it.
+//
+// Source: ParseDuration in package time of Go 1.26, which metav1.Duration uses.
+func ParseDuration(text string) (nanoseconds int64, fault string) {
+	s := strings.TrimLeft(text[:min(1, len(text))], "+-") + text[min(1, len(text)):]
+	negative := strings.HasPrefix(text, "-")
+	if s == "0" {
+		return 0, ""
+	}
+	invalid := "time: invalid duration " + timeQuote(text)
+	if s == "" {
+		return 0, invalid
+	}
+	var sum uint64
+	for s != "" {
+		var part durationPart
+		part, s = cutDurationPart(s)
+		switch {
+		case !part.ok:
+			return 0, invalid
+		case part.unit == "":
+			return 0, "time: missing unit in duration " + timeQuote(text)
+		}
+		unit := durationUnit(part.unit)
+		if unit == 0 {
+			return 0, "time: unknown unit " + timeQuote(part.unit) + " in duration " + timeQuote(text)
+		}
+		if part.whole > 1<<63/unit {
+			return 0, invalid
+		}
+		// The same arithmetic as Go's, so that no duration differs by a nanosecond.
+		n := part.whole*unit + uint64(float64(part.fraction)*(float64(unit)/part.scale))
+		if n > 1<<63 || sum+n > 1<<63 {
+			return 0, invalid
+		}
+		sum += n
+	}
+	if negative {
+		return -int64(sum), ""
+	}
+	if sum > 1<<63-1 {
+		return 0, invalid
+	}
+	return int64(sum), ""
+}
+
+// durationPart is a number with its unit: whole + fraction/scale.
+type durationPart struct {
+	whole, fraction uint64
+	scale           float64
+	unit            string
+	ok              bool
+}
+
+func cutDurationPart(s string) (part durationPart, rest string) {
+	n := countDigits(s)
+	decimals := 0
+	for i := range n {
+		if part.whole > 1<<63/10 {
+			return part, s
+		}
+		part.whole = part.whole*10 + uint64(s[i]-'0')
+		if part.whole > 1<<63 {
+			return part, s
+		}
+	}
+	s = s[n:]
+	part.scale = 1
+	if strings.HasPrefix(s, ".") {
+		s = s[1:]
+		decimals = countDigits(s)
+		for i := range decimals {
+			next := part.fraction*10 + uint64(s[i]-'0')
+			if part.fraction > (1<<63-1)/10 || next > 1<<63 {
+				break // more digits than matter
+			}
+			part.fraction = next
+			part.scale *= 10
+		}
+		s = s[decimals:]
+	}
+	part.ok = n+decimals > 0
+	end := strings.IndexAny(s, ".0123456789")
+	if end < 0 {
+		end = len(s)
+	}
+	part.unit = s[:end]
+	return part, s[end:]
+}
+
+func durationUnit(s string) uint64 {
+	switch s {
+	case "ns":
+		return 1
+	case "us", "µs", "μs": // the micro sign and the Greek letter
+		return 1000
+	case "ms":
+		return 1000_000
+	case "s":
+		return 1000_000_000
+	case "m":
+		return 60_000_000_000
+	case "h":
+		return 3600_000_000_000
+	}
+	return 0
+}
+
+// timeFault returns what Kubernetes says against a point in time, "" when it reads it.
+//
+// Source: Parse in package time of Go 1.26 with the layout RFC3339, as metav1.Time uses it. It is laxer than RFC 3339:
+// hours of one digit, a comma before the fraction, offsets up to 24:60.
+func timeFault(text string) string {
+	p := timeParser{rest: text}
+	year := p.year()
+	p.literal("-")
+	month := p.number("01", 1, 12, "month")
+	p.literal("-")
+	day := p.number("02", 0, 99, "")
+	p.literal("T")
+	p.number("15", 0, 23, "hour")
+	p.literal(":")
+	p.number("04", 0, 59, "minute")
+	p.literal(":")
+	p.number("05", 0, 59, "second")
+	p.fraction()
+	p.zone()
+	if p.fault == "" && p.element == "" && p.rest != "" {
+		p.fault = ": extra text: " + timeQuote(p.rest)
+	}
+	if p.fault == "" && p.element == "" && (day < 1 || day > daysIn(month, year)) {
+		p.fault = ": day out of range"
+	}
+	switch {
+	case p.fault != "":
+		return "parsing time " + timeQuote(text) + p.fault
+	case p.element != "":
+		return "parsing time " + timeQuote(text) + ` as "2006-01-02T15:04:05Z07:00": cannot parse ` +
+			timeQuote(p.rest) + " as " + timeQuote(p.element)
+	}
+	return ""
+}
+
+// timeParser reads a time from left to right. Once fault or element is set nothing more is read.
+type timeParser struct {
+	rest    string
+	fault   string // out of range
+	element string // the part of the layout that rest does not begin with
+}
+
+func (p *timeParser) done() bool { return p.fault != "" || p.element != "" }
+
+func (p *timeParser) literal(s string) {
+	if p.done() {
+		return
+	}
+	rest, found := strings.CutPrefix(p.rest, s)
+	if !found {
+		p.element = s
+		return
+	}
+	p.rest = rest
+}
+
+func (p *timeParser) year() int {
+	if countDigits(p.rest[:min(4, len(p.rest))]) < 4 {
+		p.element = "2006"
+		return 0
+	}
+	year, _ := strconv.Atoi(p.rest[:4])
+	p.rest = p.rest[4:]
+	return year
+}
+
+// number reads two digits; of an hour one is enough.
+func (p *timeParser) number(element string, low, high int, name string) int {
+	if p.done() {
+		return 0
+	}
+	n := countDigits(p.rest[:min(2, len(p.rest))])
+	if n == 0 || n == 1 && name != "hour" {
+		p.element = element
+		return 0
+	}
+	value, _ := strconv.Atoi(p.rest[:n])
+	if value < low || high < value {
+		p.fault = ": " + name + " out of range"
+	}
+	p.rest = p.rest[n:]
+	return value
+}
+
+func (p *timeParser) fraction() {
+	if !p.done() && len(p.rest) >= 2 && (p.rest[0] == '.' || p.rest[0] == ',') && digit(p.rest[1]) {
+		p.rest = p.rest[1+countDigits(p.rest[1:]):]
+	}
+}
+
+func (p *timeParser) zone() {
+	if p.done() {
+		return
+	}
+	if strings.HasPrefix(p.rest, "Z") {
+		p.rest = p.rest[1:]
+		return
+	}
+	const element = "Z07:00"
+	s := p.rest
+	if len(s) < 6 || s[3] != ':' {
+		p.element = element
+		return
+	}
+	hour, hourOK := twoDigits(s[1:3])
+	minute, minuteOK := 0, false
+	if hourOK {
+		minute, minuteOK = twoDigits(s[4:6])
+	}
+	switch {
+	case minute > 60:
+		p.fault = ": time zone offset minute out of range"
+	case hour > 24:
+		p.fault = ": time zone offset hour out of range"
+	case !minuteOK || s[0] != '+' && s[0] != '-':
+		p.element = element
+	default:
+		p.rest = s[6:]
+	}
+}
+
+func twoDigits(s string) (n int, ok bool) {
+	if countDigits(s) < 2 {
+		return 0, false
+	}
+	return int(s[0]-'0')*10 + int(s[1]-'0'), true
+}
+
+func daysIn(month, year int) int {
+	switch month {
+	case 2:
+		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+			return 29
+		}
+		return 28
+	case 4, 6, 9, 11:
+		return 30
+	}
+	return 31
+}
+
+// timeQuote quotes as package time of Go does in its errors: not like strconv.
+func timeQuote(s string) string {
+	b := make([]byte, 0, len(s)+2)
+	b = append(b, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= utf8.RuneSelf || c < ' ':
+			b = append(b, '\\', 'x', hexDigits[c>>4], hexDigits[c&0xF])
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		default:
+			b = append(b, c)
+		}
+	}
+	return string(append(b, '"'))
+}
+
+// overflowsFloat64 reports whether a number, as it is written in JSON, is larger than a float64 can be.
+func overflowsFloat64(lexeme string) bool {
+	s := strings.TrimPrefix(lexeme, "-")
+	power := 0 // of the digit before the point
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		power, _ = strconv.Atoi(strings.TrimPrefix(s[i+1:], "+"))
+		s = s[:i]
+	}
+	whole, decimals, _ := strings.Cut(s, ".")
+	digits := strings.TrimLeft(whole+decimals, "0")
+	if digits == "" {
+		return false
+	}
+	power += len(digits) - len(decimals) // now the number is 0.digits times ten to the power
+	// From here on numbers round to infinity: halfway between the largest float64 and what would be the next.
+	const limit = "17976931348623158079372897140530341507993413271003782693617377898044496829276475"
+	return power > 309 || power == 309 && digits >= limit // digits are fewer than those of limit: as texts they compare alike
+}
