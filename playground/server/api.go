@@ -25,7 +25,8 @@ func (s *Server) operation(op ops.Operation) handler {
 		if kind == mediaNone && op.Name == "describe" {
 			return s.describe(w, r)
 		}
-		answer, err := s.ask(r, op.Number, kind, body)
+		// An evaluation is short, and a client that has ended its half of the connection still waits for the answer.
+		answer, err := s.ask(context.WithoutCancel(r.Context()), op.Number, kind, body)
 		if err != nil {
 			return err
 		}
@@ -36,19 +37,19 @@ func (s *Server) operation(op ops.Operation) handler {
 
 // ask turns a body into a request of the core and returns its answer. JSON goes to the core as it came, and so do the
 // bytes of the answer; for YAML the places in the answer are those in the YAML text.
-func (s *Server) ask(r *http.Request, op uint32, kind mediaKind, body []byte) ([]byte, error) {
-	if err := take(r.Context(), s.workers, s.limits.QueueWait); err != nil {
+func (s *Server) ask(ctx context.Context, op uint32, kind mediaKind, body []byte) ([]byte, error) {
+	if err := take(ctx, s.workers, s.limits.QueueWait); err != nil {
 		return nil, err
 	}
 	defer func() { <-s.workers }()
 	if kind != mediaYAML {
-		return s.evaluate(r.Context(), op, body)
+		return s.evaluate(ctx, op, body)
 	}
-	request, err := s.readText(r.Context(), body, schema.Overrides{})
+	request, err := s.readText(ctx, body, schema.Overrides{})
 	if err != nil {
 		return nil, err
 	}
-	return s.evaluateRelocated(r.Context(), op, request)
+	return s.evaluateRelocated(ctx, op, request)
 }
 
 // readText builds a request from documents. What is wrong with them is a refusal.

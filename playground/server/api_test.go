@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -447,5 +446,3 @@ func TestServerDoesNotStartWithAnEngineThatFails(t *testing.T) {
 		t.Error("a server without an engine was made")
 	}
 }
-
-var _ = http.StatusOK

@@ -26,7 +26,7 @@ func (s *Server) loadFiles() error {
 	if s.schemas, err = schemaFiles(); err != nil {
 		return err
 	}
-	document, err := openAPIDocument(s.schemas)
+	document, err := openAPIDocument()
 	if err != nil {
 		return err
 	}

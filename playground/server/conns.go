@@ -119,6 +119,18 @@ func (conn *connection) Close() error {
 	return conn.Conn.Close()
 }
 
+// Write replaces what net/http says to a request that it cannot read.
+func (conn *connection) Write(p []byte) (int, error) {
+	refusal := parserRefusal(p)
+	if refusal == nil {
+		return conn.Conn.Write(p)
+	}
+	if _, err := conn.Conn.Write(refusal); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
 // CloseWrite lets net/http end an answer cleanly while the client is still sending; without it the client may lose the
 // answer to a reset.
 func (conn *connection) CloseWrite() error {

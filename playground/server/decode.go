@@ -64,7 +64,11 @@ func (s *Server) readBody(w *response, r *http.Request, allow accepted) (kind me
 		return 0, nil, nil, err
 	}
 	body, err = readAll(r.Body, r.ContentLength)
-	t.bodyRead()
+	if t.bodyRead() {
+		// Even if the body was complete in that moment: net/http has seen the deadline and given the client up.
+		t.leave()
+		return 0, nil, nil, errTooSlow
+	}
 	if err != nil {
 		t.leave()
 		return 0, nil, nil, s.bodyError(err)

@@ -27,6 +27,7 @@ type ticket struct {
 	since   time.Time
 	cut     func()        // ends the read of the body; called at most once, and not after bodyRead
 	reading *list.Element // in gate.reading; nil once the body is read, or given up
+	wasCut  bool
 }
 
 func newGate(l Limits) *gate {
@@ -103,7 +104,7 @@ func (g *gate) cutSlowestLocked() {
 		return
 	}
 	g.reading.Remove(oldest)
-	t.reading = nil
+	t.reading, t.wasCut = nil, true
 	t.cut()
 }
 
@@ -118,14 +119,15 @@ func (g *gate) freeLocked() {
 }
 
 // bodyRead says that the body is complete, or given up: from here on the place is safe, and cut is not called any more.
-// It may be called more than once.
-func (t *ticket) bodyRead() {
+// It reports whether cut was called before. It may be called more than once.
+func (t *ticket) bodyRead() (wasCut bool) {
 	t.gate.mu.Lock()
 	defer t.gate.mu.Unlock()
 	if t.reading != nil {
 		t.gate.reading.Remove(t.reading)
 		t.reading = nil
 	}
+	return t.wasCut
 }
 
 // leave gives the place back.

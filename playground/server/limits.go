@@ -15,8 +15,9 @@ const (
 	DefaultQueue = 64
 	// DefaultQueueWait is how long a person does not notice.
 	DefaultQueueWait = 250 * time.Millisecond
-	// DefaultBodyPatience is when a body that is still on its way may lose its place to a request that waits.
-	DefaultBodyPatience = 100 * time.Millisecond
+	// DefaultBodyPatience is when a body that is still on its way may lose its place to a request that waits. With
+	// 64 places it takes 2,560 new slow clients each second to keep others out.
+	DefaultBodyPatience = 25 * time.Millisecond
 	// DefaultEvaluation is a hundred times the slowest honest evaluation.
 	DefaultEvaluation = 250 * time.Millisecond
 	// DefaultConnections ends clients that read slowly: their answers fit the socket buffers, so no time-out of

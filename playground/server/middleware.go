@@ -3,6 +3,7 @@ package server
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -13,7 +14,7 @@ import (
 	"time"
 )
 
-// statusClientGone is what log and metrics say of a request whose client went away before the answer. It is never sent.
+// statusClientGone is what log and metrics say of a request whose client went away while it waited. It is never sent.
 const statusClientGone = 499
 
 // contentSecurityPolicy lets pages run our scripts and our module and nothing else. Scripts are files, so it needs no
@@ -100,6 +101,10 @@ func (s *Server) ServeHTTP(raw http.ResponseWriter, r *http.Request) {
 
 // admissible says whether this server should talk to the sender of r at all.
 func (s *Server) admissible(r *http.Request) error {
+	if !strings.HasPrefix(r.URL.Path, "/") {
+		// OPTIONS * and CONNECT: the router would answer them in its own words.
+		return refuse(codeBadRequest, "the target of the request is not a path")
+	}
 	if !s.hosts.allow(r.Host) {
 		return refuse(codeHost, "this server answers for %s, not for %q", s.hosts, quote(r.Host, 64))
 	}
@@ -109,13 +114,19 @@ func (s *Server) admissible(r *http.Request) error {
 	return nil
 }
 
-// problem answers with err, or with nothing when nobody is there to read it.
+// problem answers with err.
 func (s *Server) problem(w *response, r *http.Request, err error) {
-	if r.Context().Err() != nil {
-		w.status = statusClientGone
-		return
+	if gone := r.Context().Err(); gone != nil && errors.Is(err, gone) {
+		// Most likely nobody reads this. A client that has only ended its half of the connection does.
+		err = errBusy
+		defer func() { w.status = statusClientGone }()
 	}
 	w.Header().Set("Cache-Control", "no-store")
+	if asRefusal(err).close {
+		// net/http would read another 256 KiB before it closes the connection. Without a real connection there is
+		// nothing to set, and nothing to read.
+		http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0))
+	}
 	w.code = writeProblem(w, w.id, err)
 	s.metrics.refusals.WithLabelValues(w.code).Inc()
 }

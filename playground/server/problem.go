@@ -11,6 +11,8 @@ import (
 
 // The codes of refusals that the server itself makes, beside those of the core.
 const (
+	codeBadRequest   = "BAD_REQUEST"
+	codeHeaders      = "HEADERS_TOO_LARGE"
 	codeBadBody      = "BAD_BODY"
 	codeBodyTimeout  = "BODY_TIMEOUT"
 	codeBodyTooLarge = "BODY_TOO_LARGE"
@@ -44,6 +46,7 @@ func refuse(code, format string, args ...any) *refusal {
 
 var (
 	errBusy     = refuse(codeBusy, "all places are taken, try again")
+	errTooSlow  = &refusal{code: codeBusy, detail: "all places are taken and the body came slowly, try again", close: true}
 	errStarting = refuse(codeStarting, "the engine is not ready yet, try again")
 	errDeadline = refuse(codeDeadline, "the evaluation took too long on this busy server, try again")
 	errInternal = refuse(codeInternal, "a fault of this server; nothing is known to be wrong with the request")
@@ -70,6 +73,8 @@ var problems = map[string]problem{
 	"UNSUPPORTED_OP":      {404, "There is no such operation"},
 
 	// of the server
+	codeBadRequest:   {400, "The request is not HTTP/1.1"},
+	codeHeaders:      {431, "The headers are too large"},
 	codeBadBody:      {400, "The request body broke off or is framed wrongly"},
 	codeBodyTimeout:  {408, "The request body came too slowly"},
 	codeBodyTooLarge: {413, "The request body is too large"},

@@ -15,11 +15,12 @@ import (
 // pageModel returns what the page shows for form. What is wrong with the form is part of the page; only what keeps the
 // server from answering at all is an error.
 func (s *Server) pageModel(r *http.Request, form views.Form) (views.Page, error) {
-	module, err := s.viewModule(r.Context())
+	ctx := context.WithoutCancel(r.Context()) // see operation
+	module, err := s.viewModule(ctx)
 	if err != nil {
 		return views.Page{}, err
 	}
-	answer, err := s.answerForm(r.Context(), form)
+	answer, err := s.answerForm(ctx, form)
 	if err != nil {
 		return views.Page{}, err
 	}
