@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/podfate/podfate/schema"
+)
+
+// asked is one request, or why it could not be built.
+type asked struct {
+	source  string // file that it came from; "" if there is none
+	request *schema.Request
+	faults  schema.Faults
+}
+
+// text is a file's name and content.
+type text struct {
+	name    string
+	content []byte
+}
+
+// stdin is what standard input is called in messages.
+const stdin = "stdin"
+
+// readFiles reads files, folders and standard input and builds a request for each manifest in them, in order. A
+// Scenario or a KubeletConfiguration belongs to all requests, whichever file it stands in. What is wrong with one file
+// does not keep the others from being answered.
+func readFiles(names []string, in io.Reader, overrides schema.Overrides) ([]asked, error) {
+	texts, err := open(names, in)
+	if err != nil {
+		return nil, err
+	}
+	var batch []asked
+	var common []*schema.Document
+	own := make([][]*schema.Document, len(texts))
+	for i, t := range texts {
+		docs, err := schema.DecodeNamed(t.name, t.content)
+		var faults schema.Faults
+		if errors.As(err, &faults) {
+			batch = append(batch, asked{source: t.name, faults: faults})
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, doc := range docs {
+			if isCommon(doc) {
+				common = append(common, doc)
+			} else {
+				own[i] = append(own[i], doc)
+			}
+		}
+	}
+	unreadable := len(batch)
+	for i, t := range texts {
+		if len(own[i]) > 0 {
+			batch = append(batch, build(t.name, slices.Concat(common, own[i]), overrides)...)
+		}
+	}
+	if len(batch) == unreadable && len(common) > 0 {
+		batch = append(batch, build(texts[0].name, common, overrides)...)
+	}
+	return batch, nil
+}
+
+func build(source string, docs []*schema.Document, overrides schema.Overrides) []asked {
+	requests, err := schema.NewRequests(docs, overrides)
+	var faults schema.Faults
+	if errors.As(err, &faults) {
+		return []asked{{source: source, faults: faults}}
+	}
+	batch := make([]asked, len(requests))
+	for i, r := range requests {
+		batch[i] = asked{source: source, request: r}
+	}
+	return batch
+}
+
+// isCommon reports whether a document says something about all manifests and is none itself.
+func isCommon(doc *schema.Document) bool {
+	var head struct {
+		Kind     string          `json:"kind"`
+		Manifest json.RawMessage `json:"manifest"`
+	}
+	if json.Unmarshal(doc.JSON(), &head) != nil {
+		return false
+	}
+	return head.Kind == "KubeletConfiguration" || head.Kind == "Scenario" && head.Manifest == nil
+}
+
+// open reads everything that -f names. A folder is walked in alphabetical order.
+func open(names []string, in io.Reader) ([]text, error) {
+	var texts []text
+	for _, name := range names {
+		if name == "-" {
+			content, err := io.ReadAll(io.LimitReader(in, schema.MaxBodyBytes+1)) // one byte more is refused by its size
+			if err != nil {
+				return nil, fmt.Errorf("standard input: %w", err)
+			}
+			texts = append(texts, text{stdin, content})
+			continue
+		}
+		info, err := os.Stat(name)
+		if err != nil {
+			return nil, fileError(err)
+		}
+		found := []string{name}
+		if info.IsDir() {
+			if found, err = manifestsBelow(name); err != nil {
+				return nil, fileError(err)
+			}
+		}
+		for _, file := range found {
+			content, err := readFile(file)
+			if err != nil {
+				return nil, fileError(err)
+			}
+			texts = append(texts, text{file, content})
+		}
+	}
+	return texts, nil
+}
+
+// manifestsBelow lists the files of a folder that look like manifests.
+func manifestsBelow(folder string) (files []string, err error) {
+	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if ext := filepath.Ext(path); !entry.IsDir() && (ext == ".yaml" || ext == ".yml" || ext == ".json") {
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("%s: no file ends in .yaml, .yml or .json", folder)
+	}
+	return files, err
+}
+
+func readFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, schema.MaxBodyBytes+1))
+}
+
+// fileError says what is wrong without the name of the system call.
+func fileError(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = fmt.Errorf("%s: %w", path.Path, path.Err)
+	}
+	return statusError{StatusUsage, err}
+}

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+
+	"github.com/podfate/podfate/policy/ops"
+	"github.com/podfate/podfate/wasm"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Exit statuses of the command.
+const (
+	StatusOK     = 0 // asked and answered
+	StatusFaults = 1 // something is wrong with what was asked about, or there is no answer
+	StatusUsage  = 2 // the command line is wrong, or a file cannot be read
+)
+
+// Streams are standard input, output and error of the command.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Main runs the command with args, the program's name left out, and returns its exit status. It ends early when ctx
+// does; serve then ends in order and with status 0.
+func Main(ctx context.Context, args []string, streams Streams) (status int) {
+	root := newRoot(streams)
+	root.SetArgs(args)
+	root.SetIn(streams.In)
+	root.SetOut(streams.Out)
+	root.SetErr(streams.Err)
+	command, err := root.ExecuteContextC(ctx)
+	var done statusError
+	switch {
+	case err == nil:
+		return StatusOK
+	case errors.As(err, &done):
+		if done.err != nil {
+			fmt.Fprintf(streams.Err, "podfate: %v\n", done.err)
+		}
+		return done.status
+	}
+	fmt.Fprintf(streams.Err, "podfate: %v\nRun '%s --help' for usage.\n", strings.TrimSpace(err.Error()), command.CommandPath())
+	return StatusUsage
+}
+
+// statusError ends the command with a status. err is printed; nil means that all has been said. Errors of any other
+// type come from the command line and mean StatusUsage.
+type statusError struct {
+	status int
+	err    error
+}
+
+func (e statusError) Error() string { return fmt.Sprint(e.err) }
+func (e statusError) Unwrap() error { return e.err }
+
+// failf ends the command with StatusFaults and a message.
+func failf(format string, args ...any) error {
+	return statusError{StatusFaults, fmt.Errorf(format, args...)}
+}
+
+func newRoot(streams Streams) *cobra.Command {
+	serve := newServe(streams)
+	root := &cobra.Command{
+		Use:   "podfate",
+		Short: "What will Kubernetes do when this container exits?",
+		Long: `What will Kubernetes do when this container exits? Podfate answers exactly, for a manifest, a Kubernetes
+version and an exit code: whether the container is started again, which rule or policy decides that, and what
+the API server says of the manifest.
+
+Without a command it serves the playground, as "podfate serve" does.`,
+		Example: `  podfate                                               # the playground, on http://127.0.0.1:8080
+  podfate decide -f pod.yaml --exit main=137:OOMKilled  # what happens next?
+  podfate validate -f manifests/                        # would Kubernetes accept these?
+  kubectl get pod my-pod -o yaml | podfate decide -f - --exit 1`,
+		Version:       version(),
+		RunE:          serve.RunE,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.Flags().AddFlagSet(serve.Flags())
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetFlagErrorFunc(suggestFlag)
+	root.AddCommand(serve)
+	for _, op := range ops.Table() {
+		root.AddCommand(newVerb(op, streams))
+	}
+	return root
+}
+
+// version names the program, the interfaces that it speaks and the module in it.
+func version() string {
+	program := "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		program = info.Main.Version
+	}
+	return fmt.Sprintf("podfate %s\nabi %s, schema %s\nmodule sha256:%s, %d bytes",
+		program, ops.ABIVersion, ops.SchemaVersion, wasm.SHA256(), len(wasm.Module()))
+}
+
+// suggestFlag adds the flag that was probably meant to the error about an unknown one.
+func suggestFlag(command *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	typed, best, distance := unknown.GetSpecifiedName(), "", 3 // two slips of the finger
+	command.Flags().VisitAll(func(f *pflag.Flag) {
+		if d := editDistance(typed, f.Name); d < distance || len(typed) > 2 && best == "" && strings.HasPrefix(f.Name, typed) {
+			best, distance = f.Name, min(d, distance)
+		}
+	})
+	if best == "" {
+		return err
+	}
+	return fmt.Errorf("%w\n\nDid you mean --%s?\n", err, best)
+}
+
+// editDistance counts the letters to insert, delete or replace between a and b.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,321 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/web/views"
+)
+
+// The texts below are for people and may change in any release; programs use -o json.
+
+// read decodes an answer, with the places of its parts in the text.
+func (o outcome) read() (*views.Answer, error) {
+	request := o.asked.request
+	if request == nil {
+		return views.ReadAnswer(o.op.Name, nil, o.answer, nil)
+	}
+	return views.ReadAnswer(o.op.Name, request.JSON(), o.answer, func(path string) (line, column int) {
+		_, line, column = request.Position(inManifest(path))
+		return line, column
+	})
+}
+
+// inManifest turns a path of the manifest into one of the request.
+func inManifest(path string) string {
+	if path == "" || path[0] == '[' {
+		return "manifest" + path
+	}
+	return "manifest." + path
+}
+
+// subject names the manifest: Pod trainer (pod.yaml).
+func (o outcome) subject() string {
+	if o.asked.request == nil {
+		return o.asked.source
+	}
+	kind, name, source, _, _ := o.asked.request.Manifest()
+	subject := views.Visible(strings.TrimSpace(cmp.Or(kind, "manifest") + " " + name))
+	if source != "" {
+		subject += " (" + source + ")"
+	}
+	return subject
+}
+
+// at is how a place begins a line: pod.yaml:12:5, or the file alone, or the command for what comes from flags.
+func (o outcome) at(place views.Place) string {
+	source := o.asked.source
+	if o.asked.request != nil {
+		if _, _, file, _, _ := o.asked.request.Manifest(); file != "" {
+			source = file
+		}
+	}
+	switch {
+	case source == "":
+		return "podfate"
+	case place.Line == 0:
+		return source
+	}
+	return fmt.Sprintf("%s:%d:%d", source, place.Line, place.Column)
+}
+
+// report writes what is wrong as FILE:LINE:COLUMN: path: message, one fault a line. kind is put before the message of what is
+// no error.
+func (p *printer) report(o outcome, kind string, f views.Fault) {
+	text := cmp.Or(f.Message, f.Detail)
+	if f.Path != "" && !strings.HasPrefix(text, f.Path) {
+		text = f.Path + ": " + text
+	}
+	if f.Message == "" && len(f.Allowed) > 0 && len(f.Allowed) <= 20 {
+		text += " (possible: " + strings.Join(f.Allowed, ", ") + ")"
+	}
+	where := o.at(f.Place)
+	if f.Line == 0 && fromFlags(f.Path) {
+		where = "podfate"
+		if f.Path == "exits" && f.Code == string(policy.CodeRequired) {
+			text = "exits: at least one exit is required; add --exit NAME=CODE, or a Scenario with exits"
+		}
+	}
+	fmt.Fprintf(p.Err, "%s: %s%s\n", where, kind, views.Visible(text))
+}
+
+// fromFlags reports whether path is of a part of the request that flags set. With a place it came from a Scenario.
+func fromFlags(path string) bool {
+	for _, name := range []string{"exits", "cluster", "fieldValidation"} {
+		if rest, ok := strings.CutPrefix(path, name); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return true
+		}
+	}
+	return false
+}
+
+// remarks writes to standard error what is not an answer by itself.
+func (p *printer) remarks(o outcome, a *views.Answer) {
+	if e := a.Error; e != nil {
+		faults := e.Faults
+		if len(faults) == 0 {
+			faults = []views.Fault{{Path: e.Path, Detail: e.Message, Place: e.Place}}
+		}
+		for _, f := range faults {
+			p.report(o, "", f)
+		}
+	}
+	for _, f := range a.Faults {
+		p.report(o, "", f)
+	}
+	for _, d := range a.Dropped {
+		p.report(o, "dropped: ", views.Fault{Path: d.Path, Detail: "the gate " + d.Gate + " is off, so the API server drops this field", Place: d.Place})
+	}
+	for _, f := range a.Warnings {
+		p.report(o, "warning: ", f)
+	}
+	if o.asked.request == nil {
+		return
+	}
+	for _, n := range o.asked.request.Notes() {
+		p.report(o, "note: ", views.Fault{Path: n.Path, Detail: n.Detail, Place: views.Place{Line: n.Line, Column: n.Column}})
+	}
+}
+
+// validate prints a line for each manifest.
+func (p *printer) validate(o outcome) error {
+	a, err := o.read()
+	if err != nil {
+		return err
+	}
+	p.remarks(o, a)
+	switch {
+	case a.Error != nil:
+		return nil
+	case a.Valid:
+		_, err = fmt.Fprintf(p.Out, "%s: valid in Kubernetes %s%s\n", o.subject(), a.Cluster.Version, counts(a))
+	default:
+		_, err = fmt.Fprintf(p.Out, "%s: not valid in Kubernetes %s%s\n", o.subject(), a.Cluster.Version, counts(a))
+	}
+	return err
+}
+
+// counts says how much there is on standard error.
+func counts(a *views.Answer) string {
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		noun string
+	}{{len(a.Faults), "fault"}, {len(a.Dropped), "dropped field"}, {len(a.Warnings), "warning"}} {
+		switch {
+		case part.n == 1:
+			parts = append(parts, "1 "+part.noun)
+		case part.n > 1:
+			parts = append(parts, fmt.Sprintf("%d %ss", part.n, part.noun))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ", " + strings.Join(parts, ", ")
+}
+
+// decide prints, for each exit, the verdict and how it came about.
+func (p *printer) decide(o outcome) error {
+	a, err := o.read()
+	if err != nil {
+		return err
+	}
+	p.remarks(o, a)
+	if a.Error != nil {
+		return nil
+	}
+	var b bytes.Buffer
+	if p.count > 0 {
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "%s, Kubernetes %s\n", o.subject(), a.Cluster.Version)
+	for _, d := range a.Decisions {
+		fmt.Fprintf(&b, "\n%s\n", verdict(d))
+		table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		for _, s := range d.Trace {
+			place := ""
+			if s.Line > 0 {
+				place = fmt.Sprintf("line %d", s.Line)
+			}
+			fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\n", strings.ReplaceAll(s.Result, "_", " "), s.Path, place, s.Quote, because(s.Code, s.Ignored))
+		}
+		table.Flush() // into memory: it cannot fail
+	}
+	_, err = p.Out.Write(trimLines(b.Bytes()))
+	return err
+}
+
+// trimLines drops the blanks that aligning leaves at the ends of lines.
+func trimLines(text []byte) []byte {
+	lines := bytes.Split(text, []byte("\n"))
+	for i, line := range lines {
+		lines[i] = bytes.TrimRight(line, " ")
+	}
+	return bytes.Join(lines, []byte("\n"))
+}
+
+// verdict is a decision in one line.
+func verdict(d views.Decision) string {
+	exit := fmt.Sprintf("%s exits with %d", views.Visible(d.Container), d.ExitCode)
+	if d.Reason != "" {
+		exit += " (" + views.Visible(d.Reason) + ")"
+	}
+	if d.Undecided != nil {
+		return fmt.Sprintf("%s: undecided, because of %s: %s", exit, d.Undecided.Path, sentence(d.Undecided.Reason))
+	}
+	line := exit + ": " + d.Action + ", "
+	if d.DecidedBy.Level == "rule" {
+		line += fmt.Sprintf("by rule %d", d.DecidedBy.Rule)
+	} else {
+		line += "because " + sentence(d.Because)
+	}
+	if d.PodFails {
+		line += "; the Pod fails"
+	}
+	return line
+}
+
+func because(code, ignored string) string {
+	text := sentence(code)
+	if ignored != "" {
+		text += ", but " + sentence(ignored)
+	}
+	return text
+}
+
+// sentences says in words what the codes of decisions and their traces mean.
+var sentences = map[string]string{
+	"policy_always":               "restartPolicy is Always",
+	"policy_on_failure_failed":    "restartPolicy is OnFailure and the code is not 0",
+	"policy_on_failure_succeeded": "restartPolicy is OnFailure and the code is 0",
+	"policy_never":                "restartPolicy is Never",
+	"unknown_pod_policy":          "the Pod's restartPolicy is unknown, and the kubelet then restarts",
+	"sidecar_always_restarts":     "a sidecar is always restarted",
+	"init_completed":              "an init container that succeeded is not run again",
+	"init_retried":                "a failed init container is run again",
+	"ephemeral_never_restarts":    "an ephemeral container is never restarted",
+
+	"in":                   "the code is in the list",
+	"not_in":               "the code is not in the list",
+	"no_exit_codes":        "the rule has no exitCodes",
+	"unknown_operator":     "no release that is modelled knows this operator",
+	"unknown_policy":       "Kubernetes does not know this policy",
+	"gate_off":             "the gate ContainerRestartRules is off",
+	"not_set":              "not set",
+	"earlier_rule_matched": "an earlier rule matched",
+	"already_decided":      "already decided",
+	"not_consulted":        "not asked",
+	"unknown_action":       "no release that is modelled knows this action",
+}
+
+// sentence returns the words for a code; a code of a later release stands for itself.
+func sentence(code string) string {
+	if text, known := sentences[code]; known {
+		return text
+	}
+	return strings.ReplaceAll(code, "_", " ")
+}
+
+// describe prints what describe says, without what only programs need.
+func (p *printer) describe(o outcome) error {
+	var d struct {
+		Product, ABI, Schema, DefaultVersion string
+		Versions                             []string
+		Gates                                []struct {
+			Name     string
+			Versions []struct {
+				Version, Stage string
+				Default        bool
+			}
+		}
+		Operations []struct{ Name, Summary string }
+		Limits     json.RawMessage
+		Module     struct {
+			SHA256 string
+			Bytes  int
+		}
+	}
+	if o.failed {
+		_, err := p.Err.Write(append(o.answer, '\n'))
+		return err
+	}
+	if err := json.Unmarshal(o.answer, &d); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s, abi %s, schema %s\nmodule sha256:%s, %d bytes\n", d.Product, d.ABI, d.Schema, d.Module.SHA256, d.Module.Bytes)
+	fmt.Fprintf(&b, "\nKubernetes versions: %s; the default is %s\n\n", strings.Join(d.Versions, ", "), d.DefaultVersion)
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(table, "Feature gate\t%s\n", strings.Join(d.Versions, "\t"))
+	for _, g := range d.Gates {
+		fmt.Fprint(table, g.Name)
+		for _, version := range d.Versions {
+			state := "-"
+			for _, r := range g.Versions {
+				if r.Version == version {
+					state = map[bool]string{true: "on ", false: "off "}[r.Default] + strings.ToLower(r.Stage)
+				}
+			}
+			fmt.Fprint(table, "\t", state)
+		}
+		fmt.Fprintln(table)
+	}
+	table.Flush() // into memory: it cannot fail
+	b.WriteString("\n")
+	for _, op := range d.Operations {
+		fmt.Fprintf(table, "%s\t%s\n", op.Name, op.Summary)
+	}
+	table.Flush()
+	var limits bytes.Buffer
+	if err := json.Indent(&limits, d.Limits, "  ", "  "); err == nil {
+		fmt.Fprintf(&b, "\nLimits: %s\n", strings.Join(strings.Fields(strings.NewReplacer(`"`, "", "{", "", "}", "", ":", "").Replace(limits.String())), " "))
+	}
+	_, err := p.Out.Write(trimLines(b.Bytes()))
+	return err
+}

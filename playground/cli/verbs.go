@@ -1,0 +1,265 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/podfate/podfate/playground/server"
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/ops"
+	"github.com/podfate/podfate/schema"
+	"github.com/podfate/podfate/wasm"
+	"github.com/spf13/cobra"
+)
+
+// verb is what the command line adds to an operation. An operation that has no entry still has its verb: with files,
+// flags about the cluster, and JSON as text.
+type verb struct {
+	long    string
+	example string
+	files   bool // reads documents
+	exits   bool // takes --exit
+	text    func(*printer, outcome) error
+}
+
+var verbs = map[string]verb{
+	"describe": {
+		long: `Says what this Podfate knows: Kubernetes versions, feature gates and their defaults, operations, limits, and the
+digest of the WebAssembly module in it.`,
+		example: `  podfate describe
+  podfate describe -o json | jq -r .module.sha256`,
+		text: (*printer).describe,
+	},
+	"validate": {
+		long: `Says whether the API server would accept each manifest, in its own words: what it would refuse, what it would
+drop without a word because a feature gate is off, and what it would accept although it can never work.
+
+Files hold YAML or JSON, also streams of documents and Lists. A KubeletConfiguration or a Scenario among them holds
+for all manifests. Folders are walked for *.yaml, *.yml and *.json.`,
+		example: `  podfate validate -f pod.yaml
+  podfate validate -f manifests/ --kubernetes-version 1.34
+  podfate validate -f job.yaml --feature-gates ContainerRestartRules=false
+  helm template . | podfate validate -f - --validate ignore -o json`,
+		files: true,
+		text:  (*printer).validate,
+	},
+	"decide": {
+		long: `Says what happens when a container exits now: whether it is started again, which rule or policy decides, and what
+was looked at on the way there. Each exit is judged by itself, in a Pod whose other containers run.
+
+The manifest may be any workload with a Pod template, or a live Pod from kubectl get -o yaml.`,
+		example: `  podfate decide -f pod.yaml --exit main=42
+  podfate decide -f pod.yaml --exit main=137:OOMKilled --exit setup=1
+  podfate decide -f pod.yaml --exit 1                       # a Pod with one container
+  podfate decide -f pod.yaml -f scenario.yaml               # exits from a Scenario
+  kubectl get pod my-pod -o yaml | podfate decide -f - --exit main=137`,
+		files: true,
+		exits: true,
+		text:  (*printer).decide,
+	},
+}
+
+// options are the flags of a verb.
+type options struct {
+	files      []string
+	output     string
+	engine     string
+	version    string
+	gates      []string
+	validation string
+	exits      []string
+}
+
+var (
+	outputs     = []string{"text", "json", "yaml"}
+	engines     = []string{"native", "wasm"}
+	validations = map[string]string{
+		"": "", "strict": "Strict", "warn": "Warn", "ignore": "Ignore",
+		"true": "Strict", "false": "Ignore", // as in kubectl
+	}
+)
+
+// newVerb makes the command of an operation.
+func newVerb(op ops.Operation, streams Streams) *cobra.Command {
+	v, known := verbs[op.Name]
+	if !known {
+		v = verb{long: op.Summary, files: true, text: (*printer).json}
+	}
+	o := &options{}
+	command := &cobra.Command{
+		Use:     op.Name,
+		Short:   op.Summary,
+		Long:    v.long,
+		Example: v.example,
+		Args:    noFilesAsArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return v.run(command.Context(), op, o, streams)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVarP(&o.output, "output", "o", "text", "form of the answer: text, json or yaml")
+	flags.StringVar(&o.engine, "engine", "native", "what answers: the core in this program (native), or the WebAssembly module (wasm)")
+	complete(command, "output", outputs)
+	complete(command, "engine", engines)
+	if v.files {
+		flags.StringArrayVarP(&o.files, "filename", "f", nil, "file or folder with manifests, - for standard input; repeatable")
+		flags.StringVar(&o.version, "kubernetes-version", "", "release of the cluster, such as "+policy.VersionName(policy.NewestMinor)+", the default")
+		flags.StringSliceVar(&o.gates, "feature-gates", nil, "gates that are set, such as ContainerRestartRules=false,…")
+		flags.StringVar(&o.validation, "validate", "", "unknown and duplicate fields are faults (strict), warnings (warn) or nothing (ignore)")
+		flags.Lookup("validate").DefValue = "strict"
+		flags.Lookup("validate").NoOptDefVal = "strict"
+		complete(command, "kubernetes-version", policy.Versions())
+		complete(command, "feature-gates", gateNames())
+		complete(command, "validate", []string{"strict", "warn", "ignore"})
+	}
+	if v.exits {
+		flags.StringArrayVar(&o.exits, "exit", nil, "exit to judge: NAME=CODE or NAME=CODE:REASON; NAME= may be left out for a Pod with one container; repeatable")
+	}
+	return command
+}
+
+func complete(command *cobra.Command, flag string, values []string) {
+	// The error says that the flag does not exist, which a line above proves wrong.
+	_ = command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func gateNames() (names []string) {
+	for _, g := range policy.Gates() {
+		names = append(names, g.Name+"=true", g.Name+"=false")
+	}
+	return names
+}
+
+// noFilesAsArguments refuses arguments and says where a file belongs.
+func noFilesAsArguments(command *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if command.Flags().Lookup("filename") != nil {
+		return fmt.Errorf("unexpected argument %q\n\nDid you mean -f %s?\n", args[0], args[0])
+	}
+	return fmt.Errorf("unexpected argument %q", args[0])
+}
+
+// run reads, asks and prints.
+func (v verb) run(ctx context.Context, op ops.Operation, o *options, streams Streams) error {
+	overrides, err := o.overrides()
+	if err != nil {
+		return err
+	}
+	if v.files && len(o.files) == 0 {
+		return errors.New("no manifest: name a file or a folder with -f, or - for standard input")
+	}
+	p, err := newPrinter(o.output, v.text, streams)
+	if err != nil {
+		return err
+	}
+	engine, err := openEngine(ctx, o.engine, wasm.Options{Interpreter: true, Instances: 1})
+	if err != nil {
+		return err
+	}
+	defer closeEngine(engine)
+	var batch []asked
+	if v.files {
+		if batch, err = readFiles(o.files, streams.In, overrides); err != nil {
+			return err
+		}
+	} else {
+		overrides.Members = map[string]json.RawMessage{"module": moduleMember()}
+		request, err := schema.NewRequest(nil, overrides)
+		if err != nil {
+			return err
+		}
+		batch = []asked{{request: request}}
+	}
+	for _, a := range batch {
+		result := outcome{op: op, asked: a}
+		if a.faults != nil {
+			result.answer, result.failed = a.faults.Payload(), true
+		} else {
+			answer, failed, err := engine.Call(ctx, op.Number, a.request.JSON())
+			if err != nil {
+				return failf("the engine gave no answer: %w", err)
+			}
+			result.answer, result.failed = a.request.Relocate(answer), failed
+		}
+		if err := p.print(result); err != nil {
+			return err
+		}
+	}
+	return p.end()
+}
+
+// overrides turns flags into parts of the request.
+func (o *options) overrides() (schema.Overrides, error) {
+	var overrides schema.Overrides
+	overrides.Version = o.version
+	validation, known := validations[strings.ToLower(o.validation)]
+	if !known {
+		return overrides, fmt.Errorf("--validate %s: must be strict, warn or ignore", strconv.Quote(o.validation))
+	}
+	overrides.FieldValidation = validation
+	for _, gate := range o.gates {
+		name, value, _ := strings.Cut(gate, "=")
+		on, err := strconv.ParseBool(value)
+		if err != nil || name == "" {
+			return overrides, fmt.Errorf("--feature-gates %s: must be NAME=true or NAME=false", strconv.Quote(gate))
+		}
+		if overrides.FeatureGates == nil {
+			overrides.FeatureGates = map[string]bool{}
+		}
+		overrides.FeatureGates[name] = on
+	}
+	for _, text := range o.exits {
+		e, err := parseExit(text)
+		if err != nil {
+			return overrides, err
+		}
+		overrides.Exits = append(overrides.Exits, e)
+	}
+	return overrides, nil
+}
+
+// parseExit reads NAME=CODE, NAME=CODE:REASON, CODE or CODE:REASON.
+func parseExit(text string) (schema.Exit, error) {
+	name, rest, named := strings.Cut(text, "=")
+	if !named {
+		name, rest = "", text
+	}
+	number, reason, _ := strings.Cut(rest, ":")
+	code, err := strconv.ParseInt(number, 10, 32)
+	if err != nil || strings.HasPrefix(number, "+") || named && name == "" {
+		return schema.Exit{}, fmt.Errorf("--exit %s: must be NAME=CODE or NAME=CODE:REASON, such as main=137:OOMKilled", strconv.Quote(text))
+	}
+	return schema.Exit{Container: name, ExitCode: int32(code), Reason: reason}, nil
+}
+
+// openEngine returns the engine called name.
+func openEngine(ctx context.Context, name string, o wasm.Options) (server.Engine, error) {
+	switch name {
+	case "native":
+		return server.Native(), nil
+	case "wasm":
+		host, err := wasm.New(ctx, o)
+		if err != nil {
+			return nil, failf("the module could not be loaded: %w", err)
+		}
+		return server.WASM(host), nil
+	}
+	return nil, fmt.Errorf("--engine %s: must be native or wasm", strconv.Quote(name))
+}
+
+func closeEngine(engine server.Engine) {
+	if closer, ok := engine.(interface{ Close(context.Context) error }); ok {
+		closer.Close(context.Background()) // no call is running: there is nothing to wait for, and nothing to report
+	}
+}
+
+// moduleMember is the request's member that names the module in this program.
+func moduleMember() json.RawMessage {
+	return json.RawMessage(`{"sha256":"` + wasm.SHA256() + `","bytes":` + strconv.Itoa(len(wasm.Module())) + `}`)
+}
