@@ -53,7 +53,7 @@
 //
 // Instances and one spare, each at most 64 MiB while it runs and, since one above 256 pages is replaced after its call,
 // at most 16 MiB while it waits. With the default of 4 that is 4 x 64 + 16 = 272 MiB if four callers send the worst request at one
-// moment, and 5 x 5 = 25 MiB otherwise. Add 45 MiB of compiled code, and 1 MiB of request and 4 MiB of answer per call. Requests of
+// moment, and 5 x 5 = 25 MiB otherwise. Add 25 MiB of compiled code (60 while it is compiled), and 1 MiB of request and 4 MiB of answer per call. Requests of
 // at most 256 KiB, which is what the playground takes, need a quarter: 4 x 16 + 16 = 80 MiB.
 //
 // # Why is a running call not interrupted when its context ends?
@@ -83,5 +83,5 @@
 // # Why is every answer parsed before it is handed on?
 //
 // A module that has gone wrong may return a wrong pointer, half an answer, or another caller's. Pointer, length, UTF-8, JSON and the shape of
-// an error are checked. This costs about 5 µs for an answer of 1 KB, and the instance is dropped if one check fails.
+// an error are checked. This costs about 3 µs for an answer of 1 KB, and the instance is dropped if one check fails.
 package wasm
