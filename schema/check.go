@@ -301,8 +301,8 @@ func (c *checker) value(n *yaml.Node) {
 	}
 }
 
-// tag refuses the tag "!". It leaves no trace in the tree, and Kubernetes' reader takes even a text in quotes for a
-// plain one behind it.
+// tag refuses the tag "!". It leaves no trace in the tree, although Kubernetes' reader takes a plain 12 for a text
+// behind it.
 func (c *checker) tag(n *yaml.Node) {
 	rest := c.t.lines.text[c.t.lines.offset(n):]
 	if len(rest) > 0 && rest[0] == '&' {
@@ -316,6 +316,6 @@ func (c *checker) tag(n *yaml.Node) {
 		rest = rest[i:]
 	}
 	if len(rest) > 0 && rest[0] == '!' && (len(rest) == 1 || rest[1] <= ' ') {
-		c.fault(n, CodeUnsupportedTag, `the tag "!" changes how a text is read; leave it out`)
+		c.fault(n, CodeUnsupportedTag, `the tag "!" changes how a scalar is read; leave it out, and use quotes for a text`)
 	}
 }

@@ -82,18 +82,18 @@ func nextPlace(b []byte) int {
 // translate returns what takes the place of the first used bytes of b, nothing if no document has that place; used is
 // 0 if they are not a place.
 func (r *Request) translate(in *lines, b []byte) (replacement []byte, used int) {
-	if offset, n := member(b, "offset"); n > 0 {
+	if offset, n := numberMember(b, "offset"); n > 0 {
 		p, ok := r.place(offset)
 		if !ok {
 			return nil, n
 		}
 		return strconv.AppendInt([]byte(`"offset":`), int64(p.offset), 10), n
 	}
-	line, n := member(b, "line")
+	line, n := numberMember(b, "line")
 	if n == 0 || n == len(b) || b[n] != ',' {
 		return nil, 0
 	}
-	column, m := member(b[n+1:], "column")
+	column, m := numberMember(b[n+1:], "column")
 	if m == 0 {
 		return nil, 0
 	}
@@ -110,8 +110,8 @@ func (r *Request) translate(in *lines, b []byte) (replacement []byte, used int) 
 	return strconv.AppendInt(append(replacement, `,"column":`...), int64(p.column), 10), used
 }
 
-// member reads a member with a number from the beginning of b; n is 0 if it is not there.
-func member(b []byte, name string) (value, n int) {
+// numberMember reads a member with a number from the beginning of b; n is 0 if it is not there.
+func numberMember(b []byte, name string) (value, n int) {
 	head := `"` + name + `":`
 	if !bytes.HasPrefix(b, []byte(head)) {
 		return 0, 0

@@ -171,6 +171,8 @@ func (b *builder) sortOut(docs []*Document) {
 func (b *builder) unreadable(doc *Document) {
 	code := CodeJSONSyntax
 	switch {
+	case doc.err.Code == policy.BadUTF8:
+		code = CodeBadUTF8
 	case doc.err.Limit == manifest.LimitDepth:
 		code = CodeLimitDepth
 	case doc.err.Limit == manifest.LimitNumberBytes:

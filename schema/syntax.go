@@ -57,6 +57,8 @@ func columnOf(rest []byte, noticed int, message string) int {
 		return start
 	case strings.HasPrefix(message, "did not find expected key"), strings.Contains(message, "'-' indicator"):
 		return start // the whole line is in the wrong place
+	case strings.HasPrefix(message, "did not find expected ',' or"): // the library has read what stands there
+		return max(start, len(bytes.TrimRight(line[:min(noticed, len(line))], " \t\r"))-1)
 	}
 	return max(start, noticed)
 }

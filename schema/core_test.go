@@ -1,0 +1,220 @@
+package schema
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/podfate/podfate/policy/manifest"
+	"github.com/podfate/podfate/policy/ops"
+)
+
+var (
+	generatedCases = flag.Int("cases", 100_000, "number of generated requests that schema and core are compared on")
+	generatedSeed  = flag.Uint64("seed", 1, "seed of the generated requests")
+)
+
+// generator makes requests that are mostly right and in which anything can be wrong.
+type generator struct{ *rand.Rand }
+
+// one returns one of the values; those that are functions are called.
+func (g generator) one(values ...any) any {
+	v := values[g.IntN(len(values))]
+	if f, ok := v.(func() any); ok {
+		return f()
+	}
+	return v
+}
+
+// usually returns v, and now and then one of the others or something of a wrong type.
+func (g generator) usually(v any, others ...any) any {
+	switch n := g.IntN(100); {
+	case n < 90:
+		return v
+	case n < 97 && len(others) > 0:
+		return g.one(others...)
+	}
+	return g.one(nil, "", "x", 0, -1, 1.5, true, []any{}, map[string]any{}, []any{nil}, map[string]any{"x": 1}, json.RawMessage("1e2"), json.RawMessage("42.0"))
+}
+
+// object leaves members out now and then, and adds one that nobody knows.
+func (g generator) object(members map[string]any) any {
+	o := map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if v := members[name]; g.IntN(12) > 0 {
+			o[name] = v
+		}
+	}
+	if g.IntN(60) == 0 {
+		o[g.one("unknown", "when", "Action", "restartpolicy").(string)] = g.usually("x")
+	}
+	return o
+}
+
+func (g generator) list(n int, element func() any) any {
+	list := []any{}
+	for range n {
+		list = append(list, g.usually(element()))
+	}
+	return list
+}
+
+func (g generator) rule() any {
+	return g.object(map[string]any{
+		"action": g.usually("Restart", "RestartAllContainers", "Pause"),
+		"exitCodes": g.usually(g.object(map[string]any{
+			"operator": g.usually("In", "NotIn", "Equals"),
+			"values":   g.usually(g.list(g.IntN(4), func() any { return g.usually(g.IntN(256), -7, 3000000000, "42") })),
+		})),
+	})
+}
+
+func (g generator) container(i int) any {
+	c := map[string]any{"name": g.usually(fmt.Sprint("c", i)), "image": "x"}
+	if g.IntN(2) == 0 {
+		c["restartPolicy"] = g.usually("Never", "Always", "OnFailure", "Sometimes")
+		c["restartPolicyRules"] = g.usually(g.list(g.IntN(3), g.rule))
+	}
+	return g.object(c)
+}
+
+func (g generator) podSpec() any {
+	spec := map[string]any{"containers": g.usually(g.list(1+g.IntN(2), func() any { return g.container(0) })), "restartPolicy": g.usually("Never", "Always", "OnFailure", "Sometimes")}
+	if g.IntN(3) == 0 {
+		spec["initContainers"] = g.usually(g.list(1, func() any { return g.container(1) }))
+	}
+	return g.usually(g.object(spec))
+}
+
+func (g generator) manifest() any {
+	k := manifest.Kinds()[g.IntN(len(manifest.Kinds()))]
+	if g.IntN(2) == 0 {
+		k = manifest.Kinds()[0]
+	}
+	m := map[string]any{"apiVersion": g.usually(k.APIVersion, "v2"), "kind": g.usually(k.Kind, "Service"), "metadata": g.usually(g.object(map[string]any{"name": g.usually("x")}))}
+	template := g.usually(g.object(map[string]any{"metadata": map[string]any{}, "spec": g.podSpec()}))
+	switch k.Kind {
+	case "Pod":
+		m["spec"] = g.podSpec()
+	case "PodTemplate":
+		m["template"] = template
+	case "CronJob":
+		m["spec"] = g.usually(g.object(map[string]any{"schedule": "* * * * *", "jobTemplate": g.usually(g.object(map[string]any{"spec": g.usually(g.object(map[string]any{"template": template}))}))}))
+	default:
+		m["spec"] = g.usually(g.object(map[string]any{"template": template}))
+	}
+	return g.usually(g.object(m))
+}
+
+func (g generator) request(withExits bool) []byte {
+	gates := g.object(map[string]any{"ContainerRestartRules": g.usually(g.IntN(3) > 0), "RestartAllContainersOnContainerExits": g.usually(g.IntN(3) > 0), "NodeDeclaredFeatures": true})
+	cluster := map[string]any{"version": g.usually(fmt.Sprint("1.", 33+g.IntN(5)), "v1.36.3", "1.32", 1.36)}
+	if g.IntN(3) == 0 {
+		cluster["featureGates"] = g.usually(gates)
+	}
+	if g.IntN(5) == 0 {
+		cluster["kubeletConfiguration"] = g.usually(g.object(map[string]any{
+			"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration",
+			"crashLoopBackOff": g.usually(g.object(map[string]any{"maxContainerRestartPeriod": g.usually("60s", "1h", "x")})),
+		}))
+	}
+	r := map[string]any{"manifest": g.manifest()}
+	if g.IntN(2) == 0 {
+		r["cluster"] = g.usually(g.object(cluster))
+	}
+	if g.IntN(4) == 0 {
+		r["fieldValidation"] = g.usually(g.one("Strict", "Warn", "Ignore"), "strict")
+	}
+	if g.IntN(8) == 0 {
+		r["apiVersion"], r["kind"] = g.usually("podfate.dev/v1"), g.usually("Scenario")
+	}
+	if withExits {
+		r["exits"] = g.usually(g.list(1+g.IntN(2), func() any {
+			return g.object(map[string]any{"container": g.usually("c0", "c1", "c9"), "exitCode": g.usually(g.IntN(256), 3000000000), "reason": g.usually("OOMKilled", "Error")})
+		}))
+	}
+	text, err := json.Marshal(g.usually(g.object(r)))
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// A request schema is never stricter than the core, and the schema of manifests accepts what the core decides about
+// under strict validation. The other way round the schemas are open on purpose; the reasons are counted.
+func TestSchemaIsNeverStricterThanTheCore(t *testing.T) {
+	if testing.Short() {
+		*generatedCases = min(*generatedCases, 5_000)
+	}
+	t.Logf("seed %d, %d cases", *generatedSeed, *generatedCases)
+	g := generator{rand.New(rand.NewPCG(*generatedSeed, 0))}
+	accepted, refused := 0, 0
+	open := map[string]int{} // what the schema lets through and the core does not, by code
+	for range *generatedCases {
+		name := g.one("decide", "decide", "validate").(string)
+		op, _ := ops.Lookup(name)
+		request := g.request(name == "decide")
+		answer, failed := ops.Call(op.Number, request)
+		err := Validate(name+"-request", request)
+		if !failed && err != nil {
+			t.Fatalf("%s accepts what its schema refuses (%v):\n%s", name, err, request)
+		}
+		if failed && err == nil {
+			open[firstCode(t, answer)]++
+		}
+		if failed {
+			refused++
+			continue
+		}
+		accepted++
+		root, _ := manifest.Parse(request)
+		mode := root.Get("fieldValidation")
+		if name == "decide" && (!mode.Exists() || mode.Kind() == manifest.Null || mode.Str() == "Strict") {
+			if err := Validate("manifest", root.Get("manifest").Raw()); err != nil {
+				t.Fatalf("decide accepts a manifest that the schema refuses (%v):\n%s\n%s", err, request, answer)
+			}
+		}
+	}
+	t.Logf("%d accepted, %d refused; accepted by the schema alone: %v", accepted, refused, open)
+	if accepted < *generatedCases/20 || refused < *generatedCases/20 {
+		t.Error("the generator makes requests of one kind only")
+	}
+	for code := range open {
+		if openReasons[code] == "" {
+			t.Errorf("the schema accepts what the core refuses with %s; fix it or say why", code)
+		}
+	}
+}
+
+// openReasons says why a request schema accepts what the core refuses with a code.
+var openReasons = map[string]string{
+	"unknown_field":     "fields depend on the version; manifests are described and not judged",
+	"wrong_type":        "manifests are described and not judged; 42.0 is an integer in JSON Schema",
+	"out_of_range":      "manifests are described and not judged",
+	"bad_format":        "manifests and the kubelet's configuration are described and not judged",
+	"required":          "manifests are described and not judged; a container may be left out if there is one",
+	"unsupported_value": "manifests are described and not judged",
+	"invalid_value":     "manifests are described and not judged",
+	"forbidden":         "depends on version and gates",
+	"unknown_kind":      "manifests are described and not judged",
+	"unknown_container": "names depend on the manifest",
+	"unknown_gate":      "gates depend on the version",
+	"locked_gate":       "depends on the version",
+	"gate_dependency":   "depends on other gates",
+	"duplicate_value":   "manifests are described and not judged",
+	"too_many":          "manifests are described and not judged",
+	"too_long":          "manifests are described and not judged",
+}
+
+func firstCode(t *testing.T, payload []byte) string {
+	t.Helper()
+	root, err := manifest.Parse(payload)
+	if err != nil {
+		t.Fatalf("%v: %s", err, payload)
+	}
+	return root.Get("error").Get("faults").First().Get("code").Str()
+}
