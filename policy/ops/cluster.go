@@ -10,6 +10,7 @@ import (
 // cluster is what a request says about Kubernetes.
 type cluster struct {
 	features policy.Features
+	kubelet  policy.KubeletConfiguration
 	// named tells that the request names the version, so that this version's fallbacks are asked for.
 	named bool
 }
@@ -27,14 +28,19 @@ func (c *call) readCluster() cluster {
 		minor, cl.named = c.readVersion(version)
 	}
 	kubelet := v.Get("kubeletConfiguration")
-	c.checkKubelet(kubelet, minor)
+	cl.kubelet = c.readKubelet(kubelet, minor)
 	settings := c.readGates(v.Get("featureGates"), "cluster.featureGates")
-	settings = append(settings, c.readGates(kubelet.Get("featureGates"), "cluster.kubeletConfiguration.featureGates")...)
+	settings = append(settings, c.readGates(kubelet.Get("featureGates"), kubeletPath+".featureGates")...)
 	features, faults := policy.NewFeatures(minor, settings)
 	for _, f := range faults {
 		c.clusterFault(c.root.Locate(f.Path), f)
 	}
 	cl.features = features
+	if len(faults) == 0 {
+		for _, f := range cl.kubelet.Validate(features, kubeletPath+".") {
+			c.clusterFault(c.root.Locate(f.Path), f)
+		}
+	}
 	return cl
 }
 
@@ -81,16 +87,38 @@ func (c *call) readGates(v manifest.Value, path string) []policy.GateSetting {
 	return settings
 }
 
-// checkKubelet checks the shape of a KubeletConfiguration. Which of its values matter is for the operations.
-func (c *call) checkKubelet(v manifest.Value, minor int) {
+const kubeletPath = "cluster.kubeletConfiguration"
+
+// readKubelet reads a KubeletConfiguration and checks its shape. Its feature gates are read apart.
+func (c *call) readKubelet(v manifest.Value, minor int) (k policy.KubeletConfiguration) {
 	if !v.Exists() || v.Kind() == manifest.Null {
-		return
+		return k
+	}
+	if v.Kind() != manifest.Object {
+		c.wrongType(v, kubeletPath, "an object")
+		return k
 	}
 	checked := manifest.CheckFields(v, "KubeletConfiguration", minor)
+	known := false
+	period := v.Get("crashLoopBackOff").Get("maxContainerRestartPeriod")
 	for _, f := range append(checked.Faults, checked.Strict...) {
-		f.Path = child("cluster.kubeletConfiguration", f.Path)
+		known = known || f.Path == "crashLoopBackOff.maxContainerRestartPeriod"
+		f.Path = child(kubeletPath, f.Path)
 		c.clusterFault(c.root.Locate(f.Path), f)
 	}
+	if period.Kind() != manifest.String || known {
+		return k
+	}
+	d, message := policy.ParseDuration(period.Str())
+	if message != "" {
+		c.clusterFault(period, policy.FieldError{
+			Path: period.Path(c.root), Code: policy.CodeBadFormat, Message: message,
+			Detail: `must be a length of time with units h, m, s, ms, such as "100s"`,
+		})
+		return k
+	}
+	k.MaxContainerRestartPeriod = &d
+	return k
 }
 
 // writeCluster writes what was assumed about the cluster, so that no default is silent.

@@ -172,6 +172,7 @@ func (c *call) writeFault(w *manifest.Writer, f located) {
 	w.String(string(f.Code))
 	optional(w, "detail", f.Detail)
 	optional(w, "message", f.Message)
+	optional(w, "source", f.Source)
 	if len(f.Allowed) > 0 {
 		w.Key("allowed")
 		w.Array()

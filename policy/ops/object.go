@@ -43,9 +43,18 @@ func (c *call) readFieldValidation() fieldValidation {
 	return strict
 }
 
-// load reads the manifest as the API server of f would: decode, drop what gates disable, check. Faults of the request
-// around it (no manifest at all) go to c.faults.
-func (c *call) load(f policy.Features) loaded {
+// admission is the way on which a manifest comes into the cluster. The zero value is a create request.
+type admission struct {
+	static bool           // a kubelet reads it from a file: nothing is dropped, unknown fields are passed over
+	old    *policy.Object // the object that it replaces, nil for none
+}
+
+// load reads the manifest as the API server of f would on create; see [call.admit].
+func (c *call) load(f policy.Features) loaded { return c.admit(f, admission{}) }
+
+// admit reads the manifest as the API server of f would, or a kubelet: decode, drop what gates disable, check. Faults
+// of the request around it (no manifest at all) go to c.faults.
+func (c *call) admit(f policy.Features, a admission) loaded {
 	var l loaded
 	mode := c.readFieldValidation()
 	if !c.man.Exists() || c.man.Kind() == manifest.Null {
@@ -60,18 +69,23 @@ func (c *call) load(f policy.Features) loaded {
 		c.wrongType(c.man, "manifest", "an object")
 		return l
 	}
-	kind, fault := c.kind(f.Minor)
+	kind, fault := kindOf(c.man)
+	if fault == nil && a.static && kind.Kind != "Pod" {
+		fault = &policy.FieldError{
+			Path: "kind", Code: policy.CodeUnknownKind, Detail: "only a Pod can be static", Allowed: []string{"v1 Pod"},
+		}
+	}
 	if fault != nil {
 		l.faults = c.manifestFaults([]policy.FieldError{*fault})
 		return l
 	}
 	checked := manifest.CheckFields(c.man, kind.Kind, f.Minor)
 	l.faults = c.manifestFaults(checked.Faults)
-	switch mode {
-	case strict:
-		l.faults = append(l.faults, c.manifestFaults(checked.Strict)...)
-	case warn:
+	switch {
+	case mode == warn, mode == strict && a.static:
 		l.warnings = c.manifestFaults(checked.Strict)
+	case mode == strict:
+		l.faults = append(l.faults, c.manifestFaults(checked.Strict)...)
 	}
 	if len(checked.Faults) > 0 {
 		return l
@@ -81,13 +95,26 @@ func (c *call) load(f policy.Features) loaded {
 	if !c.withinLimits(&l.object.Spec) {
 		return l
 	}
-	l.dropped = policy.DropDisabled(&l.object.Spec, l.object.SpecPath, f)
-	l.faults = append(l.faults, c.manifestFaults(l.object.Validate(f))...)
+	switch {
+	case a.static && l.object.Name == "":
+		l.faults = c.manifestFaults([]policy.FieldError{{
+			Path: "metadata.name", Code: policy.CodeRequired, Detail: "a static Pod needs a name",
+			Message: "invalid pod: name is needed for the pod",
+		}})
+	case a.static:
+		l.faults = append(l.faults, c.manifestFaults(l.object.Validate(f))...)
+	case a.old != nil:
+		l.dropped = policy.DropDisabled(&l.object.Spec, l.object.SpecPath, f.WhileInUse(&a.old.Spec))
+		l.faults = append(l.faults, c.manifestFaults(l.object.ValidateUpdate(a.old, f))...)
+	default:
+		l.dropped = policy.DropDisabled(&l.object.Spec, l.object.SpecPath, f)
+		l.faults = append(l.faults, c.manifestFaults(l.object.Validate(f))...)
+	}
 	return l
 }
 
-// kind finds what the manifest says it is, or the fault in that.
-func (c *call) kind(minor int) (manifest.KindInfo, *policy.FieldError) {
+// kindOf finds what a manifest says it is, or the fault in that.
+func kindOf(man manifest.Value) (manifest.KindInfo, *policy.FieldError) {
 	kinds := manifest.Kinds()
 	names := make([]string, 0, len(kinds))
 	for _, k := range kinds {
@@ -95,7 +122,7 @@ func (c *call) kind(minor int) (manifest.KindInfo, *policy.FieldError) {
 	}
 	fault := &policy.FieldError{Path: "kind", Code: policy.CodeUnknownKind, Allowed: names}
 	for _, name := range []string{"kind", "apiVersion"} {
-		switch v := c.man.Get(name); v.Kind() {
+		switch v := man.Get(name); v.Kind() {
 		case manifest.String:
 		case manifest.Invalid, manifest.Null:
 			fault.Path, fault.Code, fault.Detail = name, policy.CodeRequired, "a manifest names its apiVersion and kind"
@@ -105,7 +132,7 @@ func (c *call) kind(minor int) (manifest.KindInfo, *policy.FieldError) {
 			return manifest.KindInfo{}, fault
 		}
 	}
-	kind, version := c.man.Get("kind").Str(), c.man.Get("apiVersion").Str()
+	kind, version := man.Get("kind").Str(), man.Get("apiVersion").Str()
 	for _, k := range kinds {
 		if k.Kind == kind && k.APIVersion == version {
 			return k, nil
@@ -152,6 +179,8 @@ func (c *call) writeDropped(dropped []policy.Dropped) {
 		c.w.String(d.Path)
 		c.w.Key("gate")
 		c.w.String(d.Gate)
+		c.w.Key("detail")
+		c.w.String("removed without a word: the gate " + d.Gate + " is off")
 		if offset := c.place(d.Path); offset >= 0 {
 			c.position(&c.w, offset)
 		}

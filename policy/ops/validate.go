@@ -1,13 +1,27 @@
 package ops
 
+import (
+	"strings"
+
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/manifest"
+)
+
 // validate answers whether the API server would accept the manifest. Faults of the manifest are the answer, not an
 // error; faults of the request around it are.
+//
+// Beside what every request has it reads old, the manifest that this one replaces, and static: true, a file that a
+// kubelet reads.
 func (c *call) validate() {
-	c.requestMembers("cluster", "fieldValidation", "manifest")
+	c.requestMembers("cluster", "fieldValidation", "manifest", "old", "static")
 	cl := c.readCluster()
-	l := c.load(cl.features)
+	l := c.admit(cl.features, c.readAdmission(cl.features.Minor))
 	if c.failOnFaults() {
 		return
+	}
+	if l.readable {
+		l.warnings = append(l.warnings, c.manifestFaults(c.draftSpellings(&l.object))...)
+		l.warnings = append(l.warnings, c.manifestFaults(l.object.Warnings(cl.features))...)
 	}
 	w := &c.w
 	w.Object()
@@ -19,4 +33,121 @@ func (c *call) validate() {
 	c.writeWarnings(l.warnings)
 	c.writeCluster(cl)
 	w.End()
+}
+
+func (c *call) readAdmission(minor int) (a admission) {
+	switch v := c.root.Get("static"); v.Kind() {
+	case manifest.Invalid, manifest.Null:
+	case manifest.Bool:
+		a.static = v.Bool()
+	default:
+		c.wrongType(v, "static", "true or false")
+	}
+	old := c.root.Get("old")
+	if !old.Exists() || old.Kind() == manifest.Null {
+		return a
+	}
+	if a.static {
+		c.requestFault(old, policy.FieldError{
+			Path: "old", Code: policy.CodeForbidden, Detail: "a static Pod is not updated: the kubelet deletes the old one and starts the new one",
+		})
+		return a
+	}
+	a.old = c.readOld(old, minor)
+	return a
+}
+
+// readOld reads the manifest that is replaced. Only what stops decoding is a fault: it was accepted once.
+func (c *call) readOld(v manifest.Value, minor int) *policy.Object {
+	if v.Kind() != manifest.Object {
+		c.wrongType(v, "old", "an object")
+		return nil
+	}
+	if size := v.End() - v.Offset(); size > policy.MaxManifestBytes {
+		c.limit("manifestBytes", size, policy.MaxManifestBytes)
+		return nil
+	}
+	kind, fault := kindOf(v)
+	if fault != nil {
+		fault.Path = child("old", fault.Path)
+		c.requestFault(c.root.Locate(fault.Path), *fault)
+		return nil
+	}
+	if name := c.man.Get("kind"); name.Kind() == manifest.String && name.Str() != kind.Kind {
+		c.requestFault(v.Get("kind"), policy.FieldError{
+			Path: "old.kind", Code: policy.CodeUnsupported, Detail: "must be the kind of the manifest", Allowed: []string{cut(name.Str())},
+		})
+		return nil
+	}
+	if faults := manifest.CheckFields(v, kind.Kind, minor).Faults; len(faults) > 0 {
+		for _, f := range faults {
+			f.Path = child("old", f.Path)
+			c.requestFault(c.root.Locate(f.Path), f)
+		}
+		return nil
+	}
+	o := manifest.ReadObject(v, kind.Kind, kind.Template)
+	if !c.withinLimits(&o.Spec) {
+		return nil
+	}
+	return &o
+}
+
+// spelling is a member that people write because a proposal or a page on the web has it.
+type spelling struct {
+	names  []string
+	code   policy.FaultCode
+	detail string
+	source string
+}
+
+// spellingsOf returns what is often written wrongly in an object of a manifest, by the place of that object.
+func spellingsOf(place string) []spelling {
+	limit := spelling{
+		[]string{"restartLimit", "maxRestarts", "maxRestartTimes", "restartTimes"}, policy.WarnNoRestartLimit,
+		"Kubernetes does not limit restarts: the kubelet restarts for ever, after a growing wait", "KEP-3322, not merged",
+	}
+	switch place {
+	case "rule":
+		return []spelling{{
+			[]string{"when", "onExit", "onExitCodes"}, policy.WarnDraftSpelling,
+			"a draft of the proposal; the field is exitCodes, directly in the rule", "KEP-5307; api/core/v1/types.go, v1.36",
+		}}
+	case "container":
+		return []spelling{limit, {
+			[]string{"restartRules", "restartPolicyRule"}, policy.WarnDraftSpelling, "the field is restartPolicyRules", "KEP-5307; api/core/v1/types.go, v1.36",
+		}}
+	}
+	return []spelling{limit, {
+		[]string{"restartPolicyRules", "restartRules"}, policy.WarnDraftSpelling,
+		"rules belong to a container: containers[].restartPolicyRules", "KEP-5307; api/core/v1/types.go, v1.36",
+	}}
+}
+
+// draftSpellings warns about members that the decoder only calls unknown.
+func (c *call) draftSpellings(o *policy.Object) (found []policy.FieldError) {
+	path := strings.TrimSuffix(o.SpecPath, ".")
+	spec := c.man.Locate(path)
+	if spec.Path(c.man) != path {
+		return nil
+	}
+	look := func(v manifest.Value, place string) {
+		for _, s := range spellingsOf(place) {
+			for _, name := range s.names {
+				if m := v.Get(name); m.Exists() {
+					found = append(found, policy.FieldError{Path: m.Path(c.man), Code: s.code, Detail: s.detail, Source: s.source})
+				}
+			}
+		}
+	}
+	look(spec, "pod")
+	for _, kind := range []policy.ContainerKind{policy.InitContainer, policy.MainContainer} {
+		for container := spec.Get(kind.Field()).First(); container.Exists(); container = container.Next() {
+			look(container, "container")
+			for rule := container.Get("restartPolicyRules").First(); rule.Exists(); rule = rule.Next() {
+				look(rule, "rule")
+			}
+		}
+	}
+	return found
 }

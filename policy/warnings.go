@@ -1,0 +1,424 @@
+package policy
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The codes of warnings: what the API server accepts and still cannot work, or not as it seems.
+const (
+	WarnValueNeverOccurs    FaultCode = "value_never_occurs"         // no process on Linux exits with it
+	WarnDuplicateValue      FaultCode = "duplicate_value"            // server-side apply refuses the list
+	WarnNeverMatches        FaultCode = "rule_never_matches"         // In without a value that can occur
+	WarnMatchesAll          FaultCode = "rule_matches_everything"    // NotIn without one: code 0 included
+	WarnShadowed            FaultCode = "rule_shadowed"              // earlier rules match all of its codes
+	WarnDuplicateRule       FaultCode = "duplicate_rule"             // an earlier rule says the same
+	WarnChangesNothing      FaultCode = "rule_changes_nothing"       // the policy restarts on all of its codes anyway
+	WarnInitSuccess         FaultCode = "init_success_not_restarted" // a Restart rule on 0 of a plain init container
+	WarnInitLoops           FaultCode = "init_success_restarts_all"  // the Pod never gets past this init container
+	WarnNoBackoff           FaultCode = "restart_all_has_no_backoff" // RestartAllContainers is not delayed
+	WarnNeverStops          FaultCode = "container_never_stops"      // every exit code restarts it
+	WarnPodNeverFinishes    FaultCode = "pod_never_finishes"         // a main container Always in a Pod that is not
+	WarnJobNeverFinishes    FaultCode = "job_never_finishes"         // the same in a Job
+	WarnProbeKill           FaultCode = "probe_kill_skips_rules"     // a failed probe does not consult rules
+	WarnRulesWithoutPolicy  FaultCode = "rules_without_policy"       // accepted by 1.34, never looked at
+	WarnIgnoredWhileGateOff FaultCode = "ignored_while_gate_off"     // static Pods keep what the gate disables
+	WarnOlderKubelet        FaultCode = "older_kubelet_ignores"      // nodes one release behind do something else
+	WarnOlderNode           FaultCode = "older_node_refuses"         // nodes one release behind do not get the Pod
+	WarnWrongCase           FaultCode = "wrong_case"                 // right but for upper and lower case
+	WarnNegativeGrace       FaultCode = "negative_grace_period"      // treated as 1 second
+	WarnDraftSpelling       FaultCode = "draft_spelling"             // a name of a proposal that was not built so
+	WarnNoRestartLimit      FaultCode = "no_restart_limit"           // Kubernetes does not count restarts of a container
+)
+
+// Short names of sources.
+const (
+	sourceMatch    = "FindMatchingContainerRestartRule, pkg/api/v1/pod/util.go, v1.36"
+	sourceDecide   = "ContainerShouldRestart, pkg/api/v1/pod/util.go, v1.36"
+	sourceInit     = "computeInitContainerActions, pkg/kubelet/kuberuntime/kuberuntime_container.go, v1.36"
+	sourceActions  = "computePodActions, pkg/kubelet/kuberuntime/kuberuntime_manager.go, v1.36"
+	sourceBackoff  = "doBackOff, pkg/kubelet/kuberuntime/kuberuntime_manager.go, v1.36"
+	sourceValidate = "pkg/apis/core/validation/validation.go, v1.36"
+	sourceSchema   = "listType=set, api/core/v1/types.go, v1.36"
+	sourceRollout  = "KEP-5307, version skew; pkg/features/kube_features.go"
+	sourceDeclared = "KEP-5532; component-helpers nodedeclaredfeatures, v1.36"
+	sourceWarnings = "pkg/api/pod/warnings.go, v1.36"
+)
+
+// Warnings reports what the API server of f accepts of o and what will still not work, or not as it seems, in the
+// order init, main containers and then the Pod. Call [DropDisabled] first: what was dropped has no warning.
+//
+// It looks only at single exits and never at what a program does. Codes are stable.
+func (o *Object) Warnings(f Features) []FieldError {
+	l := linter{o: o, f: f}
+	l.wrongCase(o.SpecPath+"restartPolicy", string(o.Spec.RestartPolicy), "Always", "OnFailure", "Never")
+	for _, kind := range []ContainerKind{InitContainer, MainContainer} {
+		for i := range o.Spec.List(kind) {
+			r := Ref{kind, i}
+			l.container(o.Spec.Container(r), kind, o.Path(r))
+		}
+	}
+	l.gracePeriod()
+	return l.found
+}
+
+type linter struct {
+	o     *Object
+	f     Features
+	found []FieldError
+
+	saidNoBackoff, saidOlderKubelet, saidOlderNode bool // once for a Pod
+}
+
+func (l *linter) warn(path string, code FaultCode, detail, source string) {
+	l.found = append(l.found, FieldError{Path: path, Code: code, Detail: detail, Source: source})
+}
+
+// wrongCase warns about a value that is right but for case.
+func (l *linter) wrongCase(path, value string, allowed ...string) {
+	for _, a := range allowed {
+		if a != value && strings.EqualFold(a, value) {
+			l.warn(path, WarnWrongCase, "values are case-sensitive: "+strconv.Quote(a), sourceValidate)
+			l.found[len(l.found)-1].Allowed = []string{a}
+		}
+	}
+}
+
+func (l *linter) gracePeriod() {
+	d := l.o.Spec.TerminationGracePeriodSeconds
+	if d == nil || *d >= 0 {
+		return
+	}
+	path := l.o.SpecPath + "terminationGracePeriodSeconds"
+	l.warn(path, WarnNegativeGrace, "a negative grace period is treated as 1 second", sourceWarnings)
+	if l.f.Minor < 37 || l.o.Kind != "Pod" { // 1.37 has made it 1 before it could warn
+		l.found[len(l.found)-1].Message = path + ": must be >= 0; negative values are invalid and will be treated as 1"
+	}
+}
+
+func (l *linter) container(c *Container, kind ContainerKind, path string) {
+	if c.RestartPolicy != nil {
+		l.wrongCase(path+".restartPolicy", string(*c.RestartPolicy), "Always", "OnFailure", "Never")
+	}
+	for i, rule := range c.RestartPolicyRules {
+		at := path + ".restartPolicyRules" + index(i)
+		l.wrongCase(at+".action", string(rule.Action), "Restart", "RestartAllContainers")
+		if rule.ExitCodes != nil {
+			l.wrongCase(at+".exitCodes.operator", string(rule.ExitCodes.Operator), "In", "NotIn")
+		}
+	}
+	if len(c.RestartPolicyRules) == 0 && (c.RestartPolicy == nil || c.IsSidecar(kind)) {
+		return
+	}
+	switch {
+	case l.f.Minor < 34, len(c.RestartPolicyRules) > maxRestartRules: // a fault, and the list may be long
+	case !l.f.ContainerRestartRules:
+		l.warn(path, WarnIgnoredWhileGateOff, "the kubelet looks at neither policy nor rules of the container while ContainerRestartRules is off", sourceDecide)
+	case c.RestartPolicy != nil:
+		if !c.IsSidecar(kind) { // older releases know sidecars
+			l.olderKubelet(path)
+		}
+		l.rules(c, kind, path)
+	case kind == InitContainer && l.f.Minor == 34: // anywhere else this is a fault
+		l.warn(path+".restartPolicyRules", WarnRulesWithoutPolicy, "without a restartPolicy of the container its rules are never looked at", sourceDecide)
+	}
+}
+
+// olderKubelet warns about nodes one release behind, as they are during an upgrade. A kubelet may be three behind.
+func (l *linter) olderKubelet(path string) {
+	if l.saidOlderKubelet || l.f.Minor == OldestMinor || DefaultFeatures(l.f.Minor-1).ContainerRestartRules {
+		return
+	}
+	l.saidOlderKubelet = true
+	l.warn(path, WarnOlderKubelet, "a kubelet of "+VersionName(l.f.Minor-1)+" with default gates ignores the container's policy and rules and goes by the Pod's policy", sourceRollout)
+}
+
+func (l *linter) olderNode(path string) {
+	if l.saidOlderNode || DefaultFeatures(l.f.Minor-1).RestartAllContainersOnContainerExits {
+		return
+	}
+	l.saidOlderNode = true
+	l.warn(path, WarnOlderNode, "a node of "+VersionName(l.f.Minor-1)+" with default gates does not declare RestartAllContainersOnContainerExits: the Pod is not placed there", sourceDeclared)
+}
+
+// rules looks at the rules of one container as the kubelet does: a code that a rule matches is out of reach of the
+// rules behind it.
+func (l *linter) rules(c *Container, kind ContainerKind, path string) {
+	u := l.universe(c)
+	sets := make([]codeSet, len(c.RestartPolicyRules))
+	for i, rule := range c.RestartPolicyRules {
+		sets[i] = u.matched(rule.ExitCodes)
+	}
+	open := u.all()
+	for i, rule := range c.RestartPolicyRules {
+		if rule.ExitCodes == nil || rule.ExitCodes.Operator != OperatorIn && rule.ExitCodes.Operator != OperatorNotIn {
+			continue
+		}
+		at := path + ".restartPolicyRules" + index(i)
+		l.values(rule.ExitCodes.Values, at+".exitCodes.values")
+		switch {
+		case sets[i].empty():
+			l.warn(at, WarnNeverMatches, "In with no value that can occur matches no exit", sourceMatch)
+			continue
+		case !sets[i].meets(open):
+			l.shadowed(c, sets, i, path)
+			continue
+		case rule.ExitCodes.Operator == OperatorNotIn && u.all().minus(sets[i]).empty():
+			l.warn(at, WarnMatchesAll, "NotIn with no value that can occur matches every exit, code 0 included", sourceMatch)
+		}
+		reach := open.and(sets[i])
+		l.effect(c, kind, path, i, reach, sets)
+		open = open.minus(sets[i])
+	}
+	if kind == MainContainer {
+		l.ends(c, path, open)
+		l.probes(c, path, u, open)
+	}
+}
+
+// values warns about the first value that cannot occur and the first that stands twice.
+func (l *linter) values(values []int32, path string) {
+	never, first := 0, 0
+	for i, v := range values {
+		if !l.o.Spec.Windows && (v < 0 || v > 255) {
+			if never++; never == 1 {
+				first = i
+			}
+		}
+	}
+	if never > 0 {
+		more := ""
+		if never > 1 {
+			more = " (and " + strconv.Itoa(never-1) + " more)"
+		}
+		l.warn(path+index(first), WarnValueNeverOccurs,
+			"no process on Linux exits with "+strconv.Itoa(int(values[first]))+more+"; codes are 0 to 255", "wait(2); "+sourceValidate+" checks no range")
+	}
+	if i := firstDuplicate(values); i >= 0 {
+		l.warn(path+index(i), WarnDuplicateValue, strconv.Itoa(int(values[i]))+" stands here twice; server-side apply refuses that", sourceSchema)
+	}
+}
+
+// firstDuplicate returns the index of the first value that occurred before, or -1.
+func firstDuplicate(values []int32) int {
+	var bytes codeSet = make([]uint64, 4)
+	var far map[int32]bool
+	for i, v := range values {
+		if v >= 0 && v <= 255 {
+			if bytes.has(int(v)) {
+				return i
+			}
+			bytes.add(int(v))
+			continue
+		}
+		if far[v] {
+			return i
+		}
+		if far == nil {
+			far = make(map[int32]bool)
+		}
+		far[v] = true
+	}
+	return -1
+}
+
+// shadowed warns about rule i, all codes of which are matched before it is reached.
+func (l *linter) shadowed(c *Container, sets []codeSet, i int, path string) {
+	at := path + ".restartPolicyRules" + index(i)
+	for j := range i {
+		if !sets[i].minus(sets[j]).empty() {
+			continue
+		}
+		if sets[j].minus(sets[i]).empty() && c.RestartPolicyRules[j].Action == c.RestartPolicyRules[i].Action {
+			l.warn(at, WarnDuplicateRule, "says the same as rule "+strconv.Itoa(j), sourceMatch)
+		} else {
+			l.warn(at, WarnShadowed, "rule "+strconv.Itoa(j)+" matches all of its codes first", sourceMatch)
+		}
+		return
+	}
+	l.warn(at, WarnShadowed, "the rules before it together match all of its codes", sourceMatch)
+}
+
+// effect warns if rule i does not do what it says on the codes of reach, which are not empty.
+func (l *linter) effect(c *Container, kind ContainerKind, path string, i int, reach codeSet, sets []codeSet) {
+	at := path + ".restartPolicyRules" + index(i)
+	plainInit := kind == InitContainer && !c.IsSidecar(kind)
+	switch c.RestartPolicyRules[i].Action {
+	case ActionRestartAllContainers:
+		if !l.f.RestartAllContainersOnContainerExits {
+			return
+		}
+		l.olderNode(at)
+		if plainInit && reach.has(0) {
+			l.warn(at, WarnInitLoops, "each time this init container completes, all containers start anew: the Pod never gets past it", sourceInit)
+		}
+		if !l.saidNoBackoff {
+			l.saidNoBackoff = true
+			l.warn(at, WarnNoBackoff, "restarting all containers is not delayed: an exit that comes at once makes a loop without end or pause", sourceBackoff)
+		}
+	case ActionRestart:
+		switch {
+		case l.shields(c, reach, sets[i+1:], i+1):
+		case plainInit && reach.only(0):
+			l.warn(at, WarnInitSuccess, "an init container that completes with 0 is not restarted; the rule counts only after an OOM kill that leaves code 0", sourceInit)
+		case c.IsSidecar(kind):
+			l.warn(at, WarnChangesNothing, "a sidecar restarts on every exit", sourceInit)
+		case *c.RestartPolicy == RestartPolicyAlways || *c.RestartPolicy == RestartPolicyOnFailure && !reach.has(0):
+			l.warn(at, WarnChangesNothing, "restartPolicy "+string(*c.RestartPolicy)+" restarts on these codes anyway", sourceDecide)
+		}
+	}
+}
+
+// shields reports whether a later rule would restart all containers on some of the codes of reach.
+func (l *linter) shields(c *Container, reach codeSet, later []codeSet, first int) bool {
+	for i, set := range later {
+		if c.RestartPolicyRules[first+i].Action == ActionRestartAllContainers && set.meets(reach) {
+			return l.f.RestartAllContainersOnContainerExits
+		}
+	}
+	return false
+}
+
+// ends warns if no exit stops a main container; open are the codes that no rule matches.
+func (l *linter) ends(c *Container, path string, open codeSet) {
+	own := *c.RestartPolicy
+	restartsAlways := own == RestartPolicyAlways ||
+		own == RestartPolicyNever && open.empty() || own == RestartPolicyOnFailure && !open.has(0)
+	if !restartsAlways {
+		return
+	}
+	field := ".restartPolicyRules"
+	if own == RestartPolicyAlways {
+		field = ".restartPolicy"
+	}
+	switch pod := l.o.Spec.RestartPolicy; {
+	case l.o.Kind == "Job" || l.o.Kind == "CronJob":
+		l.warn(path+field, WarnJobNeverFinishes, "every exit restarts this container, so that no Pod of the Job finishes", sourceDecide)
+	case own != RestartPolicyAlways:
+		l.warn(path+field, WarnNeverStops, "every exit restarts this container, although its restartPolicy is "+string(own), sourceDecide)
+	case pod == RestartPolicyNever || pod == RestartPolicyOnFailure:
+		l.warn(path+field, WarnPodNeverFinishes, "every exit restarts this container, so that the Pod does not finish; a sidecar belongs into initContainers", sourceDecide)
+	}
+}
+
+// probes warns if a rule is there for the codes of a kill that no rule is asked about.
+func (l *linter) probes(c *Container, path string, u universe, open codeSet) {
+	if !c.HasLivenessProbe && !c.HasStartupProbe || *c.RestartPolicy != RestartPolicyNever {
+		return
+	}
+	if matched := u.all().minus(open); matched.has(137) || matched.has(143) {
+		l.warn(path+".restartPolicyRules", WarnProbeKill, "a failed liveness or startup probe does not ask the rules: "+
+			"with Never the container is killed for good and, if no other main container runs, the Pod with it", sourceActions)
+	}
+}
+
+// universe are the exit codes that can occur, numbered: the bytes, and for Windows every other value that a rule names
+// and one number for the codes that none does.
+type universe struct {
+	far []int32
+	n   int
+}
+
+func (l *linter) universe(c *Container) universe {
+	u := universe{n: 256}
+	if !l.o.Spec.Windows {
+		return u
+	}
+	for _, rule := range c.RestartPolicyRules {
+		if rule.ExitCodes == nil {
+			continue
+		}
+		for _, v := range rule.ExitCodes.Values {
+			if v < 0 || v > 255 {
+				u.far = append(u.far, v)
+			}
+		}
+	}
+	slices.Sort(u.far)
+	u.far = slices.Compact(u.far)
+	u.n += len(u.far) + 1
+	return u
+}
+
+func (u universe) all() codeSet {
+	s := make(codeSet, (u.n+63)/64)
+	for i := range s {
+		s[i] = ^uint64(0)
+	}
+	if rest := u.n % 64; rest != 0 {
+		s[len(s)-1] = 1<<rest - 1
+	}
+	return s
+}
+
+// matched returns the codes that a rule matches when it stands alone.
+func (u universe) matched(on *ContainerRestartRuleOnExitCodes) codeSet {
+	s := make(codeSet, (u.n+63)/64)
+	if on == nil || on.Operator != OperatorIn && on.Operator != OperatorNotIn {
+		return s
+	}
+	for _, v := range on.Values {
+		if v >= 0 && v <= 255 {
+			s.add(int(v))
+		} else if i, found := slices.BinarySearch(u.far, v); found {
+			s.add(256 + i)
+		}
+	}
+	if on.Operator == OperatorNotIn {
+		return u.all().minus(s)
+	}
+	return s
+}
+
+// codeSet is a set of numbers of one universe.
+type codeSet []uint64
+
+func (s codeSet) has(i int) bool { return s[i/64]&(1<<(i%64)) != 0 }
+
+func (s codeSet) add(i int) { s[i/64] |= 1 << (i % 64) }
+
+func (s codeSet) and(t codeSet) codeSet {
+	r := make(codeSet, len(s))
+	for i := range s {
+		r[i] = s[i] & t[i]
+	}
+	return r
+}
+
+func (s codeSet) minus(t codeSet) codeSet {
+	r := make(codeSet, len(s))
+	for i := range s {
+		r[i] = s[i] &^ t[i]
+	}
+	return r
+}
+
+func (s codeSet) meets(t codeSet) bool {
+	for i := range s {
+		if s[i]&t[i] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (s codeSet) empty() bool {
+	for _, w := range s {
+		if w != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// only reports whether s is {i}.
+func (s codeSet) only(i int) bool {
+	return s.has(i) && s.minusOne(i).empty()
+}
+
+func (s codeSet) minusOne(i int) codeSet {
+	r := slices.Clone(s)
+	r[i/64] &^= 1 << (i % 64)
+	return r
+}
