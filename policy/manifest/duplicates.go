@@ -89,11 +89,16 @@ func (v Value) repeatsOfFew() []repeat {
 	var found []repeat
 	for m := v.First().Next(); m.Exists(); m = m.Next() {
 		for first := v.First(); first != m; first = first.Next() {
-			if first.Key() == m.Key() {
+			if sameName(first.node(), m.node()) && first.Key() == m.Key() {
 				found = append(found, repeat{m, first})
 				break
 			}
 		}
 	}
 	return found
+}
+
+// sameName reports whether two members can have the same name: without escapes, their lengths tell most apart.
+func sameName(a, b *node) bool {
+	return a.keyEnd-a.keyStart == b.keyEnd-b.keyStart || a.keyEscaped || b.keyEscaped
 }

@@ -119,8 +119,15 @@ const hexDigits = "0123456789abcdef"
 // appendQuoted is AppendQuoted; web tells whether to escape what HTML and scripts could misread.
 func appendQuoted(b []byte, s string, web bool) []byte {
 	b = append(b, '"')
+	start := 0 // most texts are plain: they are looked through once and copied
+	for start < len(s) && isPlain(s[start]) {
+		start++
+	}
+	if start == len(s) {
+		return append(append(b, s...), '"')
+	}
 	done := 0 // s[:done] is written
-	for i := 0; i < len(s); {
+	for i := start; i < len(s); {
 		c := s[i]
 		size := 1
 		switch {
@@ -143,6 +150,11 @@ func appendQuoted(b []byte, s string, web bool) []byte {
 		i += size
 	}
 	return append(append(b, s[done:]...), '"')
+}
+
+// isPlain reports whether c stands for itself in every JSON string.
+func isPlain(c byte) bool {
+	return c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&'
 }
 
 func appendEscape(b []byte, c byte) []byte {
