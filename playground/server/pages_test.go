@@ -1,0 +1,177 @@
+package server
+
+import (
+	"context"
+	"html"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/podfate/podfate/web"
+)
+
+const asForm = "Content-Type: application/x-www-form-urlencoded"
+
+func form(values ...string) string {
+	v := url.Values{}
+	for i := 0; i < len(values); i += 2 {
+		v.Set(values[i], values[i+1])
+	}
+	return v.Encode()
+}
+
+const podYAML = `apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  restartPolicy: Never
+  containers:
+  - name: main
+    image: i
+    restartPolicy: Never
+    restartPolicyRules:
+    - action: Restart
+      exitCodes: {operator: In, values: [42]}
+`
+
+// TestPageHasTheAnswer looks for facts, not for tags.
+func TestPageHasTheAnswer(t *testing.T) {
+	s := newServer(t, native, withModule)
+	for _, c := range []struct {
+		name, method, target, body string
+		want                       []string
+	}{
+		{"first visit", "GET", "/", "", []string{fakeModule.SHA256, "/static/policy." + fakeModule.SHA256[:16] + ".wasm", "Restart"}},
+		{"unknown example", "GET", "/?example=nothing", "", []string{"Restart"}},
+		{"exit that a rule matches", "POST", "/", form("manifest", podYAML, "exits", "main=42"), []string{"Restart", "spec.containers[0].restartPolicyRules[0]", "line 11"}},
+		{"exit without a name", "POST", "/", form("manifest", podYAML, "exits", "42"), []string{"Restart"}},
+		{"exit that no rule matches", "POST", "/", form("manifest", podYAML, "exits", "main=1"), []string{"Stop", "spec.containers[0].restartPolicy"}},
+		{"older version", "POST", "/", form("manifest", podYAML, "exits", "main=42", "version", "1.33"), []string{"1.33"}},
+		{"gate off", "POST", "/", form("manifest", podYAML, "exits", "main=42", "gate.ContainerRestartRules", "false", "gate.RestartAllContainersOnContainerExits", "false"), []string{"Stop", "ContainerRestartRules"}},
+		{"no exits: validate", "POST", "/", form("manifest", podYAML), []string{"1.37 accepts"}},
+		{"fault", "POST", "/", form("manifest", strings.Replace(podYAML, "In,", "Inn,", 1)), []string{`Unsupported value: "Inn"`, "line 12"}},
+		{"bad exits", "POST", "/", form("manifest", podYAML, "exits", "main=x"), []string{"NAME=CODE"}},
+		{"unknown container", "POST", "/", form("manifest", podYAML, "exits", "other=1"), []string{`no container "other"`}},
+		{"no YAML", "POST", "/", form("manifest", "a: ["), []string{"line 1"}},
+		{"nothing at all", "POST", "/", form("manifest", ""), nil},
+		{"line ends of a browser", "POST", "/", form("manifest", strings.ReplaceAll(podYAML, "\n", "\r\n"), "exits", "main=42"), []string{"line 11"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := send(s, c.method, c.target, c.body, asForm)
+			if w.Code != 200 || w.Header().Get("Content-Type") != "text/html; charset=utf-8" {
+				t.Fatalf("status %d, %s: %s", w.Code, w.Header().Get("Content-Type"), w.Body)
+			}
+			page := html.UnescapeString(w.Body.String())
+			for _, want := range c.want {
+				if !strings.Contains(page, want) {
+					t.Errorf("the page does not contain %q\n%s", want, page[strings.Index(page, `id="answer"`):])
+				}
+			}
+		})
+	}
+}
+
+func TestEveryExampleIsAnswered(t *testing.T) {
+	s := newServer(t, native, withModule)
+	for _, e := range web.Examples() {
+		w := send(s, "GET", "/?example="+url.QueryEscape(e.ID), "")
+		if page := html.UnescapeString(w.Body.String()); w.Code != 200 || !strings.Contains(page, e.Question) {
+			t.Errorf("%s: status %d", e.ID, w.Code)
+		}
+	}
+}
+
+// TestPageEscapesEverything puts markup wherever a form has room for text.
+func TestPageEscapesEverything(t *testing.T) {
+	s := newServer(t, native)
+	const evil = `"'><script>alert(1)</script><img src=x onerror=alert(1)>`
+	for _, body := range []string{
+		form("manifest", evil),
+		form("manifest", "</textarea>"+evil, "exits", "main=42"),
+		form("manifest", strings.ReplaceAll(podYAML, "main", `'`+strings.ReplaceAll(evil, "'", "''")+`'`), "exits", "1"),
+		form("manifest", podYAML, "exits", evil),
+		form("manifest", podYAML, "exits", "main=1:"+strings.ReplaceAll(evil, " ", "")),
+		form("manifest", podYAML, "version", evil, "validation", evil, "gate."+evil, "true"),
+		form("manifest", strings.ReplaceAll(podYAML, "In,", `"`+strings.ReplaceAll(evil, `"`, `\"`)+`",`), "exits", "main=42"),
+	} {
+		w := send(s, "POST", "/", body, asForm, "Host: <script>alert(2)</script>")
+		if page := w.Body.String(); w.Code != 200 || strings.Contains(page, "<script>alert") || strings.Contains(page, "<img src=x") {
+			t.Errorf("status %d, form %s", w.Code, body)
+		}
+	}
+}
+
+func TestFormsThatCannotBeRead(t *testing.T) {
+	s := newServer(t, native)
+	for _, c := range []struct {
+		body, contentType string
+		status            int
+	}{
+		{"manifest=%zz", "application/x-www-form-urlencoded", 400},
+		{"{}", "application/json", 415},
+		{"manifest=x", "multipart/form-data; boundary=x", 415},
+		{"manifest=" + strings.Repeat("a", DefaultBodyBytes), "application/x-www-form-urlencoded", 413},
+	} {
+		w := send(s, "POST", "/", c.body, "Content-Type: "+c.contentType)
+		if w.Code != c.status {
+			t.Errorf("%s %.20s: status %d, want %d", c.contentType, c.body, w.Code, c.status)
+		}
+		problemOf(t, w.Code, w.Header(), w.Body.Bytes())
+	}
+	if w := send(s, "POST", "/", form("manifest", podYAML), asForm, "Sec-Fetch-Site: cross-site"); w.Code != 403 {
+		t.Errorf("a form of another site: status %d", w.Code)
+	}
+}
+
+func TestPageWithoutAnEngine(t *testing.T) {
+	busy := func(_ context.Context, op uint32, _ []byte) ([]byte, bool, error) {
+		if op == opDescribe {
+			return []byte(`{}`), false, nil
+		}
+		return nil, false, ErrEngineBusy
+	}
+	w := send(newServer(t, busy), "GET", "/", "")
+	if w.Code != 503 {
+		t.Errorf("status %d", w.Code)
+	}
+	problemOf(t, w.Code, w.Header(), w.Body.Bytes())
+}
+
+// TestYAML: places in an answer, or in an error, are those of the text that was sent.
+func TestYAML(t *testing.T) {
+	s := newServer(t, native)
+	scenario := "exits:\n- container: main\n  exitCode: 42\ncluster: {version: \"1.36\"}\n"
+	for _, contentType := range []string{"application/yaml", "application/x-yaml", "text/yaml; charset=utf-8"} {
+		w := send(s, "POST", "/api/v1/decide", podYAML+"---\n"+scenario, "Content-Type: "+contentType)
+		if w.Code != 200 || !strings.Contains(w.Body.String(), `"action":"Restart"`) || !strings.Contains(w.Body.String(), `"version":"1.36"`) {
+			t.Errorf("%s: status %d, %s", contentType, w.Code, w.Body)
+		}
+	}
+	bad := strings.Replace(podYAML, "In,", "Inn,", 1)
+	w := send(s, "POST", "/api/v1/validate", bad, "Content-Type: application/yaml")
+	if w.Code != 200 || !strings.Contains(w.Body.String(), `"line":12,"column":19`) {
+		t.Errorf("status %d, %s", w.Code, w.Body)
+	}
+	for text, want := range map[string]struct {
+		status int
+		part   string
+	}{
+		podYAML + "---\nexits: [{container: main, exitCode: 1000000000000}]\n": {422, `"line":14`},
+		"a: [":                {400, `"code":"BAD_YAML"`},
+		"a: \xff":             {400, `"code":"BAD_UTF8"`},
+		"":                    {422, `"code":"EVENT_INVALID"`},
+		"a: &a [*a]":          {400, `"code":"self_reference"`},
+		"a: 1\na: 2":          {400, `"line":2`},
+		"kind: Ingress\na: 1": {422, `"code":"unknown_kind"`},
+		strings.Repeat("[", 100) + strings.Repeat("]", 100): {422, `"code":"LIMIT_EXCEEDED"`},
+	} {
+		w := send(s, "POST", "/api/v1/decide", text, "Content-Type: application/yaml")
+		if text == "" {
+			w = send(s, "POST", "/api/v1/decide", "\n", "Content-Type: application/yaml")
+		}
+		problemOf(t, w.Code, w.Header(), w.Body.Bytes())
+		if w.Code != want.status || !strings.Contains(w.Body.String(), want.part) {
+			t.Errorf("%.40q: status %d, want %d with %s: %s", text, w.Code, want.status, want.part, w.Body)
+		}
+	}
+}
