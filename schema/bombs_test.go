@@ -99,6 +99,7 @@ var bombs = []struct {
 	{"a quote in a short document", keys(200) + "a: \"" + repeat("b\n", 500), CodeSyntax, "", 201, 4, 8},
 	{"a bracket in a short document", keys(200) + "a: [" + repeat("b,\n", 500), CodeSyntax, "", 201, 4, 8},
 	{"more aliases than yaml/v2 believes", laughs(4, 9), CodeLimitExpandedBytes, "", 1, 1, 16},
+	{"characters that JSON escapes, and aliases", "a: &a \"" + repeat("<", 10_000) + "\"\nb: [" + repeat("*a,", 99*3) + "]\n", CodeLimitRequestBytes, "", 1, 1, 64},
 	{"many lines before a fault", keys(9000) + "a: b: c\n", CodeSyntax, "", 9001, 5, 64},
 }
 

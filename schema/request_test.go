@@ -406,6 +406,64 @@ func canonical(t *testing.T, answer []byte) string {
 	return string(answer)
 }
 
+func TestRequestPosition(t *testing.T) {
+	docs := mustDecode(t, podYAML+"---\n"+scenarioYAML, kubeletYAML)
+	r, err := NewRequest(docs, Overrides{Version: "1.36"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"":                                 "file1:16:1",
+		"manifest.spec.containers[0].name": "file1:9:11",
+		"manifest.spec.containers[0].restartPolicyRules[0].exitCodes.values[0]": "file1:14:42",
+		"manifest.spec.containers[0].missing":                                   "file1:9:5",
+		"exits[0].exitCode":                                                     "file1:19:37",
+		"cluster.kubeletConfiguration.crashLoopBackOff":                         "file2:3:19",
+		"cluster.version":                                                       ":0:0", // from a flag
+	} {
+		source, line, column := r.Position(path)
+		if got := fmt.Sprintf("%s:%d:%d", source, line, column); got != want {
+			t.Errorf("%s stands at %s, want %s", path, got, want)
+		}
+	}
+	if docs[2].Source() != "file2" || !docs[2].YAML() {
+		t.Errorf("%s", docs[2].Source())
+	}
+	broken, err := Read([]byte(`{"a": [`), Overrides{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if source, line, column := broken.Position("a"); source != "" || line != 1 || column != 1 {
+		t.Errorf("%s:%d:%d", source, line, column)
+	}
+	if kind, name, _, line, _ := broken.Manifest(); kind != "" || name != "" || line != 0 {
+		t.Errorf("%s %s %d", kind, name, line)
+	}
+	if line, column := mustDecode(t, `{"a": [`)[0].Position("a"); line != 0 || column != 0 {
+		t.Errorf("%d:%d", line, column)
+	}
+}
+
+func TestFaultsAsAnError(t *testing.T) {
+	f := Fault{Path: "a", Detail: "b", Line: 1, Column: 2}
+	many := Faults{}
+	for range MaxFaults {
+		many = append(many, f)
+	}
+	for want, faults := range map[string]Faults{
+		"no fault":                      {},
+		"1:2: a: b":                     {f},
+		"1:2: a: b (further faults: 1)": {f, f},
+		"1:2: a: b (and more than 99 further faults)": append(many, tooMany(3)),
+		"b":                  {{Detail: "b"}},
+		"pod.yaml:1:2: a: b": {{Path: "a", Detail: "b", Line: 1, Column: 2, Source: "pod.yaml"}},
+	} {
+		if got := faults.Error(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestPayload(t *testing.T) {
 	_, err := DecodeNamed("secret.yaml", []byte("a: 1\na: 2\n"))
 	got := string(err.(Faults).Payload())

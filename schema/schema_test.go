@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -17,6 +18,16 @@ import (
 	"github.com/podfate/podfate/policy/policytest"
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
+
+// TestMain looks after all tests whether anything asked for a schema that is not embedded.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if n := refusedLoads.Load(); n != 0 && code == 0 {
+		fmt.Println(n, "references to schemas that are not embedded")
+		code = 1
+	}
+	os.Exit(code)
+}
 
 func TestSchemasCompile(t *testing.T) {
 	if _, err := compiled(); err != nil {
