@@ -1,0 +1,190 @@
+package simulate
+
+import "github.com/podfate/podfate/policy"
+
+// never is an instant that does not come.
+const never Millis = 1 << 62
+
+// instanceState is what the kubelet knows of an instance. Created containers, which a runtime failed to start, are
+// not modelled.
+type instanceState uint8
+
+const (
+	running instanceState = iota
+	exited
+	unknown
+)
+
+// instance is one container of the runtime.
+type instance struct {
+	id                int64 // in order of creation, from 1
+	attempt           int64 // the restart count that it was created with
+	sandbox           int64
+	state             instanceState
+	started, finished Millis
+	exitAt            Millis // when the process will end by itself
+	code              int32  // of that end
+	reason            string
+	killedIn          int64 // the sync that killed it, 0 for none
+	killCode          int32 // what it ends with when a failed probe or a change has it killed
+	stale             bool  // its image is not the one of the Pod any more
+	resized           bool  // its resources need a restart
+	livenessFailed    bool
+	startupFailed     bool
+}
+
+// state is one of the states in a container's status.
+type state struct {
+	kind              policy.StateKind
+	reason            string
+	message           string
+	code              int32
+	started, finished Millis // never: not set
+	delay             Millis // of a CrashLoopBackOff, for its message
+	instance          int64
+}
+
+// status is a container's status in the API.
+type status struct {
+	listed      bool
+	state, last state
+	restarts    int64
+	instance    int64
+	started     bool
+	ready       bool
+}
+
+// container is one container of the Pod: what the runtime has of it, what the API shows, what the kubelet remembers.
+type container struct {
+	ref     policy.Ref
+	spec    *policy.Container
+	sidecar bool
+	probes  Probes
+
+	insts  []instance // newest first, at most two
+	logs   int64      // one more than the highest log file
+	api    status
+	share  policy.PhaseShare
+	dirty  bool // the status is not known to be up to date
+	values int  // of all rules, the cost of asking them
+
+	entry       policy.BackoffEntry
+	backingOff  bool   // the kubelet remembers a refused start
+	backoff     Millis // as its message says
+	until       Millis // when the wait ends
+	retryAt     Millis // when the refused start is tried again under ideal timing
+	toldRefused int64  // the exited instance whose refusal is in the timeline
+
+	runs []Run
+	run  int   // the entry that the next start takes
+	used int64 // how many starts took it
+
+	startupFailures int // events of this kind that are still to come
+
+	// What the last exit code leads to; asked at every sync.
+	asked struct {
+		valid    bool
+		code     int32
+		restarts bool
+		trigger  bool // a RestartAllContainers rule matches first
+	}
+
+	stats Totals
+	mark  *mark // for the search for repetition
+}
+
+// latest returns the newest instance, nil if the runtime has none.
+func (c *container) latest() *instance {
+	if len(c.insts) == 0 {
+		return nil
+	}
+	return &c.insts[0]
+}
+
+// lastExited returns the newest exited instance as the runtime showed it when the sync began.
+func (c *container) lastExited(sync int64) *instance {
+	for i := range c.insts {
+		if in := &c.insts[i]; in.state == exited && in.killedIn != sync {
+			return in
+		}
+	}
+	return nil
+}
+
+// push makes in the newest instance; more than two are not kept.
+func (c *container) push(in instance) {
+	if len(c.insts) < 2 {
+		c.insts = append(c.insts, instance{})
+	}
+	copy(c.insts[1:], c.insts)
+	c.insts[0] = in
+}
+
+// next takes the next run from the tape; ok is false when the container runs on.
+func (c *container) next() (r Run, ok bool) {
+	if c.run >= len(c.runs) {
+		return Run{}, false
+	}
+	r = c.runs[c.run]
+	if r.Times == Forever {
+		return r, true
+	}
+	if c.used++; c.used >= r.Times {
+		c.run, c.used = c.run+1, 0
+	}
+	return r, true
+}
+
+// restartsAfter and triggers answer for the newest exit code, which rarely changes.
+func (k *kubelet) ask(c *container, code int32) {
+	if c.asked.valid && c.asked.code == code {
+		return
+	}
+	c.asked.valid, c.asked.code = true, code
+	c.asked.restarts = k.spec.RestartsAfter(c.ref, code, k.f)
+	c.asked.trigger = false
+	if i := c.spec.FirstMatch(code); i >= 0 {
+		c.asked.trigger = c.spec.RestartPolicyRules[i].Action == policy.ActionRestartAllContainers
+	}
+	k.steps += int64(c.values)
+}
+
+func (k *kubelet) restartsAfter(c *container, code int32) bool {
+	k.ask(c, code)
+	return c.asked.restarts
+}
+
+func (k *kubelet) triggers(c *container, code int32) bool {
+	if !k.couldRestartAll {
+		return false
+	}
+	k.ask(c, code)
+	return c.asked.trigger
+}
+
+// wanted is the decision about one container from the live runtime.
+//
+// Source: ShouldContainerBeRestarted in pkg/kubelet/container/helpers.go, Kubernetes v1.33 to v1.37.
+func (k *kubelet) wanted(c *container) bool {
+	if k.deleted {
+		return false
+	}
+	in := c.latest()
+	switch {
+	case in == nil:
+		return true
+	case in.state == running:
+		return false
+	case in.state == unknown:
+		return true
+	}
+	return k.restartsAfter(c, in.code)
+}
+
+// policyAllowsRestart is the question asked where no exit code is known: rules do not count.
+func (k *kubelet) policyAllowsRestart(c *container) bool {
+	if own := c.spec.RestartPolicy; own != nil && k.f.ContainerRestartRules {
+		return *own != policy.RestartPolicyNever
+	}
+	return k.spec.RestartPolicy != policy.RestartPolicyNever
+}

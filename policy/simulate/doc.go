@@ -1,0 +1,29 @@
+// Package simulate plays the life of one Pod on a virtual clock.
+//
+// It is a small kubelet: a view of the runtime (instances per container, the sandbox), the status that it publishes,
+// the table of back-offs, and the sync that leads from one to the next. A sync builds the statuses, derives the phase
+// from them, ends a Pod whose phase is terminal, and otherwise works out a plan and executes it: kill, remove, create
+// the sandbox, start. The steps and their order are those of Kubernetes v1.33.5 to v1.37.1; each function names what
+// it follows.
+//
+// # Ideal timing
+//
+// Unless asked otherwise, nothing takes time but the runs of the containers and the waits of the back-off: images are
+// there, probes pass at once, a killed container is gone at once with code [KilledExitCode]. The kubelet sees what
+// happens at an instant in one sync at that instant, and again until a sync changes nothing. A refused start is tried
+// again exactly when its wait ends, or at the sweep that forgets the back-off, whichever is earlier. [Timing] brings
+// in the delays of a real kubelet.
+//
+// # What is not modelled
+//
+// Static Pods, garbage collection of dead instances (the two newest of each container are kept), failures to pull
+// images, to mount volumes or to create containers, preemption, and the race in which OnPodSandboxReady overwrites a
+// newer status (v1.36). An event that asks for one of them ends the simulation as undecided.
+//
+// # Why a summary of repetition?
+//
+// A crash loop settles into a rhythm. When the state of a container, or of the whole Pod, at one instant equals an
+// earlier one in everything that the future depends on, the rounds between them repeat until something outside
+// interferes: they are counted, not played, and the timeline says so with one [Repeated] entry. That makes the cost
+// independent of the horizon, and is exact: times are integers, and equality covers the phase of the kubelet's sweep.
+package simulate

@@ -1,0 +1,168 @@
+package simulate
+
+import "github.com/podfate/podfate/policy"
+
+// Reasons why an event of the scenario changes nothing.
+const (
+	ignoredPodOver    = "pod_terminated"
+	ignoredNotRunning = "container_not_running"
+)
+
+// Messages that the kubelet writes when it ends a Pod.
+//
+// Source: pkg/kubelet/eviction/helpers.go and pkg/kubelet/nodeshutdown/nodeshutdown_manager.go, Kubernetes v1.36. The
+// message of an eviction goes on with figures of the node.
+const (
+	messageEvicted      = "The node was low on resource"
+	messageNodeShutdown = "Pod was terminated in response to imminent node shutdown."
+)
+
+// events lets happen what the scenario has for this instant and reports whether the kubelet should look.
+func (k *kubelet) events() (happened bool) {
+	if d := k.sc.ActiveDeadline; d > 0 && d <= k.now && !k.pastDeadline && !k.terminated {
+		k.record(Record{Event: Kind(EventDeadlineExceeded), Container: none})
+		k.pastDeadline = true
+		happened = true
+	}
+	for k.nextEvent < len(k.sc.Events) && k.sc.Events[k.nextEvent].At <= k.now && !k.stopped {
+		e := &k.sc.Events[k.nextEvent]
+		k.nextEvent++
+		if k.event(e) {
+			happened = true
+		}
+	}
+	return happened
+}
+
+func (k *kubelet) event(e *Event) (happened bool) {
+	r := Record{Event: Kind(e.Type), Container: none}
+	if e.Type.ofContainer() && !e.Outside {
+		r.Container = k.index(e.Container)
+	}
+	if r.Container >= 0 && e.Type == EventStartupFailed {
+		k.ctrs[r.Container].startupFailures--
+	}
+	if k.terminated {
+		r.Ignored = ignoredPodOver
+		k.record(r)
+		return false
+	}
+	if e.Outside {
+		k.record(r)
+		k.undecided(Undecided{Reason: "outside_the_model", Event: k.nextEvent - 1})
+		return false
+	}
+	k.killCode = e.ExitCode
+	if r.Container >= 0 {
+		return k.containerEvent(e, r)
+	}
+	k.record(r)
+	k.podEvent(e)
+	return true
+}
+
+func (k *kubelet) podEvent(e *Event) {
+	switch e.Type {
+	case EventDeleted:
+		k.deleted = true
+	case EventDeadlineExceeded:
+		k.pastDeadline = true
+	case EventEvicted:
+		k.endPod("Evicted", messageEvicted)
+	case EventNodeShutdown:
+		k.endPod("Terminated", messageNodeShutdown)
+	case EventKubeletRestarted:
+		k.restartKubelet(e.Kubelet)
+	case EventSandboxLost:
+		k.sandboxReady = false
+	case EventNodeRebooted:
+		for i := range k.ctrs {
+			if in := k.ctrs[i].latest(); in != nil && in.state != exited {
+				k.end(i, k.now, e.ExitCode, reasonRebooted)
+				k.record(Record{Event: ExitedBy, Container: i, ExitCode: e.ExitCode, Reason: reasonRebooted})
+			}
+		}
+		k.sandboxReady = false
+		k.restartKubelet(e.Kubelet)
+		k.assume("node_back_at_once")
+	}
+}
+
+// endPod is how the kubelet itself ends a Pod: the phase is set before the containers are killed. If all of them then
+// end with 0, the phase computed at the end wins.
+//
+// Source: SyncTerminatingPod in pkg/kubelet/kubelet.go, Kubernetes v1.33 to v1.37.
+func (k *kubelet) endPod(reason, message string) {
+	k.generate(false)
+	if reason == "Evicted" || k.phase != policy.PodSucceeded {
+		k.setPhase(policy.PodFailed, reason, message)
+	}
+	k.disruption = message
+	k.assume("api_server_echo_comes_later")
+	k.terminate()
+}
+
+// restartKubelet forgets what a kubelet keeps in memory: back-offs and remembered refusals.
+func (k *kubelet) restartKubelet(with *Kubelet) {
+	for i := range k.ctrs {
+		c := &k.ctrs[i]
+		c.entry, c.backingOff, c.dirty = policy.BackoffEntry{}, false, true
+	}
+	if with != nil {
+		k.use(*with)
+	}
+}
+
+func (k *kubelet) containerEvent(e *Event, r Record) (happened bool) {
+	c := &k.ctrs[r.Container]
+	in := c.latest()
+	runs := in != nil && in.state == running
+	switch e.Type {
+	case EventImageChanged, EventResized:
+		if e.Type == EventImageChanged || k.f.Minor >= 34 { // 1.33 has no resources in the key of a back-off
+			c.entry, c.backingOff, c.dirty = policy.BackoffEntry{}, false, true
+		}
+		for j := range c.insts {
+			c.insts[j].stale = c.insts[j].stale || e.Type == EventImageChanged
+		}
+		if runs {
+			in.resized = e.Type == EventResized
+			in.killCode = e.ExitCode
+		}
+		k.record(r)
+		return true
+	case EventContainerLost:
+		if in == nil {
+			break
+		}
+		if runs {
+			c.stats.Ran += k.now - in.started
+		}
+		c.insts, c.dirty, k.quiet = c.insts[:0], true, true
+		k.record(r)
+		return !k.sc.Timing.KubeletSync
+	}
+	if !runs {
+		r.Ignored = ignoredNotRunning
+		k.record(r)
+		return false
+	}
+	k.record(r)
+	switch e.Type {
+	case EventLivenessFailed:
+		in.livenessFailed, in.killCode = true, e.ExitCode
+	case EventStartupFailed:
+		in.startupFailed, in.killCode = true, e.ExitCode
+	case EventContainerUnknown:
+		c.stats.Ran += k.now - in.started
+		in.state, in.exitAt, c.dirty, k.quiet = unknown, never, true, true
+		return !k.sc.Timing.KubeletSync
+	case EventOOMKilled, EventExited:
+		reason := e.Reason
+		if reason == "" {
+			reason = exitReason(e.ExitCode)
+		}
+		k.exit(r.Container, k.now, e.ExitCode, reason)
+	}
+	return true
+}

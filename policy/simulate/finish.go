@@ -1,0 +1,134 @@
+package simulate
+
+import (
+	"slices"
+
+	"github.com/podfate/podfate/policy"
+)
+
+// finish describes the Pod as it is at the end.
+func (k *kubelet) finish() {
+	r := &k.res
+	r.Until, r.Steps = k.now, k.steps
+	r.Phase, r.Reason, r.Message, r.Deleted = k.phase, k.reason, k.message, k.deleted && k.terminated
+	r.Conditions = k.conditions()
+	r.Containers = make([]ContainerResult, len(k.ctrs))
+	for i := range k.ctrs {
+		c := &k.ctrs[i]
+		if in := c.latest(); in != nil && in.state == running {
+			c.stats.Ran += k.now - in.started
+		}
+		out := &r.Containers[i]
+		*out = ContainerResult{
+			Ref: c.ref, State: k.shown(c, c.api.state), Last: k.shown(c, c.api.last), RestartCount: c.api.restarts,
+			Started: c.api.started, Ready: c.api.ready, Totals: c.stats, NextStart: -1,
+		}
+		switch {
+		case k.terminated || !c.backingOff:
+		case c.retryAt != never:
+			out.NextStart, out.Delay = c.retryAt, c.backoff
+		case k.sc.Timing.KubeletSync && k.refused && k.syncAt != never:
+			out.NextStart, out.Delay = max(k.syncAt, c.until), c.backoff
+		}
+	}
+	for code := range k.assumed {
+		r.Assumptions = append(r.Assumptions, code)
+	}
+	r.Assumptions = append(r.Assumptions, k.standing()...)
+	slices.Sort(r.Assumptions)
+}
+
+// standing returns the assumptions that follow from the scenario alone.
+func (k *kubelet) standing() (codes []string) {
+	t := &k.sc.Timing
+	if !t.KubeletSync && t.Detection == 0 {
+		codes = append(codes, "ideal_timing")
+	}
+	if t.KubeletSync && k.f.Minor >= 36 && t.Detection > 0 {
+		codes = append(codes, "relist_on_demand_not_modelled")
+	}
+	if t.FirstRestart == FirstRestartDocumented {
+		codes = append(codes, "first_restart_as_documented")
+	} else {
+		codes = append(codes, "first_restart_at_once")
+	}
+	return append(codes, "images_present", "probes_pass", "sweep_at_even_seconds")
+}
+
+func (k *kubelet) shown(c *container, s state) State {
+	out := State{Kind: s.kind, Reason: s.reason, Message: s.message, ExitCode: s.code, Started: s.started, Finished: s.finished}
+	if s.started == never || s.instance == 0 {
+		out.Started = -1
+	}
+	if s.finished == never || s.instance == 0 {
+		out.Finished = -1
+	}
+	if s.reason == reasonCrashLoopBackOff {
+		out.Message = BackoffMessage(s.delay, c.spec.Name, k.sc.Name)
+	}
+	return out
+}
+
+// conditions returns those that the kubelet writes.
+//
+// Source: generateAPIPodStatus in pkg/kubelet/kubelet_pods.go, pkg/kubelet/status/generate.go, Kubernetes v1.33 to
+// v1.37.
+func (k *kubelet) conditions() []Condition {
+	var list []Condition
+	if k.disruption != "" {
+		list = append(list, Condition{"DisruptionTarget", true, "TerminationByKubelet", k.disruption})
+	}
+	list = append(list, Condition{Type: "PodReadyToStartContainers", Status: k.sandboxReady})
+	initialized := Condition{Type: "Initialized", Status: k.initialized}
+	if k.phase == policy.PodSucceeded {
+		initialized.Reason = "PodCompleted"
+	} else if !k.initialized {
+		initialized.Reason = "ContainersNotInitialized"
+		initialized.Message = "containers with incomplete status: " + k.names(func(c *container) bool {
+			return c.ref.Kind == policy.InitContainer && (c.sidecar && !c.api.started || !c.sidecar && !c.api.ready)
+		})
+	}
+	ready := Condition{Type: "Ready", Status: true}
+	unready := k.names(func(c *container) bool {
+		return (c.sidecar || c.ref.Kind == policy.MainContainer) && !c.api.ready
+	})
+	switch {
+	case k.phase == policy.PodSucceeded:
+		ready.Status, ready.Reason = false, "PodCompleted"
+	case k.phase == policy.PodFailed:
+		ready.Status, ready.Reason = false, "PodFailed"
+	case unready != "[]":
+		ready.Status, ready.Reason = false, "ContainersNotReady"
+		ready.Message = "containers with unready status: " + unready
+	}
+	containersReady := ready
+	containersReady.Type = "ContainersReady"
+	list = append(list, initialized, ready, containersReady, Condition{Type: "PodScheduled", Status: true})
+	if k.rac() && k.couldRestartAll {
+		c := Condition{Type: "AllContainersRestarting", Status: k.restartingAll}
+		switch {
+		case k.phase == policy.PodSucceeded:
+			c.Reason = "PodCompleted"
+		case k.phase == policy.PodFailed:
+			c.Reason = "PodFailed"
+		case k.restartingAll:
+			c.Reason, c.Message = "RestartAllContainersStarted", "container exited with restart policy rule"
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// names lists the containers that which holds for, as Kubernetes prints lists.
+func (k *kubelet) names(which func(*container) bool) string {
+	s := "["
+	for i := range k.ctrs {
+		if which(&k.ctrs[i]) {
+			if len(s) > 1 {
+				s += " "
+			}
+			s += k.ctrs[i].spec.Name
+		}
+	}
+	return s + "]"
+}

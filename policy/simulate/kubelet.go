@@ -1,0 +1,613 @@
+package simulate
+
+import "github.com/podfate/podfate/policy"
+
+// kubelet is the state of a simulation.
+type kubelet struct {
+	sc      *Scenario
+	spec    *policy.PodSpec
+	f       policy.Features
+	backoff policy.Backoff
+	rules   *policy.Policy
+
+	ctrs  []container // init containers first
+	inits int
+
+	now             Millis
+	serial          int64 // of the sync under way
+	ids             int64 // instances created so far
+	sandbox         int64 // sandboxes created so far, the last is the newest
+	sandboxReady    bool
+	couldRestartAll bool // some rule asks for RestartAllContainers
+
+	counts         policy.PhaseCounts
+	phase          policy.PodPhase
+	reason         string
+	message        string
+	view           statusView
+	restartingAll  bool // the condition AllContainersRestarting is True
+	initialized    bool // the condition Initialized is True
+	initializedFor policy.PodPhase
+	disruption     string // message of the condition DisruptionTarget, "" for none
+
+	deleted      bool // deletionTimestamp is set
+	pastDeadline bool
+	terminated   bool // the Pod is over
+	killCode     int32
+
+	plan      plan
+	refused   bool   // the last sync left a start refused
+	waitUntil Millis // the earliest end of a refused wait
+	quiet     bool   // something changed that causes no sync
+	syncAt    Millis // when the work queue wakes
+
+	nextEvent int
+	res       Result
+	steps     int64
+	assumed   map[string]bool
+	stopped   bool
+	search    search
+}
+
+func (k *kubelet) mains() int { return len(k.ctrs) - k.inits }
+
+func (k *kubelet) rac() bool { return k.f.RestartAllContainersOnContainerExits }
+
+// Pod plays the scenario, which must fit its Spec and have its events in order of time.
+func Pod(sc *Scenario) *Result {
+	k := newKubelet(sc)
+	k.loop()
+	k.finish()
+	return &k.res
+}
+
+func newKubelet(sc *Scenario) *kubelet {
+	k := &kubelet{
+		sc: sc, spec: sc.Spec, inits: len(sc.Spec.InitContainers), phase: policy.PodPending, syncAt: 0,
+		ctrs: make([]container, len(sc.Spec.InitContainers)+len(sc.Spec.Containers)), assumed: map[string]bool{},
+	}
+	for i := range k.ctrs {
+		c := &k.ctrs[i]
+		probes := sc.InitProbes
+		c.ref = policy.Ref{Kind: policy.InitContainer, Index: i}
+		if i >= k.inits {
+			c.ref = policy.Ref{Kind: policy.MainContainer, Index: i - k.inits}
+			probes = sc.MainProbes
+		}
+		if c.ref.Index < len(probes) {
+			c.probes = probes[c.ref.Index]
+		}
+		c.spec = k.spec.Container(c.ref)
+		c.sidecar = c.spec.IsSidecar(c.ref.Kind)
+		c.retryAt, c.dirty = never, true
+		for _, rule := range c.spec.RestartPolicyRules {
+			k.couldRestartAll = k.couldRestartAll || rule.Action == policy.ActionRestartAllContainers
+			if rule.ExitCodes != nil {
+				c.values += len(rule.ExitCodes.Values)
+			}
+		}
+		k.count(c)
+	}
+	for _, t := range sc.Tapes {
+		k.at(t.Container).runs = t.Runs
+	}
+	for _, e := range sc.Events {
+		if e.Type == EventStartupFailed {
+			k.at(e.Container).startupFailures++
+		}
+	}
+	k.use(sc.Kubelet)
+	return k
+}
+
+// use makes the kubelet one with these features.
+func (k *kubelet) use(kubelet Kubelet) {
+	k.f, k.backoff = kubelet.Features, kubelet.Backoff
+	k.rules = policy.Compile(k.spec, k.f)
+	k.counts = policy.PhaseCounts{}
+	for i := range k.ctrs {
+		c := &k.ctrs[i]
+		c.dirty, c.share, c.asked.valid = true, 0, false
+		k.count(c)
+	}
+}
+
+func (k *kubelet) at(r policy.Ref) *container { return &k.ctrs[k.index(r)] }
+
+func (k *kubelet) index(r policy.Ref) int {
+	if r.Kind == policy.InitContainer {
+		return r.Index
+	}
+	return k.inits + r.Index
+}
+
+func (k *kubelet) record(r Record) {
+	if len(k.res.Timeline) >= MaxRecords {
+		k.exceed("timeline")
+		return
+	}
+	r.At = k.now
+	k.res.Timeline = append(k.res.Timeline, r)
+}
+
+func (k *kubelet) exceed(limit string) {
+	if k.res.Exceeded == "" {
+		k.res.Exceeded = limit
+	}
+	k.stopped = true
+}
+
+// assume notes an assumption that this answer rests on.
+func (k *kubelet) assume(code string) { k.assumed[code] = true }
+
+// undecided ends the simulation here.
+func (k *kubelet) undecided(u Undecided) {
+	u.At = k.now
+	k.res.Undecided = append(k.res.Undecided, u)
+	k.record(Record{Event: UndecidedHere, Container: none, Reason: u.Reason})
+	k.stopped = true
+}
+
+// loop goes from instant to instant until the horizon.
+func (k *kubelet) loop() {
+	for !k.stopped {
+		t, sync := k.next()
+		if t > k.sc.Until {
+			break
+		}
+		k.now = t
+		noticed := k.notice()
+		happened := k.events()
+		if k.stopped {
+			break
+		}
+		if !k.terminated && (sync || noticed || happened) {
+			k.settle()
+		}
+		if !k.stopped && !k.terminated {
+			k.summarize()
+		}
+	}
+	if !k.stopped {
+		k.now = k.sc.Until
+	}
+}
+
+// next returns the next instant at which something happens, and whether it is one of a sync of its own.
+func (k *kubelet) next() (at Millis, sync bool) {
+	at = never
+	if k.nextEvent < len(k.sc.Events) {
+		at = k.sc.Events[k.nextEvent].At
+	}
+	if k.terminated {
+		return at, false
+	}
+	if d := k.sc.ActiveDeadline; d > 0 && !k.pastDeadline {
+		at = min(at, d)
+	}
+	k.steps += int64(len(k.ctrs)+7) / 8
+	for i := range k.ctrs {
+		c := &k.ctrs[i]
+		if in := c.latest(); in != nil && in.state == running && in.exitAt != never {
+			at = min(at, in.exitAt+k.sc.Timing.Detection)
+		}
+		if c.retryAt <= at {
+			at, sync = c.retryAt, true
+		}
+	}
+	if k.syncAt <= at {
+		return k.syncAt, true
+	}
+	return at, sync && at != never
+}
+
+// settle syncs until nothing changes, or schedules the next sync if the kubelet needs time to see what it did.
+func (k *kubelet) settle() {
+	k.syncAt = never
+	for n := 0; ; n++ {
+		changed := k.sync()
+		k.steps += int64(len(k.ctrs)+3) / 4
+		if k.steps > MaxSteps {
+			k.exceed("steps")
+		}
+		if k.stopped || k.terminated {
+			return
+		}
+		if k.sc.Timing.Detection > 0 {
+			if changed {
+				k.syncAt = k.now + k.sc.Timing.Detection
+			}
+			break
+		}
+		if !k.notice() && !changed {
+			break
+		}
+		if k.stopped {
+			return
+		}
+		if n > 64+8*len(k.ctrs) {
+			k.undecided(Undecided{Reason: "no_time_passes", Event: -1})
+			return
+		}
+	}
+	if k.sc.Timing.KubeletSync {
+		k.schedule()
+	}
+}
+
+// Settings of the kubelet's work queue.
+//
+// Source: NewMainKubelet in pkg/kubelet/kubelet.go, completeWork in pkg/kubelet/pod_workers.go, Kubernetes v1.33 to
+// v1.37.
+const (
+	syncFrequency      = 60 * policy.Second
+	backOffPeriod      = 10 * policy.Second
+	workQueueTick      = 1 * policy.Second
+	oldestExactBackoff = 35 // from this minor on the wait is known to the queue
+)
+
+// schedule puts the Pod into the work queue as the last sync left it.
+func (k *kubelet) schedule() {
+	var wait Millis
+	switch {
+	case k.refused && k.f.Minor >= oldestExactBackoff:
+		wait = min(max(k.waitUntil-k.now, 0), syncFrequency)
+	case k.refused:
+		wait = backOffPeriod
+	case k.quiet:
+		wait = syncFrequency
+	default:
+		return
+	}
+	at := k.now + wait
+	switch k.sc.Timing.Jitter {
+	case JitterMean:
+		at += wait / 4
+	case JitterFull:
+		at += max(wait/2-1, 0) // the end of the range does not belong to it
+	}
+	k.syncAt = min(k.syncAt, at/workQueueTick*workQueueTick+workQueueTick)
+	k.quiet = false
+}
+
+// sync is one round of the kubelet. It reports whether it changed the runtime.
+//
+// Source: SyncPod in pkg/kubelet/kubelet.go and in pkg/kubelet/kuberuntime/kuberuntime_manager.go, Kubernetes v1.33 to
+// v1.37.
+func (k *kubelet) sync() (changed bool) {
+	k.serial++
+	k.generate(false)
+	for i := range k.ctrs {
+		k.ctrs[i].retryAt = never
+	}
+	k.refused, k.waitUntil = false, never
+	if k.phase.Terminal() || k.deleted {
+		k.terminate()
+		return false
+	}
+	if k.restartingAll {
+		return k.reset()
+	}
+	k.compute(&k.plan)
+	return k.execute(&k.plan)
+}
+
+func (k *kubelet) execute(p *plan) (changed bool) {
+	if p.killPod {
+		changed = k.stopPod(p)
+	} else {
+		for _, x := range p.kill {
+			k.kill(x.container, x.reason, x.restart)
+			changed = true
+		}
+	}
+	k.prune()
+	if p.createSandbox {
+		k.sandbox++
+		k.sandboxReady = true
+		k.record(Record{Event: SandboxCreated, Container: none})
+		changed = true
+	}
+	for _, i := range p.startInit {
+		switch started := k.start(i); {
+		case started:
+			changed = true
+		case !k.ctrs[i].sidecar:
+			return changed // nothing after a plain init container is started either, main containers included
+		}
+	}
+	for _, i := range p.startMain {
+		if k.start(i) {
+			changed = true
+		}
+	}
+	return changed
+}
+
+// stopPod kills what runs, sandbox included.
+func (k *kubelet) stopPod(p *plan) (changed bool) {
+	reason := killPodDone
+	if p.createSandbox || !k.sandboxReady {
+		reason = killSandbox
+	}
+	if p.createSandbox && k.sandbox > 0 {
+		k.record(Record{Event: SandboxChanged, Container: none})
+	}
+	changed = k.killAll(reason) || k.sandboxReady
+	k.sandboxReady = false
+	if p.createSandbox {
+		for i := range k.inits {
+			c := &k.ctrs[i]
+			c.insts, c.logs, c.dirty = c.insts[:0], 0, true
+		}
+	}
+	return changed
+}
+
+// killAll kills main containers in order, then init containers from the last to the first, as sidecars stop.
+func (k *kubelet) killAll(reason string) (killed bool) {
+	for n := range k.ctrs {
+		i := k.inits + n
+		if n >= k.mains() {
+			i = len(k.ctrs) - 1 - n
+		}
+		if in := k.ctrs[i].latest(); in != nil && in.state != exited {
+			k.kill(i, reason, false)
+			killed = true
+		}
+	}
+	return killed
+}
+
+// prune removes all but the newest dead instance of each init container.
+//
+// Source: pruneInitContainersBeforeStart in pkg/kubelet/kuberuntime/kuberuntime_container.go, Kubernetes v1.36.
+func (k *kubelet) prune() {
+	for i := range k.inits {
+		c := &k.ctrs[i]
+		if len(c.insts) == 2 && c.insts[0].state == exited && c.insts[0].killedIn != k.serial {
+			c.insts = c.insts[:1]
+			c.dirty = true
+		}
+	}
+}
+
+// kill ends the newest instance of container i. One that has ended unnoticed keeps its own code.
+func (k *kubelet) kill(i int, reason string, restart bool) {
+	c := &k.ctrs[i]
+	in := c.latest()
+	k.record(Record{Event: Killing, Container: i, Reason: reason, WillRestart: restart})
+	if in.state == running && in.exitAt <= k.now {
+		k.end(i, in.exitAt, in.code, in.reason)
+	} else {
+		code := k.killCode
+		if in.livenessFailed || in.startupFailed || in.stale || in.resized {
+			code = in.killCode
+		}
+		k.end(i, k.now, code, exitReason(code))
+		k.assume("killed_at_once")
+	}
+	in.killedIn = k.serial
+	k.record(Record{Event: ExitedBy, Container: i, ExitCode: in.code, Reason: in.reason})
+}
+
+// end makes the newest instance of container i an exited one.
+func (k *kubelet) end(i int, at Millis, code int32, reason string) {
+	c := &k.ctrs[i]
+	in := c.latest()
+	if in.state == running {
+		c.stats.Ran += at - in.started
+	}
+	in.state, in.finished, in.exitAt, in.code, in.reason = exited, at, never, code, reason
+	c.dirty = true
+}
+
+// exitReason is what a runtime gives as the reason of an end.
+func exitReason(code int32) string {
+	if code == 0 {
+		return reasonCompleted
+	}
+	return reasonKilled
+}
+
+// start tries to start container i and reports whether the back-off let it.
+//
+// Source: doBackOff in pkg/kubelet/kuberuntime/kuberuntime_manager.go, startContainer in kuberuntime_container.go,
+// Kubernetes v1.33 to v1.37.
+func (k *kubelet) start(i int) bool {
+	c := &k.ctrs[i]
+	if last := c.lastExited(k.serial); last != nil && !k.backoffLets(i, last) {
+		return false
+	}
+	in := instance{sandbox: k.sandbox, started: k.now, exitAt: never, attempt: c.logs}
+	if newest := c.latest(); newest != nil {
+		in.attempt = newest.attempt + 1
+	}
+	c.logs = in.attempt + 1
+	k.ids++
+	in.id = k.ids
+	if run, ok := c.next(); ok {
+		in.exitAt = k.now + run.For
+		in.code, in.reason = run.ExitCode, run.Reason
+		if in.reason == "" {
+			in.reason = exitReason(run.ExitCode)
+		}
+	}
+	c.push(in)
+	c.backingOff, c.dirty = false, true
+	c.stats.Starts++
+	k.record(Record{Event: Started, Container: i, RestartCount: max(in.attempt, k.apiRestarts(c, in.attempt))})
+	return true
+}
+
+// apiRestarts is the count that the status will show for a new instance.
+func (k *kubelet) apiRestarts(c *container, attempt int64) int64 {
+	if !k.rac() || !c.api.listed {
+		return attempt
+	}
+	if c.api.state.kind == policy.StateTerminated && c.api.restarts >= attempt {
+		return c.api.restarts + 1
+	}
+	return c.api.restarts
+}
+
+func (k *kubelet) backoffLets(i int, last *instance) bool {
+	c := &k.ctrs[i]
+	e := &c.entry
+	e.Sweep(k.backoff, k.now/policy.SweepPeriod*policy.SweepPeriod)
+	if k.sc.Timing.FirstRestart == FirstRestartDocumented && (!e.Exists || last.finished-e.Mark > k.backoff.Reset) {
+		*e = policy.BackoffEntry{Delay: k.backoff.Initial, Mark: last.finished, Exists: true}
+	}
+	until, refused := e.Refused(k.backoff, last.finished, k.now)
+	if !refused {
+		e.Start(k.backoff, last.finished, k.now)
+		return true
+	}
+	c.backingOff, c.dirty = true, true
+	c.backoff, c.until = e.Delay, until
+	k.refused, k.waitUntil = true, min(k.waitUntil, until)
+	if !k.sc.Timing.KubeletSync {
+		c.retryAt = e.Release(k.backoff, until, policy.SweepPeriod)
+	}
+	if c.toldRefused != last.id {
+		c.toldRefused = last.id
+		k.record(Record{Event: BackOff, Container: i, Until: until, Delay: e.Delay})
+	}
+	return false
+}
+
+// reset kills and removes every instance.
+//
+// Source: getContainersToReset and SyncPod in pkg/kubelet/kuberuntime/kuberuntime_manager.go, Kubernetes v1.35 to
+// v1.37.
+func (k *kubelet) reset() (changed bool) {
+	k.record(Record{Event: RestartingAllContainers, Container: none})
+	killed := false
+	for _, sources := range []bool{false, true} {
+		for n := range k.ctrs {
+			i := (n + k.inits) % len(k.ctrs) // main containers first
+			c := &k.ctrs[i]
+			in := c.latest()
+			if in == nil || (in.state == exited && in.killedIn != k.serial && k.triggers(c, in.code)) != sources {
+				continue
+			}
+			if in.state != exited {
+				k.kill(i, killRestartAll, true)
+				killed = true
+			}
+			c.insts, c.dirty = c.insts[:0], true
+			if k.f.Minor < 36 {
+				c.logs = 0
+			}
+			k.record(Record{Event: Removed, Container: i})
+			changed = true
+		}
+	}
+	if k.f.Minor < 36 && k.sc.Timing.KubeletSync && changed && !killed {
+		k.quiet, changed = true, false // no event of the runtime wakes the kubelet
+	}
+	return changed
+}
+
+// terminate ends the Pod: whatever runs is killed and nothing is started any more.
+//
+// Source: SyncTerminatingPod and SyncTerminatedPod in pkg/kubelet/kubelet.go, Kubernetes v1.33 to v1.37.
+func (k *kubelet) terminate() {
+	if k.killAll(killTerminating) {
+		k.serial++
+	}
+	k.sandboxReady = false
+	for range 3 { // the status is built again until it is what stays
+		k.generate(true)
+	}
+	k.locate()
+	k.terminated = true
+}
+
+// locate gives a container without an end one, and the Pod a terminal phase.
+//
+// Source: TerminatePod in pkg/kubelet/status/status_manager.go, Kubernetes v1.33 to v1.37.
+func (k *kubelet) locate() {
+	lost := terminatedState(137, reasonStatusUnknown, messageTerminated)
+	if k.everInitialized() {
+		for i := range k.mains() {
+			if s := &k.ctrs[k.inits+i].api; s.state.kind != policy.StateTerminated {
+				s.state = lost
+			}
+		}
+	}
+	last := 0
+	for i := k.inits - 1; i >= 0; i-- {
+		s := &k.ctrs[i].api
+		if s.state.kind != policy.StateWaiting || s.last.kind == policy.StateTerminated {
+			last = i
+			break
+		}
+	}
+	for i := 0; i <= last && i < k.inits; i++ {
+		if s := &k.ctrs[i].api; s.state.kind != policy.StateTerminated {
+			s.state = lost
+		}
+	}
+	if !k.phase.Terminal() {
+		k.setPhase(policy.PodFailed, k.reason, k.message)
+	}
+}
+
+// everInitialized tells whether the status shows that main containers had their turn.
+//
+// Source: hasPodInitialized in pkg/kubelet/status/status_manager.go, Kubernetes v1.33 to v1.37.
+func (k *kubelet) everInitialized() bool {
+	if k.inits == 0 {
+		return true
+	}
+	for i := range k.mains() {
+		if s := &k.ctrs[k.inits+i].api; s.last.kind == policy.StateTerminated || s.state.kind != policy.StateWaiting {
+			return true
+		}
+	}
+	c := &k.ctrs[k.inits-1]
+	if c.sidecar {
+		return c.api.state.kind == policy.StateRunning && c.api.started
+	}
+	return c.api.last.kind == policy.StateTerminated && c.api.last.code == 0 ||
+		c.api.state.kind == policy.StateTerminated && c.api.state.code == 0
+}
+
+// notice lets the kubelet see the exits that it can have seen by now.
+func (k *kubelet) notice() (noticed bool) {
+	for i := range k.ctrs {
+		c := &k.ctrs[i]
+		in := c.latest()
+		if in == nil || in.state != running || in.exitAt > k.now-k.sc.Timing.Detection {
+			continue
+		}
+		k.exit(i, in.exitAt, in.code, in.reason)
+		noticed = true
+		if k.stopped {
+			return noticed
+		}
+	}
+	return noticed
+}
+
+// exit ends the running instance of container i and says what follows.
+func (k *kubelet) exit(i int, at Millis, code int32, reason string) {
+	c := &k.ctrs[i]
+	e := policy.Exit{Code: code, OOMKilled: reason == reasonOOMKilled}
+	k.end(i, at, code, reason)
+	d := k.rules.Decide(c.ref, e)
+	r := Record{Event: ExitedBy, Container: i, ExitCode: code, Reason: reason}
+	why, path := "", ""
+	if k.sc.Undecided != nil {
+		k.steps += int64(c.values)
+		why, path = k.sc.Undecided(c.ref, e)
+	}
+	if why == "" {
+		r.Decision = &d
+	}
+	k.record(r)
+	if why != "" {
+		k.undecided(Undecided{Reason: why, Path: path, Event: -1})
+	}
+}

@@ -1,0 +1,114 @@
+package simulate
+
+import "github.com/podfate/podfate/policy"
+
+// Kind names an entry of the timeline, in the words of Kubernetes' events where there is one.
+type Kind string
+
+// The kinds of entries. The events of a scenario appear under their own [EventType].
+const (
+	SandboxCreated          Kind = "SandboxCreated"
+	SandboxChanged          Kind = "SandboxChanged" // the old one is given up
+	Started                 Kind = "Started"
+	ExitedBy                Kind = "Exited"
+	BackOff                 Kind = "BackOff"
+	Killing                 Kind = "Killing"
+	Removed                 Kind = "Removed"
+	RestartingAllContainers Kind = "RestartingAllContainers"
+	PhaseChanged            Kind = "PhaseChanged"
+	Repeated                Kind = "Repeated"
+	UndecidedHere           Kind = "Undecided"
+)
+
+// none is the container of an entry that concerns the Pod.
+const none = -1
+
+// Record is one entry of the timeline. Which fields count depends on Event; those of other kinds are zero.
+type Record struct {
+	At        Millis
+	Event     Kind
+	Container int // index in [Result.Containers], below 0 for the Pod
+
+	RestartCount int64            // Started; Repeated: after the last round
+	ExitCode     int32            // Exited
+	Reason       string           // Exited, Killing, PhaseChanged: why
+	Decision     *policy.Decision // Exited, RestartingAllContainers: what follows; nil where nobody asks
+	Until, Delay Millis           // BackOff
+	WillRestart  bool             // Killing
+	From, To     policy.PodPhase  // PhaseChanged
+	Ignored      string           // an event of the scenario that changes nothing: why
+
+	// Repeated: the entries from Since to At occur Times more, Every apart, the last ending at Until. Starts says how
+	// many starts of which container that makes.
+	Since, Every Millis
+	Times        int64
+	Starts       []Starts
+}
+
+// Starts counts the starts of a container within a [Repeated] entry.
+type Starts struct {
+	Container    int
+	Starts       int64
+	RestartCount int64 // after the last of them, as the runtime counts
+}
+
+// Totals is what became of one container.
+type Totals struct {
+	Starts int64
+	Ran    Millis // in sum, up to the end of the simulation
+}
+
+// State is a container's state in its status.
+type State struct {
+	Kind              policy.StateKind
+	Reason, Message   string
+	ExitCode          int32
+	Started, Finished Millis // below 0: not set
+}
+
+// ContainerResult is one container at the end of the simulation.
+type ContainerResult struct {
+	Ref          policy.Ref
+	State, Last  State // Last.Kind is StateNone if there is none
+	RestartCount int64
+	Started      bool
+	Ready        bool
+	Totals       Totals
+	// NextStart is when a start that is refused now is tried again, below 0 if none is.
+	NextStart Millis
+	Delay     Millis // the wait that goes with NextStart
+}
+
+// Condition is a condition of the Pod.
+type Condition struct {
+	Type            string
+	Status          bool
+	Reason, Message string
+}
+
+// Undecided says what the model has no answer to.
+type Undecided struct {
+	At     Millis
+	Reason string // a stable code
+	Path   string // in the request or the manifest, "" if it is the whole
+	Event  int    // index of the scenario's event, -1 if it is none
+}
+
+// Result is the answer of a simulation.
+type Result struct {
+	Timeline   []Record
+	Phase      policy.PodPhase
+	Reason     string
+	Message    string
+	Conditions []Condition
+	Containers []ContainerResult // init containers first, then main ones, each in the order of the manifest
+	Deleted    bool
+	// Until is the instant that the result describes: that of the scenario, or the earlier one where it got undecided.
+	Until     Millis
+	Undecided []Undecided
+	// Assumptions are stable codes of what was assumed where Kubernetes leaves something open.
+	Assumptions []string
+	// Exceeded names the limit that ended the simulation; the result is then of no use.
+	Exceeded string
+	Steps    int64
+}
