@@ -56,32 +56,34 @@ func (g Gate) In(minor int) (r GateRelease, ok bool) {
 	return GateRelease{}, false
 }
 
-// Gates returns the feature gates that Podfate knows, in the order in which answers list them. The caller owns
-// the slice but not what its elements point to.
+// Gates returns the feature gates that Podfate knows, in the order in which answers list them. The list is shared:
+// callers must not change it.
+func Gates() []Gate { return gates }
+
+const on, off, locked = true, false, true
+
+// gates is never written to.
 //
 // Source: pkg/features/kube_features.go, Kubernetes v1.33.5, v1.34.1, v1.35.4, v1.36.3, v1.37.1.
-func Gates() []Gate {
-	const on, off, locked = true, false, true
-	return []Gate{
-		{"ContainerRestartRules", []GateRelease{
-			{34, off, StageAlpha, false}, {35, on, StageBeta, false}, {36, on, StageBeta, false}, {37, on, StageBeta, false},
-		}, nil},
-		{"RestartAllContainersOnContainerExits", []GateRelease{
-			{35, off, StageAlpha, false}, {36, on, StageBeta, false}, {37, on, StageBeta, false},
-		}, []string{"ContainerRestartRules", "NodeDeclaredFeatures"}},
-		{"NodeDeclaredFeatures", []GateRelease{
-			{35, off, StageAlpha, false}, {36, on, StageBeta, false}, {37, on, StageGA, locked},
-		}, nil},
-		{"KubeletCrashLoopBackOffMax", []GateRelease{
-			{33, off, StageAlpha, false}, {34, off, StageAlpha, false}, {35, on, StageBeta, false}, {36, on, StageBeta, false}, {37, on, StageBeta, false},
-		}, nil},
-		{"ReduceDefaultCrashLoopBackOffDecay", []GateRelease{
-			{33, off, StageAlpha, false}, {34, off, StageAlpha, false}, {35, off, StageAlpha, false}, {36, off, StageAlpha, false}, {37, off, StageAlpha, false},
-		}, nil},
-		{"SidecarContainers", []GateRelease{
-			{33, on, StageGA, locked}, {34, on, StageGA, locked}, {35, on, StageGA, locked}, {36, on, StageGA, locked},
-		}, nil},
-	}
+var gates = []Gate{
+	{"ContainerRestartRules", []GateRelease{
+		{34, off, StageAlpha, false}, {35, on, StageBeta, false}, {36, on, StageBeta, false}, {37, on, StageBeta, false},
+	}, nil},
+	{"RestartAllContainersOnContainerExits", []GateRelease{
+		{35, off, StageAlpha, false}, {36, on, StageBeta, false}, {37, on, StageBeta, false},
+	}, []string{"ContainerRestartRules", "NodeDeclaredFeatures"}},
+	{"NodeDeclaredFeatures", []GateRelease{
+		{35, off, StageAlpha, false}, {36, on, StageBeta, false}, {37, on, StageGA, locked},
+	}, nil},
+	{"KubeletCrashLoopBackOffMax", []GateRelease{
+		{33, off, StageAlpha, false}, {34, off, StageAlpha, false}, {35, on, StageBeta, false}, {36, on, StageBeta, false}, {37, on, StageBeta, false},
+	}, nil},
+	{"ReduceDefaultCrashLoopBackOffDecay", []GateRelease{
+		{33, off, StageAlpha, false}, {34, off, StageAlpha, false}, {35, off, StageAlpha, false}, {36, off, StageAlpha, false}, {37, off, StageAlpha, false},
+	}, nil},
+	{"SidecarContainers", []GateRelease{
+		{33, on, StageGA, locked}, {34, on, StageGA, locked}, {35, on, StageGA, locked}, {36, on, StageGA, locked},
+	}, nil},
 }
 
 // gate returns the field of f that holds the named gate, nil for a name that [Gates] does not list.
@@ -116,7 +118,7 @@ func DefaultFeatures(minor int) Features {
 		panic("policy: no such Kubernetes release is modelled")
 	}
 	f := Features{Minor: minor}
-	for _, g := range Gates() {
+	for _, g := range gates {
 		if r, ok := g.In(minor); ok {
 			*f.gate(g.Name) = r.Default
 		}
@@ -163,7 +165,7 @@ func NewFeatures(minor int, settings []GateSetting) (Features, []FieldError) {
 }
 
 func (f *Features) setStage(stage Stage, enabled bool) {
-	for _, g := range Gates() {
+	for _, g := range gates {
 		if r, ok := g.In(f.Minor); ok && r.Stage == stage && !r.Locked {
 			*f.gate(g.Name) = enabled
 		}
@@ -171,7 +173,7 @@ func (f *Features) setStage(stage Stage, enabled bool) {
 }
 
 func (f *Features) set(s GateSetting) (fault FieldError, bad bool) {
-	for _, g := range Gates() {
+	for _, g := range gates {
 		if g.Name != s.Name {
 			continue
 		}
@@ -198,7 +200,7 @@ func (f *Features) set(s GateSetting) (fault FieldError, bad bool) {
 func (f *Features) unknownGate(s GateSetting) FieldError {
 	fault := FieldError{Path: s.Path, Code: CodeUnknownGate, Allowed: []string{"AllAlpha", "AllBeta"}}
 	known := false
-	for _, g := range Gates() {
+	for _, g := range gates {
 		if _, ok := g.In(f.Minor); ok {
 			fault.Allowed = append(fault.Allowed, g.Name)
 		}
@@ -219,7 +221,7 @@ func (f *Features) unknownGate(s GateSetting) FieldError {
 
 func (f *Features) missingDependencies(settings []GateSetting) []FieldError {
 	var faults []FieldError
-	for _, g := range Gates() {
+	for _, g := range gates {
 		if !f.Enabled(g.Name) {
 			continue
 		}

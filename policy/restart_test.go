@@ -97,7 +97,11 @@ func TestTraceAgreesWithDecide(t *testing.T) {
 				for range 8 {
 					ref, exit := Ref{Kind: kind, Index: i}, Exit{Code: randomCode(r), OOMKilled: r.IntN(4) == 0}
 					d := p.Decide(ref, exit)
-					checkTrace(t, d, Trace(&spec, f, ref, exit))
+					traced, steps := Trace(&spec, f, ref, exit)
+					if traced != d {
+						t.Fatalf("Trace decides %+v, the compiled policy %+v", traced, d)
+					}
+					checkTrace(t, d, steps)
 					decided++
 				}
 			}

@@ -38,9 +38,9 @@ type Step struct {
 }
 
 // Trace explains the decision about e of container r of spec under f: every rule in order, the container's
-// policy, the Pod's, and at the end the container itself if none of them decided. It looks at spec anew, so it
-// costs more than [Policy.Decide] and allocates.
-func Trace(spec *PodSpec, f Features, r Ref, e Exit) []Step {
+// policy, the Pod's, and at the end the container itself if none of them decided. The decision is that of
+// [Policy.Decide]. Trace looks at spec itself: for one exit it costs less than [Compile], for many more.
+func Trace(spec *PodSpec, f Features, r Ref, e Exit) (Decision, []Step) {
 	c := spec.Container(r)
 	steps, matched := traceRules(c, r.Kind, f, e.Code)
 	j := judge{c, r.Kind, spec.RestartPolicy, f}
@@ -73,7 +73,7 @@ func Trace(spec *PodSpec, f Features, r Ref, e Exit) []Step {
 	if d.Level == LevelDefault {
 		steps = append(steps, Step{Level: LevelDefault, Rule: -1, Result: Matched, Code: StepCode(d.Because)})
 	}
-	return steps
+	return d, steps
 }
 
 func (s *Step) decided(d Decision) { s.Result, s.Code = Matched, StepCode(d.Because) }

@@ -77,6 +77,18 @@ func (w *Writer) String(s string) {
 	w.buf = AppendQuoted(w.buf, s)
 }
 
+// Text writes the concatenation of parts as one string, without putting it together first.
+//
+//go:noinline
+func (w *Writer) Text(parts ...string) {
+	w.comma()
+	w.buf = append(w.buf, '"')
+	for _, part := range parts {
+		w.buf = appendEscaped(w.buf, part, true)
+	}
+	w.buf = append(w.buf, '"')
+}
+
 // Int writes an integer.
 //
 //go:noinline
@@ -118,13 +130,17 @@ const hexDigits = "0123456789abcdef"
 
 // appendQuoted is AppendQuoted; web tells whether to escape what HTML and scripts could misread.
 func appendQuoted(b []byte, s string, web bool) []byte {
-	b = append(b, '"')
+	return append(appendEscaped(append(b, '"'), s, web), '"')
+}
+
+// appendEscaped is appendQuoted without the quotes.
+func appendEscaped(b []byte, s string, web bool) []byte {
 	start := 0 // most texts are plain: they are looked through once and copied
 	for start < len(s) && isPlain(s[start]) {
 		start++
 	}
 	if start == len(s) {
-		return append(append(b, s...), '"')
+		return append(b, s...)
 	}
 	done := 0 // s[:done] is written
 	for i := start; i < len(s); {
@@ -149,7 +165,7 @@ func appendQuoted(b []byte, s string, web bool) []byte {
 		}
 		i += size
 	}
-	return append(append(b, s[done:]...), '"')
+	return append(b, s[done:]...)
 }
 
 // isPlain reports whether c stands for itself in every JSON string.

@@ -30,12 +30,11 @@ func (c *call) decide() {
 	if c.failOnFaults() || !c.withinBudget(&l.object.Spec, exits) {
 		return
 	}
-	compiled := policy.Compile(&l.object.Spec, cl.features)
 	c.w.Object()
 	c.w.Key("decisions")
 	c.w.Array()
 	for _, e := range exits {
-		c.writeDecision(&l.object, cl, compiled, e)
+		c.writeDecision(&l.object, cl, e)
 		if c.w.Len() > policy.MaxOutputBytes {
 			return // Call reports it; there is no point in going on
 		}
@@ -179,18 +178,17 @@ func (c *call) withinBudget(spec *policy.PodSpec, exits []exit) bool {
 	return true
 }
 
-func (c *call) writeDecision(o *policy.Object, cl cluster, compiled *policy.Policy, e exit) {
+func (c *call) writeDecision(o *policy.Object, cl cluster, e exit) {
 	w := &c.w
-	end := policy.Exit{Code: e.code, OOMKilled: e.reason == "OOMKilled"}
-	d := compiled.Decide(e.ref, end)
-	trace := policy.Trace(&o.Spec, cl.features, e.ref, end)
+	d, trace := policy.Trace(&o.Spec, cl.features, e.ref, policy.Exit{Code: e.code, OOMKilled: e.reason == "OOMKilled"})
+	at := pathsOf(o, e.ref)
 	w.Object()
 	w.Key("container")
 	w.String(o.Spec.Container(e.ref).Name)
 	w.Key("exitCode")
 	w.Int(int64(e.code))
 	optional(w, "reason", e.reason)
-	if why, path := undecided(o, cl, e.ref, trace); why != "" {
+	if why, path := undecided(cl, at, trace); why != "" {
 		w.Key("undecided")
 		w.Object()
 		w.Key("reason")
@@ -199,18 +197,26 @@ func (c *call) writeDecision(o *policy.Object, cl cluster, compiled *policy.Poli
 		w.String(path)
 		w.End()
 	} else {
-		writeOutcome(w, o, e.ref, d)
+		writeOutcome(w, at, d)
 	}
 	w.Key("trace")
 	w.Array()
 	for _, s := range trace {
-		writeStep(w, o, e.ref, s)
+		w.Object()
+		w.Key("path")
+		at.write(w, s.Level, s.Rule)
+		w.Key("result")
+		w.String(string(s.Result))
+		w.Key("code")
+		w.String(string(s.Code))
+		optional(w, "ignored", string(s.Ignored))
+		w.End()
 	}
 	w.End()
 	w.End()
 }
 
-func writeOutcome(w *manifest.Writer, o *policy.Object, r policy.Ref, d policy.Decision) {
+func writeOutcome(w *manifest.Writer, at paths, d policy.Decision) {
 	w.Key("action")
 	w.String(string(d.Action))
 	w.Key("because")
@@ -225,9 +231,9 @@ func writeOutcome(w *manifest.Writer, o *policy.Object, r policy.Ref, d policy.D
 	w.String(string(d.Level))
 	w.Key("path")
 	if d.Level == policy.LevelDefault && (d.Because == policy.BecauseAlways || d.Because == policy.BecauseUnknownPodPolicy) {
-		w.String(o.SpecPath + "restartPolicy")
+		w.String(at.pod)
 	} else {
-		w.String(stepPath(o, r, d.Level, int(d.Matched)))
+		at.write(w, d.Level, int(d.Matched))
 	}
 	if d.Level == policy.LevelRule {
 		w.Key("rule")
@@ -236,34 +242,31 @@ func writeOutcome(w *manifest.Writer, o *policy.Object, r policy.Ref, d policy.D
 	w.End()
 }
 
-func writeStep(w *manifest.Writer, o *policy.Object, r policy.Ref, s policy.Step) {
-	w.Object()
-	w.Key("path")
-	w.String(stepPath(o, r, s.Level, s.Rule))
-	w.Key("result")
-	w.String(string(s.Result))
-	w.Key("code")
-	w.String(string(s.Code))
-	optional(w, "ignored", string(s.Ignored))
-	w.End()
+// paths are those of the parts of the manifest that can decide about one container.
+type paths struct{ pod, container, rules string }
+
+func pathsOf(o *policy.Object, r policy.Ref) paths {
+	container := o.Path(r)
+	return paths{o.SpecPath + "restartPolicy", container, container + ".restartPolicyRules"}
 }
 
-// stepPath returns the path of the part of the manifest that a level stands for.
-func stepPath(o *policy.Object, r policy.Ref, level policy.Level, rule int) string {
+// write writes the path of the part that a level stands for.
+func (p paths) write(w *manifest.Writer, level policy.Level, rule int) {
 	switch level {
 	case policy.LevelRule:
-		return element(o.Path(r)+".restartPolicyRules", rule)
+		w.Text(p.rules, "[", strconv.Itoa(rule), "]")
 	case policy.LevelContainer:
-		return o.Path(r) + ".restartPolicy"
+		w.Text(p.container, ".restartPolicy")
 	case policy.LevelPod:
-		return o.SpecPath + "restartPolicy"
+		w.String(p.pod)
+	default:
+		w.String(p.container)
 	}
-	return o.Path(r)
 }
 
 // undecided returns why no answer is given: a rule that would have been looked at has an action or an operator that no
 // modelled release knows, and the request does not name a release whose fallback is asked for.
-func undecided(o *policy.Object, cl cluster, r policy.Ref, trace []policy.Step) (why, path string) {
+func undecided(cl cluster, at paths, trace []policy.Step) (why, path string) {
 	if cl.named {
 		return "", ""
 	}
@@ -272,9 +275,9 @@ func undecided(o *policy.Object, cl cluster, r policy.Ref, trace []policy.Step) 
 		case s.Level != policy.LevelRule:
 			return "", ""
 		case s.Ignored == policy.IgnoredUnknownAction:
-			return "unknown_action", stepPath(o, r, s.Level, s.Rule) + ".action"
+			return "unknown_action", element(at.rules, s.Rule) + ".action"
 		case s.Code == policy.StepUnknownOperator:
-			return "unknown_operator", stepPath(o, r, s.Level, s.Rule) + ".exitCodes.operator"
+			return "unknown_operator", element(at.rules, s.Rule) + ".exitCodes.operator"
 		case s.Result == policy.Matched:
 			return "", ""
 		}

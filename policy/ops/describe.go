@@ -135,7 +135,7 @@ func (c *call) describeOperations() {
 	w := &c.w
 	w.Key("operations")
 	w.Array()
-	for _, op := range table() {
+	for _, op := range table {
 		w.Object()
 		w.Key("number")
 		w.Int(int64(op.Number))

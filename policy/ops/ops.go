@@ -18,24 +18,21 @@ type Operation struct {
 	Number  uint32 // of pf_call; append-only
 	Name    string // CLI verb, HTTP path and method of each plugin
 	Summary string // one sentence for people
-	run     func(*call)
 }
 
-// table is in the order of the numbers, which never change.
-func table() []Operation {
-	return []Operation{
-		{1, "describe", "Versions, feature gates and their defaults, operations and limits.", (*call).describe},
-		{2, "validate", "Would the API server accept this manifest, what would it drop, what will never work?", (*call).validate},
-		{3, "decide", "A container exits now: what happens, and which rule or policy decides?", (*call).decide},
-	}
+// table is in the order of the numbers, which never change. Nobody writes to it.
+var table = []Operation{
+	{1, "describe", "Versions, feature gates and their defaults, operations and limits."},
+	{2, "validate", "Would the API server accept this manifest, what would it drop, what will never work?"},
+	{3, "decide", "A container exits now: what happens, and which rule or policy decides?"},
 }
 
-// Table returns the operations in the order of their numbers.
-func Table() []Operation { return table() }
+// Table returns the operations in the order of their numbers. The list is shared: callers must not change it.
+func Table() []Operation { return table }
 
 // Lookup returns the operation with this name.
 func Lookup(name string) (Operation, bool) {
-	for _, op := range table() {
+	for _, op := range table {
 		if op.Name == name {
 			return op, true
 		}
@@ -49,16 +46,16 @@ func Lookup(name string) (Operation, bool) {
 // The same arguments give the same bytes. Call does not return an error payload for a bug: it panics, and the fronts
 // turn that into INTERNAL.
 func Call(number uint32, request []byte) (answer []byte, failed bool) {
-	c := &call{}
-	switch op, known := byNumber(number); {
-	case !known:
+	c := &call{w: *manifest.NewWriter(make([]byte, 0, answerBytes))}
+	switch {
+	case number == 0 || number > uint32(len(table)):
 		c.failWith(policy.UnsupportedOp, "no operation has the number "+strconv.FormatUint(uint64(number), 10))
 	case len(request) > policy.MaxRequestBytes:
 		c.limit("requestBytes", len(request), policy.MaxRequestBytes)
 	default:
 		c.read(request)
 		if c.failure == nil {
-			op.run(c)
+			c.run(number)
 		}
 	}
 	if c.failure == nil && c.w.Len() > policy.MaxOutputBytes {
@@ -70,13 +67,19 @@ func Call(number uint32, request []byte) (answer []byte, failed bool) {
 	return c.w.Bytes(), false
 }
 
-func byNumber(number uint32) (Operation, bool) {
-	for _, op := range table() {
-		if op.Number == number {
-			return op, true
-		}
+// answerBytes is room for the answer about a small Pod; a longer one grows.
+const answerBytes = 2048
+
+// run is a switch and not a column of the table, since describe lists the table.
+func (c *call) run(number uint32) {
+	switch number {
+	case 1:
+		c.describe()
+	case 2:
+		c.validate()
+	case 3:
+		c.decide()
 	}
-	return Operation{}, false
 }
 
 // call is one operation under way.

@@ -178,7 +178,8 @@ func (a alternatives) decidedBy(code int32, rulesOn bool) string {
 // trace checks that each rule that was looked at has the result that the real function gives it alone.
 func (d *decider) trace(r policy.Ref, e policy.Exit, want expectation) {
 	matched := -1
-	for _, s := range policy.Trace(&d.spec, d.f, r, e) {
+	_, steps := policy.Trace(&d.spec, d.f, r, e)
+	for _, s := range steps {
 		if s.Level != policy.LevelRule || s.Result == policy.NotReached || s.Code == policy.StepGateOff {
 			continue
 		}
