@@ -13,12 +13,17 @@ import (
 	"github.com/podfate/podfate/policy/upstream/fields/dump"
 )
 
+const minor = 35
+
+// roots are the types of whole objects that package manifest checks.
+var roots = []any{
+	corev1.Pod{}, corev1.PodTemplate{}, corev1.ReplicationController{}, batchv1.Job{}, batchv1.CronJob{},
+	appsv1.Deployment{}, appsv1.ReplicaSet{}, appsv1.StatefulSet{}, appsv1.DaemonSet{},
+	kubeletv1beta1.KubeletConfiguration{},
+}
+
 func main() {
-	err := dump.Write(os.Stdout, 35,
-		corev1.Pod{}, corev1.PodTemplate{}, corev1.ReplicationController{}, batchv1.Job{}, batchv1.CronJob{},
-		appsv1.Deployment{}, appsv1.ReplicaSet{}, appsv1.StatefulSet{}, appsv1.DaemonSet{},
-		kubeletv1beta1.KubeletConfiguration{})
-	if err != nil {
+	if err := dump.Write(os.Stdout, minor, roots...); err != nil {
 		log.Fatal(err)
 	}
 }
