@@ -54,30 +54,31 @@ func (c *checker) checked() Checked {
 }
 
 // fault notes that v, in the current place, cannot be decoded.
-func (c *checker) fault(v Value, code policy.FaultCode, detail, message string) {
+func (c *checker) fault(v Value, code policy.FaultCode, detail string, r rank, message string) {
 	if !c.faults.full(v.Offset()) {
-		c.add(v, code, detail, message)
+		c.add(v, code, detail, r, message)
 	}
 }
 
-func (c *checker) add(v Value, code policy.FaultCode, detail, message string) {
+func (c *checker) add(v Value, code policy.FaultCode, detail string, r rank, message string) {
 	c.all = append(c.all, Fault{
 		FieldError: policy.FieldError{Path: string(c.path), Code: code, Detail: detail, Message: message},
 		Offset:     v.Offset(),
+		rank:       r,
 	})
 }
 
 // wrongKind notes that v is not of Go type typ, in words not want.
-func (c *checker) wrongKind(v Value, typ, want string) {
+func (c *checker) wrongKind(v Value, typ string, r rank, want string) {
 	if !c.faults.full(v.Offset()) {
-		c.add(v, policy.CodeWrongType, "must be "+want+", found "+article(v.Kind()), c.cannotUnmarshal(v.Kind().String(), typ))
+		c.add(v, policy.CodeWrongType, "must be "+want+", found "+article(v.Kind()), r, c.cannotUnmarshal(v.Kind().String(), typ))
 	}
 }
 
 // wrongNumber notes that Go type typ cannot hold the number v.
-func (c *checker) wrongNumber(v Value, code policy.FaultCode, typ, detail string) {
+func (c *checker) wrongNumber(v Value, code policy.FaultCode, typ string, r rank, detail string) {
 	if !c.faults.full(v.Offset()) {
-		c.add(v, code, detail, c.cannotUnmarshal("number "+v.lexeme(), typ))
+		c.add(v, code, detail, r, c.cannotUnmarshal("number "+v.lexeme(), typ))
 	}
 }
 
@@ -96,8 +97,8 @@ func (c *checker) strictFault(m Value, code policy.FaultCode, message, name stri
 	here := c.place()
 	c.enterMember(name)
 	defer c.back(here)
-	f := Fault{Offset: m.KeyOffset(), Strict: true, FieldError: policy.FieldError{
-		Path: string(c.path), Code: code, Message: "strict decoding error: " + message + " " + strconv.Quote(string(c.plain)),
+	f := Fault{Offset: m.KeyOffset(), Strict: true, rank: extra, FieldError: policy.FieldError{
+		Path: string(c.path), Code: code, Message: strictPrefix + message + " " + strconv.Quote(string(c.plain)),
 	}}
 	for _, other := range c.all {
 		if other.Message == f.Message { // Kubernetes prints equal errors once

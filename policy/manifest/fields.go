@@ -23,7 +23,41 @@ type Fault struct {
 	policy.FieldError
 	Offset int  // of the name of an unknown or repeated field, else of the value
 	Strict bool // it is in Checked.Strict
+	rank   rank
 }
+
+// rank orders the faults of one manifest by what Kubernetes does about them: it prints the first of the lowest rank.
+type rank uint8
+
+const (
+	unreadable rank = iota // apiVersion and kind cannot be found out
+	ending                 // a type that reads its own JSON refuses it, which ends decoding at once
+	kept                   // a value of a wrong type: the first is remembered, and decoding goes on
+	extra                  // of strict decoding: all are printed if there is nothing else
+)
+
+// Message returns the one error that Kubernetes prints for the manifest, with strict decoding (kubectl
+// --validate=strict) or without; "" when it decodes it.
+func (c Checked) Message(strict bool) string {
+	message, lowest := "", extra
+	for _, f := range c.All {
+		switch {
+		case f.Code == policy.CodeTooManyFaults:
+		case f.rank < lowest:
+			message, lowest = f.FieldError.Message, f.rank
+		case f.rank == extra && lowest == extra && strict:
+			if message == "" {
+				message = f.FieldError.Message
+			} else {
+				message += ", " + strings.TrimPrefix(f.FieldError.Message, strictPrefix)
+			}
+		}
+	}
+	return message
+}
+
+// strictPrefix begins what strict decoding prints.
+const strictPrefix = "strict decoding error: "
 
 // CheckFields compares v with the Go types of kind (one of [Kinds], or KubeletConfiguration) in Kubernetes 1.minor, as
 // the API server's decoder does: names must match in letter case; null is as good as no value; the second of two
@@ -44,7 +78,7 @@ func CheckFields(v Value, kind string, minor int) Checked {
 	c := checker{bit: minorBit(minor), embeds: minor >= 35, root: root}
 	if v.Kind() != Object && v.Kind() != Null {
 		c.fault(v, policy.CodeWrongType, "must be an object, found "+article(v.Kind()),
-			notAnObject+v.Kind().String()+` into Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`)
+			unreadable, notAnObject+v.Kind().String()+` into Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`)
 	}
 	c.value(v, root)
 	return c.checked()
@@ -117,25 +151,25 @@ func (c *checker) value(v Value, t typeIndex) {
 		c.mapping(v, t)
 	case stringType:
 		if v.Kind() != String && !null {
-			c.wrongKind(v, t.String(), "a string")
+			c.wrongKind(v, t.String(), kept, "a string")
 		}
 	case boolType:
 		if v.Kind() != Bool && !null {
-			c.wrongKind(v, t.String(), "true or false")
+			c.wrongKind(v, t.String(), kept, "true or false")
 		}
 	case int32Type, int64Type, intType, uint32Type:
 		c.integer(v, t)
 	case float64Type:
 		if v.Kind() != Number && !null {
-			c.wrongKind(v, t.String(), "a number")
+			c.wrongKind(v, t.String(), kept, "a number")
 		} else if !null && overflowsFloat64(v.lexeme()) {
-			c.wrongNumber(v, policy.CodeOutOfRange, t.String(), "must not be above 1.7976931348623157e308, found "+v.lexeme())
+			c.wrongNumber(v, policy.CodeOutOfRange, t.String(), kept, "must not be above 1.7976931348623157e308, found "+v.lexeme())
 		}
 	case timeType:
 		c.text(v, "a time such as 2026-01-31T12:00:00Z", timeFault)
 	case durationType:
 		if null {
-			c.fault(v, policy.CodeBadFormat, "must be a duration such as 1m30s, found null", `time: invalid duration ""`)
+			c.fault(v, policy.CodeBadFormat, "must be a duration such as 1m30s, found null", ending, `time: invalid duration ""`)
 			return
 		}
 		c.text(v, "a duration such as 1m30s", durationFault)
@@ -145,7 +179,7 @@ func (c *checker) value(v Value, t typeIndex) {
 		c.quantity(v)
 	case intOrStringType:
 		if v.Kind() != String {
-			c.number(v, "int32", int32Type, "an integer or a string")
+			c.number(v, "int32", int32Type, ending, "an integer or a string")
 		}
 	case flushFrequencyType:
 		c.flushFrequency(v)
@@ -153,14 +187,14 @@ func (c *checker) value(v Value, t typeIndex) {
 }
 
 func durationFault(text string) string {
-	_, fault := ParseDuration(text)
-	return fault
+	_, message := policy.ParseDuration(text)
+	return message
 }
 
 func (c *checker) object(v Value, t typeIndex) {
 	if v.Kind() != Object {
 		if v.Kind() != Null && t != c.root {
-			c.wrongKind(v, t.String(), "an object")
+			c.wrongKind(v, t.String(), kept, "an object")
 		}
 		return
 	}
@@ -196,14 +230,14 @@ func (c *checker) object(v Value, t typeIndex) {
 func (c *checker) typeMeta(v Value, name string) {
 	if v.Kind() != String && v.Kind() != Null {
 		c.fault(v, policy.CodeWrongType, "must be a string, found "+article(v.Kind()),
-			notAnObject+v.Kind().String()+" into Go struct field ."+name+" of type string")
+			unreadable, notAnObject+v.Kind().String()+" into Go struct field ."+name+" of type string")
 	}
 }
 
 func (c *checker) list(v Value, t typeIndex) {
 	if v.Kind() != Array {
 		if v.Kind() != Null {
-			c.wrongKind(v, t.String(), "a list")
+			c.wrongKind(v, t.String(), kept, "a list")
 		}
 		return
 	}
@@ -219,7 +253,7 @@ func (c *checker) list(v Value, t typeIndex) {
 func (c *checker) mapping(v Value, t typeIndex) {
 	if v.Kind() != Object {
 		if v.Kind() != Null {
-			c.wrongKind(v, t.String(), "an object")
+			c.wrongKind(v, t.String(), kept, "an object")
 		}
 		return
 	}
@@ -238,21 +272,21 @@ func (c *checker) mapping(v Value, t typeIndex) {
 }
 
 func (c *checker) integer(v Value, t typeIndex) {
-	c.number(v, t.String(), typeRows[t].kind, "an integer")
+	c.number(v, t.String(), typeRows[t].kind, kept, "an integer")
 }
 
 // number checks an integer of a kind; typ is how Go prints its type.
-func (c *checker) number(v Value, typ string, kind typeKind, want string) {
+func (c *checker) number(v Value, typ string, kind typeKind, r rank, want string) {
 	switch v.Kind() {
 	case Null:
 		return
 	case Number:
 	default:
-		c.wrongKind(v, typ, want)
+		c.wrongKind(v, typ, r, want)
 		return
 	}
 	if strings.ContainsAny(v.lexeme(), ".eE") {
-		c.wrongNumber(v, policy.CodeWrongType, typ, "must be "+want+" without fraction and exponent, found "+v.lexeme())
+		c.wrongNumber(v, policy.CodeWrongType, typ, r, "must be "+want+" without fraction and exponent, found "+v.lexeme())
 		return
 	}
 	low, high := int64(-1<<63), int64(1<<63-1)
@@ -267,7 +301,7 @@ func (c *checker) number(v Value, typ string, kind typeKind, want string) {
 		fits = false
 	}
 	if !fits || n < low || n > high {
-		c.wrongNumber(v, policy.CodeOutOfRange, typ,
+		c.wrongNumber(v, policy.CodeOutOfRange, typ, r,
 			"must be from "+strconv.FormatInt(low, 10)+" to "+strconv.FormatInt(high, 10)+", found "+v.lexeme())
 	}
 }
@@ -278,10 +312,10 @@ func (c *checker) text(v Value, want string, fault func(string) string) {
 	case Null:
 	case String:
 		if message := fault(v.Str()); message != "" {
-			c.fault(v, policy.CodeBadFormat, "must be "+want+", found "+quote(v.Str()), message)
+			c.fault(v, policy.CodeBadFormat, "must be "+want+", found "+quote(v.Str()), ending, message)
 		}
 	default:
-		c.wrongKind(v, "string", want)
+		c.wrongKind(v, "string", ending, want)
 	}
 }
 
@@ -300,7 +334,7 @@ func (c *checker) quantity(v Value) {
 	case Bool, Array, Object:
 		found, code = article(v.Kind()), policy.CodeWrongType
 	}
-	c.fault(v, code, "must be a quantity such as 500m or 4Gi, found "+found, message)
+	c.fault(v, code, "must be a quantity such as 500m or 4Gi, found "+found, ending, message)
 }
 
 func (c *checker) flushFrequency(v Value) {
@@ -312,14 +346,14 @@ func (c *checker) flushFrequency(v Value) {
 	case Null:
 	case String:
 		if message := durationFault(v.Str()); message != "" {
-			c.fault(v, policy.CodeBadFormat, want+quote(v.Str()), message)
+			c.fault(v, policy.CodeBadFormat, want+quote(v.Str()), ending, message)
 		}
 	case Number:
 		if _, ok := v.Int64(); !ok {
-			c.fault(v, policy.CodeWrongType, want+v.lexeme(), cannot("number "+v.lexeme()))
+			c.fault(v, policy.CodeWrongType, want+v.lexeme(), ending, cannot("number "+v.lexeme()))
 		}
 	default:
-		c.fault(v, policy.CodeWrongType, want+article(v.Kind()), cannot(v.Kind().String()))
+		c.fault(v, policy.CodeWrongType, want+article(v.Kind()), ending, cannot(v.Kind().String()))
 	}
 }
 

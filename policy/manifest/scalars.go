@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/podfate/podfate/policy"
 )
 
 // The errors of resource.ParseQuantity.
@@ -85,115 +87,6 @@ func countDigits(s string) int {
 		n++
 	}
 	return n
-}
-
-// ParseDuration returns the nanoseconds of a duration as Go and Kubernetes write it ("300ms", "-1.5h", "2h45m"). fault
-// is what Kubernetes says against the text, "" when it reads it.
-//
-// Source: ParseDuration in package time of Go 1.26, which metav1.Duration uses.
-func ParseDuration(text string) (nanoseconds int64, fault string) {
-	s := strings.TrimLeft(text[:min(1, len(text))], "+-") + text[min(1, len(text)):]
-	negative := strings.HasPrefix(text, "-")
-	if s == "0" {
-		return 0, ""
-	}
-	invalid := "time: invalid duration " + timeQuote(text)
-	if s == "" {
-		return 0, invalid
-	}
-	var sum uint64
-	for s != "" {
-		var part durationPart
-		part, s = cutDurationPart(s)
-		switch {
-		case !part.ok:
-			return 0, invalid
-		case part.unit == "":
-			return 0, "time: missing unit in duration " + timeQuote(text)
-		}
-		unit := durationUnit(part.unit)
-		if unit == 0 {
-			return 0, "time: unknown unit " + timeQuote(part.unit) + " in duration " + timeQuote(text)
-		}
-		if part.whole > 1<<63/unit {
-			return 0, invalid
-		}
-		// The same arithmetic as Go's, so that no duration differs by a nanosecond.
-		n := part.whole*unit + uint64(float64(part.fraction)*(float64(unit)/part.scale))
-		if n > 1<<63 || sum+n > 1<<63 {
-			return 0, invalid
-		}
-		sum += n
-	}
-	if negative {
-		return -int64(sum), ""
-	}
-	if sum > 1<<63-1 {
-		return 0, invalid
-	}
-	return int64(sum), ""
-}
-
-// durationPart is a number with its unit: whole + fraction/scale.
-type durationPart struct {
-	whole, fraction uint64
-	scale           float64
-	unit            string
-	ok              bool
-}
-
-func cutDurationPart(s string) (part durationPart, rest string) {
-	n := countDigits(s)
-	decimals := 0
-	for i := range n {
-		if part.whole > 1<<63/10 {
-			return part, s
-		}
-		part.whole = part.whole*10 + uint64(s[i]-'0')
-		if part.whole > 1<<63 {
-			return part, s
-		}
-	}
-	s = s[n:]
-	part.scale = 1
-	if strings.HasPrefix(s, ".") {
-		s = s[1:]
-		decimals = countDigits(s)
-		for i := range decimals {
-			next := part.fraction*10 + uint64(s[i]-'0')
-			if part.fraction > (1<<63-1)/10 || next > 1<<63 {
-				break // more digits than matter
-			}
-			part.fraction = next
-			part.scale *= 10
-		}
-		s = s[decimals:]
-	}
-	part.ok = n+decimals > 0
-	end := strings.IndexAny(s, ".0123456789")
-	if end < 0 {
-		end = len(s)
-	}
-	part.unit = s[:end]
-	return part, s[end:]
-}
-
-func durationUnit(s string) uint64 {
-	switch s {
-	case "ns":
-		return 1
-	case "us", "µs", "μs": // the micro sign and the Greek letter
-		return 1000
-	case "ms":
-		return 1000_000
-	case "s":
-		return 1000_000_000
-	case "m":
-		return 60_000_000_000
-	case "h":
-		return 3600_000_000_000
-	}
-	return 0
 }
 
 // timeFault returns what Kubernetes says against a point in time, "" when it reads it.
@@ -337,8 +230,12 @@ func daysIn(month, year int) int {
 	return 31
 }
 
-// timeQuote quotes as package time of Go does in its errors: not like strconv.
+// timeQuote quotes as package time of Go does in its errors: not like strconv. Of a text longer than
+// policy.MaxQuotedBytes the rest is left out, which an ellipsis after the quote shows.
 func timeQuote(s string) string {
+	if len(s) > policy.MaxQuotedBytes {
+		return timeQuote(s[:policy.MaxQuotedBytes]) + "…"
+	}
 	b := make([]byte, 0, len(s)+2)
 	b = append(b, '"')
 	for i := range len(s) {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/podfate/podfate/policy"
 )
 
 var timeSeeds = []string{
@@ -17,21 +19,9 @@ var timeSeeds = []string{
 	"2024-01-02T03:04:05+xx:00", "2024-01-02T03:04:05+01-00", "2024-99-99T99:99:99+99:99", "2024-01-02T1",
 }
 
-var durationSeeds = []string{
-	"", "0", "+0", "-0", "-", "+", "5", "5s", "-5s", "+5s", "1.5h", ".5s", "5.s", ".s", ".", "-.s", "1h30m", "1h 30m", "1d", "300ms", "1us", "1µs", "1μs", "1ns", "10s10", "1x2y", "s", "s5", "5S", "1.2.3s",
-	"9223372036854775807ns", "9223372036854775808ns", "-9223372036854775808ns", "9223372036854775809ns", "99999999999999999999s", "2562047h47m16.854775807s", "2562047h47m16.854775808s", "-2562047h47m16.854775808s", "2562048h",
-	"0.9223372036854775807h", "0.9223372036854775808h", "0.333333333333333333333h", "1.00000000000000000000000000000001s", "--5s", "+-5s", "5s-", "5 s", "é", "5é", "5\n", "5\"", "5\\", "5\xff", "5\ufffd", "1h-30m", "0s0", "00", "1e3s", "5..s", "1.s",
-}
-
 func TestTimeFault(t *testing.T) {
 	for _, s := range timeSeeds {
 		checkTime(t, s)
-	}
-}
-
-func TestParseDuration(t *testing.T) {
-	for _, s := range durationSeeds {
-		checkDuration(t, s)
 	}
 }
 
@@ -43,19 +33,6 @@ func checkTime(t *testing.T, s string) {
 	}
 	if got := timeFault(s); got != want {
 		t.Errorf("%q:\ngot  %s\nwant %s", s, got, want)
-	}
-}
-
-func checkDuration(t *testing.T, s string) {
-	t.Helper()
-	d, err := time.ParseDuration(s)
-	want := ""
-	if err != nil {
-		want = err.Error()
-	}
-	n, got := ParseDuration(s)
-	if got != want || n != int64(d) {
-		t.Errorf("%q:\ngot  %d %s\nwant %d %s", s, n, got, int64(d), want)
 	}
 }
 
@@ -82,12 +59,14 @@ func checkFloat(t *testing.T, s string) {
 	}
 }
 
-func FuzzTimes(f *testing.F) {
-	for _, s := range append(timeSeeds, durationSeeds...) {
+func FuzzTime(f *testing.F) {
+	for _, s := range timeSeeds {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
+		if len(s) > policy.MaxQuotedBytes { // cut in the error
+			return
+		}
 		checkTime(t, s)
-		checkDuration(t, s)
 	})
 }
