@@ -19,10 +19,14 @@ func ReadAnswer(operation string, request, answer []byte, locate Locator) (*Answ
 	}
 	r := reader{operation: operation, locate: locate}
 	var asked struct {
-		Manifest any `json:"manifest"`
+		Cluster  Cluster `json:"cluster"`
+		Manifest any     `json:"manifest"`
 	}
 	if json.Unmarshal(request, &asked) == nil {
 		r.manifest = asked.Manifest
+	}
+	if a.Error != nil && a.Error.Code == "MANIFEST_INVALID" {
+		a.Cluster = asked.Cluster // an error does not repeat the version that refuses
 	}
 	for i := range a.Decisions {
 		r.decision(&a.Decisions[i])

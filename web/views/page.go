@@ -2,9 +2,11 @@ package views
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/a-h/templ"
 )
@@ -29,11 +31,7 @@ func exampleQuestion(p Page) string {
 	return ""
 }
 
-type choice struct{ value, text string }
-
-func validations() []choice {
-	return []choice{{"Strict", "Strict: faults"}, {"Warn", "Warn: warnings"}, {"Ignore", "Ignore: nothing said"}}
-}
+func validations() []string { return []string{"Strict", "Warn", "Ignore"} }
 
 // gateDefault is what version says about g when nobody sets it.
 func gateDefault(g Gate, version string) string {
@@ -78,7 +76,7 @@ func CommandLine(f Form) string {
 		words = append(words, "--exit", exit)
 	}
 	for i, w := range words {
-		words[i] = shellQuote(w)
+		words[i] = shellQuote(Visible(w)) // a pasted command shows what it is
 	}
 	return strings.Join(words, " ")
 }
@@ -89,7 +87,22 @@ func Curl(p Page) string {
 		return ""
 	}
 	return "curl -sS " + shellQuote(p.Origin+"/api/v1/"+p.Answer.Operation) +
-		" -H 'Content-Type: application/json' --data-binary " + shellQuote(p.Answer.Request)
+		" -H 'Content-Type: application/json' --data-binary " + shellQuote(escapeHidden(p.Answer.Request))
+}
+
+// escapeHidden writes everything in a JSON text that hides as JSON's own escapes, so that it stays the same request.
+func escapeHidden(json string) string {
+	var b strings.Builder
+	for _, r := range json {
+		if !hides(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
 }
 
 // gateList is the gates of a form as --feature-gates takes them, by name.
@@ -102,9 +115,8 @@ func gateList(gates map[string]string) string {
 	return strings.Join(list, ",")
 }
 
-// shellQuote returns s as one word of a POSIX shell. Controls are written out: a pasted command shows what it is.
+// shellQuote returns s as one word of a POSIX shell.
 func shellQuote(s string) string {
-	s = Visible(s)
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-=:.,/@%+") == "" {
 		return s
 	}

@@ -102,7 +102,9 @@ func glyph(a *Answer) string {
 	switch {
 	case len(a.Decisions) == 1:
 		return say("glyph." + a.Decisions[0].Action)
-	case len(a.Decisions) > 1, a.Error == nil && a.Valid:
+	case len(a.Decisions) > 1:
+		return say("glyph.several")
+	case a.Error == nil && a.Valid:
 		return say("glyph.valid")
 	}
 	return say("glyph.fault")

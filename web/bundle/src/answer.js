@@ -8,7 +8,8 @@
  */
 export function readAnswer(operation, request, answer, locate, relocate) {
   const a = {operation, request, ...JSON.parse(answer)};
-  const manifest = JSON.parse(request || '{}').manifest;
+  const {manifest, cluster} = JSON.parse(request || '{}');
+  if (a.error?.code === 'MANIFEST_INVALID') a.cluster = cluster; // an error does not repeat the version that refuses
   const place = (path, of) => {
     if (!of.line) [of.line, of.column] = locate(path);
   };

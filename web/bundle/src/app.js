@@ -93,9 +93,9 @@ function goTo(line, column) {
 }
 
 function highlight(event) {
-  for (const element of gutter.querySelectorAll('.at')) element.classList.remove('at');
+  for (const element of gutter.querySelectorAll('.near')) element.classList.remove('near');
   const link = event.type === 'focusin' || event.type === 'mouseover' ? event.target.closest?.('[data-line]') : null;
-  if (link) $('L' + link.dataset.line)?.classList.add('at');
+  if (link) $('L' + link.dataset.line)?.classList.add('near');
 }
 
 // --- answers ---

@@ -43,12 +43,13 @@ function decider(d) {
 function table(decisions) {
   const column = (key) => h('th', {scope: 'col'}, say(key));
   return h('div', {class: 'wide'}, h('table', {},
-    h('thead', {}, h('tr', {}, ['column.container', 'column.exit', 'column.action', 'column.by'].map(column))),
+    h('thead', {}, h('tr', {}, ['column.container', 'column.exit', 'column.action'].map(column))),
     h('tbody', {}, decisions.map((d) => h('tr', {},
       h('th', {scope: 'row'}, visible(d.container)),
       h('td', {}, code(d)),
-      h('td', {class: outcomeTone(d.action)}, sign(say('glyph.' + (d.action ?? ''))), ' ' + say('action.' + (d.action ?? ''))),
-      h('td', {}, d.undecided ? at(d.undecided) : [by(d), ' ', at(d.decidedBy)]))))));
+      h('td', {},
+        h('span', {class: outcomeTone(d.action)}, sign(say('glyph.' + (d.action ?? ''))), ' ' + say('action.' + (d.action ?? ''))),
+        ' ', decider(d)))))));
 }
 
 function trace(d) {
@@ -74,9 +75,9 @@ function link(place, ...children) {
   return h('a', {href: '#L' + place.line, 'data-line': place.line, 'data-column': place.column}, ...children);
 }
 
-const at = (place) => place.line > 0 && link(place, say('place', {line: place.line}));
+const at = (place) => place.line > 0 && h('span', {class: 'at'}, '(', link(place, say('place', {line: place.line})), ')');
 
 function inManifest(step) {
   const path = h('code', {}, visible(step.path));
-  return step.line > 0 ? link(step, path) : path;
+  return step.line > 0 ? link(step, path, ' ' + say('place', {line: step.line})) : path;
 }

@@ -53,7 +53,8 @@ export function outcomeTone(action) {
 
 export function glyph(a) {
   if (single(a)) return say('glyph.' + (single(a).action ?? ''));
-  return say(several(a) || (!a.error && a.valid) ? 'glyph.valid' : 'glyph.fault');
+  if (several(a)) return say('glyph.several');
+  return say(!a.error && a.valid ? 'glyph.valid' : 'glyph.fault');
 }
 
 export function title(path) {

@@ -421,8 +421,9 @@ function pathText(steps) {
   }).join('');
 }
 
-/** Line and column, both from 1, the column in code points. */
+/** Line and column, both from 1, the column in code points; a byte order mark does not count. */
 export function position(text, offset) {
+  if (text[0] === '\ufeff') return position(text.slice(1), Math.max(offset - 1, 0));
   const start = text.lastIndexOf('\n', offset - 1) + 1;
   let line = 1;
   for (let i = text.indexOf('\n'); i >= 0 && i < offset; i = text.indexOf('\n', i + 1)) line++;

@@ -1,0 +1,211 @@
+// The parts of the page's scripts that need no browser.
+import assert from 'node:assert/strict';
+import {readFileSync} from 'node:fs';
+import test from 'node:test';
+import {commandLine, curl} from '../src/commands.js';
+import {compare} from '../src/compare.js';
+import {Engine, patience} from '../src/engine.js';
+import {buildRequest, parseExits, relocate} from '../src/request.js';
+import {LinkError, decode, encode, maxCompressed} from '../src/share.js';
+import {visible} from '../src/visible.js';
+
+const table = (name) => JSON.parse(readFileSync(new URL(`../../testdata/${name}.json`, import.meta.url), 'utf8'));
+const form = {manifest: 'kind: Pod\n', exits: 'main=42', version: '1.36', validation: 'Strict', gates: {}};
+
+test('the shorthand of exits is that of the server', () => {
+  for (const {text, exits, fault} of table('exits')) {
+    if (fault) assert.throws(() => parseExits(text), (error) => error.path === fault && error.code === 'bad_format', text);
+    else assert.deepEqual(parseExits(text), exits, text);
+  }
+  assert.equal(parseExits('1 '.repeat(64)).length, 64);
+  assert.throws(() => parseExits('1 '.repeat(65)), {path: 'exits[64]'});
+});
+
+test('what hides is written out as on the server', () => {
+  for (const {text, shown} of table('visible')) assert.equal(visible(text), shown);
+  assert.equal(visible('\ud800'), '\\ud800');
+});
+
+test('a request is one line that knows where it comes from', () => {
+  const typed = '# a comment\nkind: Pod\nspec:\n  "wörd": [1, two]\n';
+  const request = buildRequest({...form, manifest: typed, gates: {B: 'true', A: 'false'}});
+  assert.equal(request.operation, 'decide');
+  assert.equal(request.text, '{"cluster":{"version":"1.36","featureGates":{"B":true,"A":false}},' +
+    '"manifest":{"kind":"Pod","spec":{"wörd":[1,"two"]}},"exits":[{"container":"main","exitCode":42}]}');
+  const column = (part) => [...request.text.slice(0, request.text.indexOf(part))].length + 1;
+  assert.deepEqual(relocate(request, typed, column('"Pod"')), [2, 7]);
+  assert.deepEqual(relocate(request, typed, column('"wörd"')), [4, 3]);
+  assert.deepEqual(relocate(request, typed, column('"two"')), [4, 15]);
+  assert.deepEqual(relocate(request, typed, column('"exits"')), [0, 0]);
+  assert.deepEqual(relocate(request, typed, column('"1.36"')), [0, 0]);
+});
+
+test('a stream may hold manifest, kubelet configuration and scenario', () => {
+  const manifest = [
+    'kind: Pod', '---', 'apiVersion: kubelet.config.k8s.io/v1beta1', 'kind: KubeletConfiguration', '---',
+    'apiVersion: podfate.dev/v1', 'kind: Scenario', 'cluster: {version: "1.33", featureGates: {A: true, C: false}}',
+    'exits: [{container: main, exitCode: 7}]',
+  ].join('\n');
+  assert.deepEqual(JSON.parse(buildRequest({...form, manifest, exits: '', gates: {A: 'false'}}).text), {
+    apiVersion: 'podfate.dev/v1', kind: 'Scenario',
+    cluster: {
+      version: '1.36', featureGates: {C: false, A: false},
+      kubeletConfiguration: {apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration'},
+    },
+    manifest: {kind: 'Pod'}, exits: [{container: 'main', exitCode: 7}],
+  });
+  assert.throws(() => buildRequest({...form, manifest: 'kind: Pod\n---\nkind: Job\n'}), {code: 'several_manifests', at: 14});
+  assert.equal(buildRequest({...form, exits: ''}).operation, 'validate');
+});
+
+test('JSON is passed on as it was spelled', () => {
+  const {text} = buildRequest({...form, manifest: ' {"kind": "Pod", "a": 42.0, "a": 1e2, "\\u0062": "\\/"}'});
+  assert.match(text, /"manifest":\{"kind":"Pod","a":42\.0,"a":1e2,"\\u0062":"\\\/"\}/);
+});
+
+test('a link gives the form back', async () => {
+  for (const sample of [
+    form,
+    {manifest: 'größe: 🐳\n', exits: '', version: '1.37', validation: 'Warn', gates: {A: 'true', B: 'false'}},
+  ]) {
+    const fragment = await encode(sample);
+    assert.match(fragment, /^#v1=[\w-]+$/);
+    assert.deepEqual(await decode(fragment), sample);
+  }
+});
+
+const link = async (state) => {
+  const stream = new Blob([state]).stream().pipeThrough(new CompressionStream('deflate-raw'));
+  return '#v1=' + Buffer.from(await new Response(stream).arrayBuffer()).toString('base64url');
+};
+
+test('links that cannot be read say which part failed', async () => {
+  const bad = {
+    '#v2=abc': /version/,
+    '#v1=***': /base64url/,
+    '#v1=AAAA': /content/,
+    ['#v1=' + 'A'.repeat(20000)]: new RegExp(String(maxCompressed)),
+    [await link('[]')]: /no question/,
+    [await link('{"m":"x","url":"https://example.org"}')]: /"url"/,
+    [await link('{"m":"x","__proto__":{"k":"1.36"}}')]: /"__proto__"/,
+    [await link('{"m":42}')]: /manifest/,
+    [await link('{"k":"latest"}')]: /version/,
+    [await link('{"g":{"A":"true"}}')]: /gates/,
+    [await link('{"f":"Sometimes"}')]: /validation/,
+    [await link('{"m":"\xff')]: /content/,
+  };
+  for (const [fragment, message] of Object.entries(bad)) {
+    await assert.rejects(decode(fragment), (error) => error instanceof LinkError && message.test(error.message), fragment.slice(0, 40));
+  }
+});
+
+test('a bomb is stopped at the limit', async () => {
+  const bomb = await link(' '.repeat(5 << 20));
+  assert(bomb.length < maxCompressed, 'it would be refused for its length');
+  await assert.rejects(decode(bomb), /more than 262144 bytes/);
+});
+
+test('a manifest that is too long for a link is refused', async () => {
+  let noise = '';
+  for (let i = 0, x = 1; i < 30000; i++) noise += String.fromCharCode(33 + ((x = (x * 48271) % 2147483647) % 90));
+  await assert.rejects(encode({...form, manifest: noise}), LinkError);
+});
+
+test('commands are those of the server', () => {
+  for (const {form: asked, command, curl: line, origin, operation, request} of table('commands')) {
+    assert.equal(commandLine(asked), command);
+    assert.equal(curl(origin, operation, request), line);
+  }
+});
+
+test('an answer is compared with the server\'s, byte by byte', async (t) => {
+  const bytes = new TextEncoder().encode('{"valid":true}');
+  const refused = new TextEncoder().encode('{"error":{"code":"EVENT_INVALID"}}');
+  const served = (body, status = 200) => t.mock.method(globalThis, 'fetch', async () => new Response(body, {status}));
+  served('{"valid":true}');
+  assert.deepEqual(await compare({operation: 'validate', request: '{}'}, bytes), {same: true, text: 'Identical: the browser and the server gave the same 14 bytes.'});
+  served('{"valid":True}');
+  assert.match((await compare({}, bytes)).text, /from byte 9 on/);
+  served('{"valid":true} ');
+  assert.equal((await compare({}, bytes)).same, false);
+  served('{"type":"x","error":{"code":"EVENT_INVALID"},"requestId":"1"}', 422);
+  assert.equal((await compare({}, refused)).same, true);
+  served('{"type":"x","error":{"code":"EVENT_INVALIDE"},"requestId":"1"}', 422);
+  assert.equal((await compare({}, refused)).same, false);
+  served('busy', 503);
+  assert.match((await compare({}, bytes)).text, /status 503/);
+});
+
+/** A worker that answers when it is told to. */
+class FakeWorker {
+  static all = [];
+  posted = [];
+  ended = false;
+  constructor() {
+    FakeWorker.all.push(this);
+  }
+  postMessage(message) {
+    this.posted.push(message);
+    if (message.module) queueMicrotask(() => this.onmessage({data: {describe: {gates: []}}}));
+  }
+  answer(value) {
+    this.onmessage({data: {id: this.posted.at(-1).id, answer: value}});
+  }
+  terminate() {
+    this.ended = true;
+  }
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+const emptyModule = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
+
+async function startEngine(t) {
+  FakeWorker.all = [];
+  const fetched = t.mock.method(globalThis, 'fetch', async () => new Response(emptyModule));
+  const engine = new Engine(() => new FakeWorker(), '/worker.js');
+  await engine.start('/policy.wasm', 'ab'.repeat(32));
+  assert.equal(fetched.mock.calls[0].arguments[1].integrity, 'sha256-q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s=');
+  return engine;
+}
+
+test('of the questions asked meanwhile only the last is put', async (t) => {
+  const engine = await startEngine(t);
+  const [worker] = FakeWorker.all;
+  const first = engine.ask('first');
+  await turn();
+  const second = engine.ask('second');
+  const third = engine.ask('third');
+  assert.equal(await second, undefined);
+  worker.answer('one');
+  assert.equal((await first).answer, 'one');
+  await turn();
+  assert.equal(worker.posted.at(-1).form, 'third');
+  worker.answer('three');
+  assert.equal((await third).answer, 'three');
+});
+
+test('a worker that takes too long is ended and replaced', async (t) => {
+  const engine = await startEngine(t);
+  t.mock.timers.enable({apis: ['setTimeout']});
+  const answer = engine.ask('endless');
+  await turn();
+  t.mock.timers.tick(patience - 1);
+  assert.equal(FakeWorker.all[0].ended, false);
+  t.mock.timers.tick(1);
+  assert.equal((await answer).answer.error.code, 'TIMEOUT');
+  assert.equal(FakeWorker.all[0].ended, true);
+  const next = engine.ask('next');
+  await turn();
+  FakeWorker.all[1].answer('fine');
+  assert.equal((await next).answer, 'fine');
+});
+
+test('a worker that fails is replaced, and the question is not put again', async (t) => {
+  const engine = await startEngine(t);
+  const answer = engine.ask('poison');
+  await turn();
+  FakeWorker.all[0].onerror({preventDefault() {}});
+  assert.equal((await answer).answer.error.code, 'INTERNAL');
+  await turn();
+  assert.equal(FakeWorker.all[1].posted.filter((message) => message.form).length, 0);
+});

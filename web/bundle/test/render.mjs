@@ -1,0 +1,37 @@
+// node render.mjs CASES: renders answers as the page does and prints their HTML as a JSON array. CASES is a file with an
+// array of {operation, request, answer}. The DOM is as much of one as the renderer uses.
+import {readFileSync} from 'node:fs';
+import process from 'node:process';
+import {readAnswer} from '../src/answer.js';
+import {reply} from '../src/render.js';
+import {live} from '../src/sentences.js';
+
+const escape = (text) => String(text).replace(/[&<>"']/g, (c) => ({'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#34;', "'": '&#39;'})[c]);
+
+class Element {
+  attributes = [];
+  children = [];
+  constructor(name) {
+    this.name = name;
+  }
+  setAttribute(name, value) {
+    this.attributes.push(value === '' ? name : `${name}="${escape(value)}"`);
+  }
+  append(...children) {
+    this.children.push(...children);
+  }
+  toString() {
+    return `<${[this.name, ...this.attributes].join(' ')}>${html(this.children)}</${this.name}>`;
+  }
+}
+
+const html = (nodes) => nodes.map((node) => (node instanceof Element ? String(node) : escape(node))).join('');
+globalThis.document = {createElement: (name) => new Element(name)};
+
+const cases = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+// The places are made up from the path, in the same way as by the test that compares.
+const place = (path) => [path.length, 3];
+process.stdout.write(JSON.stringify(cases.map(({operation, request, answer}) => {
+  const a = readAnswer(operation, request, answer, place);
+  return {html: html(reply(a)), live: live(a)};
+})));
