@@ -224,7 +224,7 @@ func verdict(d views.Decision) string {
 func because(code, ignored string) string {
 	text := sentence(code)
 	if ignored != "" {
-		text += ", but " + sentence(ignored)
+		text += ", but " + cmp.Or(ignoredSentences[ignored], strings.ReplaceAll(ignored, "_", " "))
 	}
 	return text
 }
@@ -252,6 +252,15 @@ var sentences = map[string]string{
 	"already_decided":      "already decided",
 	"not_consulted":        "not asked",
 	"unknown_action":       "no release that is modelled knows this action",
+}
+
+// ignoredSentences says why a rule that matched does not decide.
+var ignoredSentences = map[string]string{
+	"unknown_action": "this release does not know the action",
+	"gate_off":       "the gate RestartAllContainersOnContainerExits is off",
+	"sidecar":        "a sidecar is restarted anyway",
+	"init_completed": "an init container that succeeded is not run again",
+	"no_policy":      "rules count only beside a restartPolicy of the container",
 }
 
 // sentence returns the words for a code; a code of a later release stands for itself.

@@ -1,0 +1,395 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/podfate/podfate/policy/ops"
+	"github.com/podfate/podfate/schema"
+	"go.yaml.in/yaml/v3"
+)
+
+// result is what a command did.
+type result struct {
+	status   int
+	out, err string
+}
+
+func podfate(t testing.TB, stdin string, args ...string) result {
+	t.Helper()
+	var out, errs bytes.Buffer
+	status := Main(t.Context(), args, Streams{In: strings.NewReader(stdin), Out: &out, Err: &errs})
+	return result{status, out.String(), errs.String()}
+}
+
+func read(t testing.TB, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"main","image":"i"}]}}`
+
+// TestJSONIsWhatTheCoreWrites: a request that is given as it is comes back as the core answers it, through each engine.
+func TestJSONIsWhatTheCoreWrites(t *testing.T) {
+	requests := map[string][]string{
+		"validate": {`{"manifest":` + pod + `}`, `{"manifest":{"kind":"Pod"}}`, `{"manifest":7}`, `{}`},
+		"decide": {
+			`{"manifest":` + pod + `,"exits":[{"exitCode":1}]}`,
+			`{"manifest":` + pod + `,"exits":[{"container":"other","exitCode":1}]}`,
+			`{"cluster":{"version":"1.20"},"manifest":` + pod + `,"exits":[{"exitCode":1}]}`,
+			`{"manifest":` + pod + `,"exits":[{"exitCode":1}],"more":1}`,
+		},
+	}
+	for _, engine := range engines {
+		for name, list := range requests {
+			op, _ := ops.Lookup(name)
+			for _, request := range list {
+				want, failed := ops.Call(op.Number, []byte(request))
+				got := podfate(t, request, name, "-f", "-", "-o", "json", "--engine", engine)
+				if got.out != string(want)+"\n" || got.err != "" {
+					t.Errorf("%s %s %s:\n got %s%s\nwant %s", engine, name, request, got.out, got.err, want)
+				}
+				if bad := failed || strings.HasPrefix(string(want), `{"valid":false`); (got.status == StatusFaults) != bad || got.status > StatusFaults {
+					t.Errorf("%s %s: status %d", name, request, got.status)
+				}
+			}
+		}
+		want, _ := ops.Call(1, []byte(`{"module":`+string(moduleMember())+`}`))
+		if got := podfate(t, "", "describe", "-o", "json", "--engine", engine); got.out != string(want)+"\n" || got.status != 0 {
+			t.Errorf("%s describe: status %d, %s%s", engine, got.status, got.out, got.err)
+		}
+	}
+}
+
+// TestFlagsAreTheRequest: flags say the same as a request that is written out.
+func TestFlagsAreTheRequest(t *testing.T) {
+	request := `{"cluster":{"version":"1.34","featureGates":{"ContainerRestartRules":true}},"fieldValidation":"Warn","manifest":` + pod +
+		`,"exits":[{"container":"main","exitCode":137,"reason":"OOMKilled"},{"exitCode":-1}]}`
+	want, _ := ops.Call(3, []byte(request))
+	got := podfate(t, pod, "decide", "-f", "-", "--exit", "main=137:OOMKilled", "--exit", "-1",
+		"--kubernetes-version", "1.34", "--feature-gates", "ContainerRestartRules=true", "--validate=warn", "-o", "json")
+	if got.out != string(want)+"\n" {
+		t.Errorf("got %s%s\nwant %s", got.out, got.err, want)
+	}
+	if got := podfate(t, pod, "validate", "-f", "-", "--validate", "-o", "json"); got.status != 0 {
+		t.Errorf("--validate alone: status %d, %s", got.status, got.err)
+	}
+}
+
+func TestYAMLOutputSaysTheSame(t *testing.T) {
+	for _, args := range [][]string{
+		{"decide", "-f", "testdata/pod.yaml", "--exit", "main=42"},
+		{"decide", "-f", "testdata/bad.yaml", "--exit", "main=42"},
+		{"validate", "-f", "testdata/bad.yaml"},
+		{"describe"},
+	} {
+		asJSON, asYAML := podfate(t, "", append(args, "-o", "json")...), podfate(t, "", append(args, "-o", "yaml")...)
+		var want, got any
+		if err := json.Unmarshal([]byte(asJSON.out), &want); err != nil {
+			t.Fatalf("%v: %v: %s", args, err, asJSON.err)
+		}
+		if err := yaml.Unmarshal([]byte(asYAML.out), &got); err != nil {
+			t.Fatalf("%v: %v:\n%s", args, err, asYAML.out)
+		}
+		if !reflect.DeepEqual(normal(got), want) || asYAML.status != asJSON.status {
+			t.Errorf("%v:\n%s\n%s", args, asYAML.out, asJSON.out)
+		}
+		if strings.Contains(asYAML.out, "{\"") {
+			t.Errorf("%v: flow style is left:\n%s", args, asYAML.out)
+		}
+	}
+}
+
+// normal turns the integers of YAML into what encoding/json makes of them.
+func normal(v any) any {
+	switch v := v.(type) {
+	case int:
+		return float64(v)
+	case map[string]any:
+		for name, child := range v {
+			v[name] = normal(child)
+		}
+	case []any:
+		for i, child := range v {
+			v[i] = normal(child)
+		}
+	}
+	return v
+}
+
+func TestYAMLQuotesWhatOldReadersMistake(t *testing.T) {
+	p := &printer{Streams: Streams{Out: new(bytes.Buffer)}}
+	for _, text := range []string{"yes", "No", "on", "OFF", "y", "null", "~", "1.37", "012", "1_000", "12:30", "", " a", "a: b", "a #b", "- a", "0x1", ".inf", "a\nb", "é", "=", "<<", "\u2028"} {
+		out := new(bytes.Buffer)
+		p.Out = out
+		answer, err := json.Marshal(map[string]string{"a": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.yaml(outcome{answer: answer}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(out.String(), `a: "`) && text != "=" {
+			t.Errorf("%q is written as %s", text, out)
+		}
+		docs, err := schema.Decode(out.Bytes()) // reads YAML as Kubernetes does, that is 1.1
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		var back map[string]any
+		if err := json.Unmarshal(docs[0].JSON(), &back); err != nil || back["a"] != text {
+			t.Errorf("%q comes back as %v", text, back["a"])
+		}
+	}
+}
+
+func TestDecideText(t *testing.T) {
+	got := podfate(t, "", "decide", "-f", "testdata/pod.yaml", "--exit", "main=42", "--exit", "1:Error")
+	want := `Pod trainer (testdata/pod.yaml), Kubernetes 1.37
+
+main exits with 42: Restart, by rule 0
+  matched      spec.containers[0].restartPolicyRules[0]  line 12  In [42] → Restart  the code is in the list
+  not reached  spec.containers[0].restartPolicy          line 10  Never              already decided
+  not reached  spec.restartPolicy                        line 6   Never              already decided
+
+main exits with 1 (Error): Stop, because restartPolicy is Never
+  not matched  spec.containers[0].restartPolicyRules[0]  line 12  In [42] → Restart  the code is not in the list
+  matched      spec.containers[0].restartPolicy          line 10  Never              restartPolicy is Never
+  not reached  spec.restartPolicy                        line 6   Never              already decided
+`
+	if got.out != want || got.err != "" || got.status != 0 {
+		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
+	}
+}
+
+// TestEveryCodeHasASentence asks about many Pods and looks for the words of each code that comes back.
+func TestEveryCodeHasASentence(t *testing.T) {
+	seen := map[string]bool{}
+	rules := []string{
+		`[]`,
+		`[{"action":"Restart","exitCodes":{"operator":"In","values":[1]}},{"action":"Restart","exitCodes":{"operator":"NotIn","values":[0]}}]`,
+		`[{"action":"Restart","exitCodes":{"operator":"Between","values":[1]}}]`,
+		`[{"action":"Pause","exitCodes":{"operator":"In","values":[1]}}]`,
+		`[{"action":"Restart"}]`,
+	}
+	for _, version := range []string{"", `"version":"1.33"`, `"version":"1.36"`} {
+		for _, pod := range []string{"", "Always", "OnFailure", "Never"} {
+			for _, container := range []string{"", "Always", "OnFailure", "Never"} {
+				for _, list := range rules {
+					for _, kind := range []string{"containers", "initContainers", "ephemeralContainers"} {
+						for _, exit := range []string{`{"container":"x","exitCode":0}`, `{"container":"x","exitCode":1}`, `{"container":"x","exitCode":1,"reason":"OOMKilled"}`} {
+							c := `{"name":"x","image":"i"`
+							if container != "" {
+								c += `,"restartPolicy":"` + container + `","restartPolicyRules":` + list
+							}
+							spec := `"` + kind + `":[` + c + `}]`
+							if kind != "containers" {
+								spec += `,"containers":[{"name":"y","image":"i"}]`
+							}
+							if pod != "" {
+								spec += `,"restartPolicy":"` + pod + `"`
+							}
+							answer, failed := ops.Call(3, []byte(`{"cluster":{`+version+`},"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{`+spec+`}},"exits":[`+exit+`]}`))
+							if !failed {
+								collectCodes(t, answer, seen)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	delete(seen, "rule_matched") // is said by naming the rule
+	for code := range seen {
+		if sentences[code] == "" {
+			t.Errorf("no sentence for %s", code)
+		}
+	}
+	if len(seen) < 12 {
+		t.Errorf("only %d codes were seen", len(seen))
+	}
+}
+
+func collectCodes(t *testing.T, answer []byte, seen map[string]bool) {
+	t.Helper()
+	var a struct {
+		Decisions []struct {
+			Because   string
+			Undecided struct{ Reason string }
+			Trace     []struct{ Code, Ignored string }
+		}
+	}
+	if err := json.Unmarshal(answer, &a); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range a.Decisions {
+		for _, code := range []string{d.Because, d.Undecided.Reason} {
+			if code != "" {
+				seen[code] = true
+			}
+		}
+		for _, s := range d.Trace {
+			seen[s.Code] = true
+			if s.Ignored != "" && ignoredSentences[s.Ignored] == "" {
+				t.Errorf("no sentence for a rule that is ignored because of %s", s.Ignored)
+			}
+		}
+	}
+}
+
+func TestLivePod(t *testing.T) {
+	got := podfate(t, read(t, "testdata/live.yaml"), "decide", "-f", "-", "--exit", "main=137")
+	if got.status != 0 || got.err != "" || !strings.Contains(got.out, "main exits with 137: Restart, because restartPolicy is OnFailure and the code is not 0") {
+		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
+	}
+}
+
+func TestFaultsHaveFileLineAndColumn(t *testing.T) {
+	got := podfate(t, "", "validate", "-f", "testdata/bad.yaml")
+	want := "testdata/bad.yaml:7:5: spec.containers[0].restartPolicy: Required value:"
+	if got.status != StatusFaults || !strings.Contains(got.err, want) || !strings.Contains(got.err, "testdata/bad.yaml:11:19: spec.containers[0].restartPolicyRules[0].exitCodes.operator: Unsupported value: \"Between\"") {
+		t.Errorf("status %d\n%s%s\nwant %s", got.status, got.out, got.err, want)
+	}
+	if got.out != "Pod trainer (testdata/bad.yaml): not valid in Kubernetes 1.37, 2 faults\n" {
+		t.Errorf("%s", got.out)
+	}
+	got = podfate(t, "a: [\n", "validate", "-f", "-")
+	if got.status != StatusFaults || !strings.HasPrefix(got.err, "stdin:1:") || got.out != "" {
+		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
+	}
+}
+
+func TestTerminalIsNotWrittenTo(t *testing.T) {
+	text := strings.ReplaceAll(read(t, "testdata/pod.yaml"), "name: main", `name: "\e[2J\u202Eevil"`)
+	for _, args := range [][]string{{"decide", "-f", "-", "--exit", "1"}, {"validate", "-f", "-"}, {"decide", "-f", "-", "--exit", "\x1b]0;x\a=1"}} {
+		got := podfate(t, text, args...)
+		for _, r := range []string{"\x1b", "\u202e", "\a"} {
+			if strings.Contains(got.out+got.err, r) {
+				t.Errorf("%v: %q comes out raw: %q %q", args, r, got.out, got.err)
+			}
+		}
+	}
+}
+
+func TestFoldersAndStreams(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("m/a.yaml", pod+"\n")
+	write("m/b/c.yml", "apiVersion: v1\nkind: List\nitems:\n- "+pod+"\n- "+pod+"\n")
+	write("m/b/d.json", pod)
+	write("m/notes.txt", "not a manifest: [")
+	broken := write("m/e.yaml", "a: [\n")
+	scenario := write("scenario.yaml", "apiVersion: podfate.dev/v1\nkind: Scenario\ncluster: {version: \"1.35\"}\n")
+
+	got := podfate(t, "", "validate", "-f", filepath.Join(dir, "m"), "-f", scenario)
+	if got.status != StatusFaults || strings.Count(got.out, "valid in Kubernetes 1.35") != 4 {
+		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
+	}
+	if !strings.Contains(got.err, broken+":") || strings.Contains(got.err, "notes.txt") {
+		t.Errorf("%s", got.err)
+	}
+	got = podfate(t, pod+"\n---\n"+pod, "validate", "-f", "-", "-o", "json")
+	if lines := strings.Split(strings.TrimSuffix(got.out, "\n"), "\n"); len(lines) != 2 || got.status != 0 {
+		t.Errorf("status %d, %d lines\n%s", got.status, len(lines), got.out)
+	}
+	if got := podfate(t, "", "validate", "-f", t.TempDir()); got.status != StatusUsage {
+		t.Errorf("empty folder: status %d\n%s", got.status, got.err)
+	}
+	got = podfate(t, "", "decide", "-f", scenario)
+	if got.status != StatusFaults || !strings.Contains(got.err, "manifest") || !strings.Contains(got.err, "--exit") {
+		t.Errorf("scenario alone: status %d\n%s%s", got.status, got.out, got.err)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	for _, c := range []struct {
+		args   string
+		status int
+		says   string
+	}{
+		{"decid", 2, "decide"},
+		{"decide --exti 1 -f x", 2, "Did you mean --exit?"},
+		{"decide --kube 1.36", 2, "Did you mean --kubernetes-version?"},
+		{"decide testdata/pod.yaml", 2, "Did you mean -f testdata/pod.yaml?"},
+		{"describe testdata/pod.yaml", 2, "unexpected argument"},
+		{"decide", 2, "-f"},
+		{"validate -f testdata/nothing.yaml", 2, "testdata/nothing.yaml: no such file"},
+		{"decide -f testdata/pod.yaml --exit main", 2, "NAME=CODE"},
+		{"decide -f testdata/pod.yaml --exit =1", 2, "NAME=CODE"},
+		{"decide -f testdata/pod.yaml --exit main=99999999999", 2, "NAME=CODE"},
+		{"decide -f testdata/pod.yaml --exit main=1 -o xml", 2, "text, json, yaml"},
+		{"decide -f testdata/pod.yaml --exit main=1 --engine jit", 2, "native or wasm"},
+		{"validate -f testdata/pod.yaml --feature-gates ContainerRestartRules", 2, "NAME=true"},
+		{"validate -f testdata/pod.yaml --validate=perhaps", 2, "strict, warn or ignore"},
+		{"validate -f testdata/pod.yaml --kubernetes-version 1.2", 1, "1.2"},
+		{"validate -f testdata/pod.yaml --feature-gates NoSuchGate=true", 1, "NoSuchGate"},
+		{"decide -f testdata/pod.yaml", 1, "add --exit NAME=CODE"},
+		{"decide -f testdata/pod.yaml --exit other=1", 1, `podfate: exits[0].container: the Pod has no container "other" (possible: main)`},
+		{"serve --addr 8080", 2, "HOST:PORT"},
+		{"serve --engine jit", 2, "wasm or native"},
+		{"serve --log-level loud", 2, "debug, info, warn or error"},
+		{"serve extra", 2, "unexpected argument"},
+		{"--addr 8080", 2, "HOST:PORT"},
+	} {
+		got := podfate(t, "", strings.Fields(c.args)...)
+		if got.status != c.status || !strings.Contains(got.err, c.says) || got.out != "" {
+			t.Errorf("podfate %s: status %d, want %d with %q\n%s%s", c.args, got.status, c.status, c.says, got.out, got.err)
+		}
+		if !strings.HasSuffix(got.err, "\n") || c.status == 2 && !strings.HasPrefix(got.err, "podfate: ") {
+			t.Errorf("podfate %s: %q", c.args, got.err)
+		}
+	}
+}
+
+// TestHelp: each command explains itself.
+func TestHelp(t *testing.T) {
+	for _, op := range append(ops.Table(), ops.Operation{Name: "serve"}) {
+		got := podfate(t, "", op.Name, "--help")
+		if got.status != 0 || !strings.Contains(got.out, "Examples:") || !strings.Contains(got.out, "podfate "+op.Name) {
+			t.Errorf("%s: status %d\n%s%s", op.Name, got.status, got.out, got.err)
+		}
+	}
+	got := podfate(t, "", "--version")
+	if got.status != 0 || !strings.Contains(got.out, "sha256:") || !strings.HasPrefix(got.out, "podfate ") {
+		t.Errorf("--version: status %d, %s", got.status, got.out)
+	}
+	if got := podfate(t, "", "completion", "bash"); got.status != 0 || got.out == "" {
+		t.Errorf("completion: status %d, %s", got.status, got.err)
+	}
+	if got := podfate(t, "", "__complete", "decide", "--feature-gates", ""); !strings.Contains(got.out, "ContainerRestartRules=true") {
+		t.Errorf("completion of gates: %s", got.out)
+	}
+}
+
+// TestEveryOperationIsAVerb also runs those that verbs.go knows nothing about.
+func TestEveryOperationIsAVerb(t *testing.T) {
+	root := newRoot(Streams{Out: io.Discard, Err: io.Discard})
+	for _, op := range append(ops.Table(), ops.Operation{Name: "later", Summary: "Of a later release."}) {
+		command, _, err := root.Find([]string{op.Name})
+		if op.Name == "later" {
+			command, err = newVerb(op, Streams{}), nil
+		}
+		if err != nil || command.Name() != op.Name || command.Short != op.Summary {
+			t.Errorf("%s: %v", op.Name, err)
+		}
+	}
+}
