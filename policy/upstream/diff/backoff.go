@@ -144,8 +144,11 @@ func (s *sequence) wild() {
 		s.now += s.run() / pick[policy.Millis](s.g, 1, 2, 10)
 		s.now = max(s.now, 0)
 		s.real.SetTime(s.now)
-		if s.g.oneIn(2) {
+		switch s.g.r.IntN(4) {
+		case 0:
 			finished = max(0, s.now-policy.Millis(s.g.r.IntN(20_000)))
+		case 1: // the wait is over now, a moment ago or in a moment
+			finished = max(0, s.now-s.entry.Delay+policy.Millis(s.g.r.IntN(3)-1))
 		}
 		switch s.g.r.IntN(3) {
 		case 0:

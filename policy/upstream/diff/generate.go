@@ -35,6 +35,7 @@ func pick[T any](g *generator, from ...T) T { return from[g.r.IntN(len(from))] }
 var kinds = []string{
 	`"apiVersion":"v1","kind":"PodTemplate","template":TEMPLATE`,
 	`"apiVersion":"v1","kind":"ReplicationController","spec":{"selector":{"app":"a"},"template":TEMPLATE}`,
+	`"apiVersion":"v1","kind":"ReplicationController","spec":{"selector":{"app":"a"}}`,
 	`"apiVersion":"apps/v1","kind":"Deployment","spec":{"selector":{"matchLabels":{"app":"a"}},"template":TEMPLATE}`,
 	`"apiVersion":"apps/v1","kind":"ReplicaSet","spec":{"selector":{"matchLabels":{"app":"a"}},"template":TEMPLATE}`,
 	`"apiVersion":"apps/v1","kind":"StatefulSet","spec":{"serviceName":"a","selector":{"matchLabels":{"app":"a"}},"template":TEMPLATE}`,
@@ -74,11 +75,21 @@ func (g *generator) podSpec(job bool) {
 		func() { g.list("initContainers", pick(g, 0, 0, 1, 1, 2, 3)) },
 		func() { g.list("ephemeralContainers", pick(g, 0, 0, 0, 0, 0, 0, 1, 2)) },
 		func() {
-			known := []string{`"Always"`, `"OnFailure"`, `"Never"`}
+			known := policies
 			if job {
 				known = []string{`"Never"`, `"OnFailure"`, `"Never"`, `"Always"`}
 			}
 			g.field("restartPolicy", g.word(known...))
+		},
+		func() {
+			if g.oneIn(8) {
+				g.field("activeDeadlineSeconds", pick(g, "null", "-1", "0", "1", "600", "2147483647", "2147483648", "-9223372036854775808", "9223372036854775807"))
+			}
+		},
+		func() {
+			if g.oneIn(8) {
+				g.field("terminationGracePeriodSeconds", pick(g, "null", "-1", "0", "1", "30", "9223372036854775807"))
+			}
 		},
 	}
 	g.r.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
@@ -114,28 +125,71 @@ func (g *generator) list(name string, n int) {
 }
 
 func (g *generator) container(list string) {
-	name := "c" + strconv.Itoa(g.names)
-	if g.names++; !g.admissible && g.oneIn(50) {
-		name = "c0"
-	}
-	g.b.WriteString(`{"name":"` + name + `","image":"i",`)
-	if list == "ephemeralContainers" && g.oneIn(2) { // their own faults would be the only ones otherwise
-		g.close(`}`)
-		return
-	}
-	policies := []string{`"Always"`, `"OnFailure"`, `"Never"`}
-	if g.careful && g.oneIn(3) { // no rules then: they would need a policy
-		g.close(`}`)
-		return
-	}
+	g.b.WriteString(`{"name":` + g.name() + `,"image":"i",`)
 	fields := []func(){func() { g.field("restartPolicy", g.word(policies...)) }, g.rules}
-	if g.oneIn(2) {
-		fields[0], fields[1] = fields[1], fields[0]
+	if g.careful && g.oneIn(3) { // rules would need a policy
+		fields = nil
 	}
+	ephemeral := list == "ephemeralContainers"
+	if ephemeral && g.oneIn(2) { // their own faults would be the only ones otherwise
+		fields = nil
+	}
+	if ephemeral && g.oneIn(3) {
+		g.field("targetContainerName", pick(g, `"c0"`, `"c1"`, `"c2"`, `"nobody"`, `""`, `null`))
+	}
+	if !g.admissible && g.oneIn(6) {
+		fields = append(fields, g.besides)
+	}
+	g.r.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
 	for _, f := range fields {
 		f()
 	}
 	g.close(`}`)
+}
+
+// policies are those of Pods and containers.
+var policies = []string{`"Always"`, `"OnFailure"`, `"Never"`}
+
+// name returns the name of the next container: c0, c1 and so on, sometimes one that is taken or not allowed.
+func (g *generator) name() string {
+	n := g.names
+	g.names++
+	if g.admissible || !g.oneIn(30) {
+		return `"c` + strconv.Itoa(n) + `"`
+	}
+	if g.careful {
+		return pick(g, `"a"`, `"0"`, `"a-b"`, `"`+strings.Repeat("a", 63)+`"`)
+	}
+	return pick(g, `"c0"`, `"c0"`, `""`, `null`, `"A"`, `"a.b"`, `"a..b"`, `"-a"`, `"a-"`, `"a.-b"`, `"a_b"`, `"\u00e9"`, `"a\u0000<"`,
+		`"`+strings.Repeat("a", 64)+`"`, `"`+strings.Repeat("a.", 40)+`"`)
+}
+
+// besides writes fields whose faults depend on the restart policies or on the kind of container.
+func (g *generator) besides() {
+	const probe = `{"tcpSocket":{"port":80}}`
+	for _, name := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
+		if g.oneIn(4) {
+			g.field(name, pick(g, probe, probe, "null"))
+		}
+	}
+	if g.oneIn(4) {
+		g.field("lifecycle", pick(g, `{"preStop":{"exec":{"command":["x"]}}}`, `null`))
+	}
+	if g.oneIn(2) {
+		return
+	}
+	g.b.WriteString(`"resizePolicy":[`)
+	for range g.r.IntN(4) {
+		if !g.careful && g.oneIn(10) {
+			g.b.WriteString(`null,`)
+			continue
+		}
+		g.b.WriteString(`{`)
+		g.field("resourceName", g.word(`"cpu"`, `"memory"`))
+		g.field("restartPolicy", g.word(`"NotRequired"`, `"RestartContainer"`))
+		g.close(`},`)
+	}
+	g.close(`],`)
 }
 
 // rules writes restartPolicyRules.

@@ -90,8 +90,9 @@ func owned(faults []Fault) []string {
 	return texts
 }
 
-var ownedPath = regexp.MustCompile(`^(spec\.|template\.spec\.|spec\.template\.spec\.|spec\.jobTemplate\.spec\.template\.spec\.)` +
-	`(restartPolicy|(containers|initContainers|ephemeralContainers)(\[\d+\]\.(restartPolicy|restartPolicyRules.*))?)$`)
+var ownedPath = regexp.MustCompile(`^(spec\.template|(spec\.|template\.spec\.|spec\.template\.spec\.|spec\.jobTemplate\.spec\.template\.spec\.)` +
+	`(restartPolicy|activeDeadlineSeconds|(containers|initContainers|ephemeralContainers)` +
+	`(\[\d+\]\.(name|restartPolicy|restartPolicyRules.*|resizePolicy.*|lifecycle|livenessProbe|readinessProbe|startupProbe|targetContainerName))?))$`)
 
 // answer is the part of a validate answer that is compared.
 type answer struct {

@@ -48,7 +48,11 @@ func resourceOf(object runtime.Object) (resource, error) {
 	case *core.PodTemplate:
 		return resource{podtemplate.Strategy, "/v1/podtemplates", "template.spec.", &o.Template.Spec}, nil
 	case *core.ReplicationController:
-		return resource{replicationcontroller.Strategy, "/v1/replicationcontrollers", "spec.template.spec.", &o.Spec.Template.Spec}, nil
+		r := resource{replicationcontroller.Strategy, "/v1/replicationcontrollers", "spec.template.spec.", &core.PodSpec{}}
+		if o.Spec.Template != nil { // which is optional only here
+			r.spec = &o.Spec.Template.Spec
+		}
+		return r, nil
 	case *apps.Deployment:
 		return resource{deployment.Strategy, "apps/v1/deployments", "spec.template.spec.", &o.Spec.Template.Spec}, nil
 	case *apps.ReplicaSet:
