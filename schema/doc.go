@@ -47,6 +47,6 @@
 //
 // sigs.k8s.io/yaml has no positions and expands aliases without a bound: 1 MiB of text can become 945 MB. yaml/v3 has
 // positions and builds a tree in proportion to the text, but follows YAML 1.2 in places where Kubernetes follows 1.1.
-// Reading with one and checking with the other costs 1.5 times the time. Writing a YAML reader of our own was refused:
+// The tree costs as much time as the conversion, about 25 µs for a small Pod. Writing a YAML reader of our own was refused:
 // it would have to make the mistakes of Kubernetes' reader exactly. Look again when sigs.k8s.io/yaml hands out nodes.
 package schema

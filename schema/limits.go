@@ -7,8 +7,8 @@ import (
 
 // Limits of one text. A real Job has less than 10 KiB, 200 values and 12 levels; Kubernetes itself stops at 3 MiB.
 //
-// The arithmetic: reading costs at most about 350 bytes of memory for each byte of a document, in the worst form (a
-// list of comments), so that 128 KiB cost 45 MiB once, and they are read in 40 ms. Together with what converting
+// The arithmetic: reading costs at most about 370 bytes of memory for each byte of a document, in the worst form (a
+// list of comments), so that 128 KiB cost 46 MiB once, garbage included, and they are read in 40 ms. Together with what converting
 // takes that stays below 64 MiB and 100 ms on a small machine. Everything else is counted on the node tree, before
 // a single value is built.
 const (
