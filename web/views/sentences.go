@@ -163,8 +163,8 @@ func faults(a *Answer) []Fault {
 	return []Fault{{Detail: a.Error.Message, Place: a.Error.Place}}
 }
 
-// live is what a screen reader announces about an answer, once.
-func live(a *Answer) string {
+// Live is what a screen reader is told about an answer, once.
+func Live(a *Answer) string {
 	if list := faults(a); len(list) > 0 {
 		return say("live.fault", "verdict", headline(a), "message", message(list[0]))
 	}

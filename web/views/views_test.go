@@ -1,0 +1,197 @@
+package views
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/url"
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// table reads a table that the browser's tests read as well.
+func table[T any](t *testing.T, name string) []T {
+	t.Helper()
+	text, err := os.ReadFile("../testdata/" + name + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []T
+	if err := json.Unmarshal(text, &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list) == 0 {
+		t.Fatal("the table is empty")
+	}
+	return list
+}
+
+func TestParseExits(t *testing.T) {
+	for _, c := range table[struct {
+		Text  string
+		Exits []Exit
+		Fault string
+	}](t, "exits") {
+		exits, fault := Form{Exits: c.Text}.ParseExits()
+		switch {
+		case c.Fault != "":
+			if fault == nil || fault.Path != c.Fault || fault.Code != "bad_format" {
+				t.Errorf("%q: %v, %+v, want a fault at %s", c.Text, exits, fault, c.Fault)
+			}
+		case fault != nil || len(exits)+len(c.Exits) > 0 && !reflect.DeepEqual(exits, c.Exits):
+			t.Errorf("%q: %+v, %+v, want %+v", c.Text, exits, fault, c.Exits)
+		}
+	}
+	if _, fault := (Form{Exits: strings.Repeat("1 ", MaxExitsShown+1)}).ParseExits(); fault == nil || fault.Path != "exits[64]" {
+		t.Errorf("too many exits: %+v", fault)
+	}
+}
+
+func TestVisible(t *testing.T) {
+	for _, c := range table[struct{ Text, Shown string }](t, "visible") {
+		if got := Visible(c.Text); got != c.Shown {
+			t.Errorf("%q: %q, want %q", c.Text, got, c.Shown)
+		}
+	}
+}
+
+func TestCommands(t *testing.T) {
+	for _, c := range table[struct {
+		Form                                      Form
+		Command, Curl, Origin, Operation, Request string
+	}](t, "commands") {
+		if got := CommandLine(c.Form); got != c.Command {
+			t.Errorf("got  %s\nwant %s", got, c.Command)
+		}
+		p := Page{Origin: c.Origin, Answer: &Answer{Operation: c.Operation, Request: c.Request}}
+		if got := Curl(p); got != c.Curl {
+			t.Errorf("got  %s\nwant %s", got, c.Curl)
+		}
+	}
+}
+
+func TestReadForm(t *testing.T) {
+	f := ReadForm(url.Values{
+		"manifest": {"a: 1\r\nb: 2\r\n"}, "exits": {"main=1"}, "version": {"1.36"}, "validation": {"Warn"},
+		"gate.A": {"true"}, "gate.B": {""}, "gate.C": {"maybe"}, "gate.D": {"false"}, "other": {"x"},
+	})
+	want := Form{Manifest: "a: 1\nb: 2\n", Exits: "main=1", Version: "1.36", Validation: "Warn", Gates: map[string]string{"A": "true", "D": "false"}}
+	if !reflect.DeepEqual(f, want) {
+		t.Errorf("got %+v, want %+v", f, want)
+	}
+	if f.Operation() != "decide" || (Form{Exits: " \n"}).Operation() != "validate" {
+		t.Error("the exits choose the operation")
+	}
+}
+
+// Every code that the core can answer with has its sentence: a key that is missing would show the bare code.
+func TestSentencesExist(t *testing.T) {
+	keys := map[string][]string{
+		"by.container.": {"policy_always", "policy_never", "policy_on_failure_failed", "policy_on_failure_succeeded", "sidecar_always_restarts"},
+		"by.pod.":       {"policy_always", "policy_never", "policy_on_failure_failed", "policy_on_failure_succeeded", "init_retried"},
+		"by.default.":   {"policy_always", "unknown_pod_policy", "init_completed", "ephemeral_never_restarts"},
+		"by.rule.":      {"rule_matched"},
+		"why.": {"in", "not_in", "no_exit_codes", "unknown_operator", "unknown_policy", "gate_off", "not_set", "earlier_rule_matched", "already_decided", "not_consulted",
+			"policy_always", "policy_never", "policy_on_failure_failed", "policy_on_failure_succeeded", "unknown_pod_policy", "sidecar_always_restarts",
+			"init_completed", "init_retried", "ephemeral_never_restarts"},
+		"ignored.": {"unknown_action", "gate_off", "sidecar", "init_completed", "no_policy"},
+		"result.":  {"matched", "not_matched", "skipped", "not_reached"},
+		"glyph.":   {"matched", "not_matched", "skipped", "not_reached", "Restart", "RestartAllContainers", "Stop", ""},
+		"means.":   {"Restart", "RestartAllContainers", "Stop", "unknown_action", "unknown_operator"},
+	}
+	for prefix, codes := range keys {
+		for _, c := range codes {
+			if !known(prefix + c) {
+				t.Errorf("text.json has no %s%s", prefix, c)
+			}
+		}
+	}
+}
+
+func page(t *testing.T, p Page) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Playground(p).Render(context.Background(), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+var module = Module{
+	ABI: "1.0", Schema: "v1", Versions: []string{"1.36", "1.37"}, DefaultVersion: "1.37",
+	Gates: []Gate{{"SomeGate", []GateRelease{{"1.37", true, "Beta", false}}}},
+	File:  File{strings.Repeat("ab", 32), 12345}, URL: "/static/policy.abcdef.wasm",
+}
+
+func TestPageShowsTheQuestionAgain(t *testing.T) {
+	html := page(t, Page{Module: module, Form: Form{
+		Manifest: "\n</textarea><script>x</script>", Exits: `a="1`, Version: "1.36", Validation: "Warn", Gates: map[string]string{"SomeGate": "false"},
+	}})
+	for _, want := range []string{
+		">\n\n&lt;/textarea&gt;&lt;script&gt;x&lt;/script&gt;</textarea>", // HTML drops the first line end
+		`value="a=&#34;1"`, `<option value="1.36" selected>`, `<option value="Warn" selected>`, `<option value="false" selected>`, "not in 1.36", "12345 bytes",
+		`<span id="L2">2</span>`,
+	} {
+		if !strings.Contains(html, want) {
+			t.Errorf("no %s in\n%s", want, html)
+		}
+	}
+	if strings.Count(html, "<script") != 1 || regexp.MustCompile(` (?:style|on\w+)=`).MatchString(html) {
+		t.Errorf("the policy of the page forbids inline code and style:\n%s", html)
+	}
+}
+
+func TestEveryControlHasALabel(t *testing.T) {
+	html := page(t, Page{Module: module, Form: Form{Manifest: "a: 1"}})
+	for _, m := range regexp.MustCompile(`<(?:input|select|textarea) id="([^"]+)"`).FindAllStringSubmatch(html, -1) {
+		if !strings.Contains(html, `<label for="`+m[1]+`"`) {
+			t.Errorf("%s has no label", m[1])
+		}
+	}
+	ids := map[string]bool{}
+	for _, m := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(html, -1) {
+		if ids[m[1]] {
+			t.Errorf("the id %s is there twice", m[1])
+		}
+		ids[m[1]] = true
+	}
+}
+
+func TestEditorMarksLines(t *testing.T) {
+	a := &Answer{
+		Decisions: []Decision{{DecidedBy: DecidedBy{Place: Place{Line: 1}}}, {DecidedBy: DecidedBy{Place: Place{Line: 2}}}},
+		Warnings:  []Fault{{Place: Place{Line: 2}}, {}}, Dropped: []Dropped{{Place: Place{Line: 3}}}, Faults: []Fault{{Place: Place{Line: 3}}},
+	}
+	want := map[int]string{1: "decided", 2: "warning", 3: "fault"}
+	if got := marks(a); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	html := page(t, Page{Module: module, Answer: a, Form: Form{Manifest: "a\nb\nc"}})
+	if !strings.Contains(html, `<span id="L3" class="fault">3</span>`) {
+		t.Errorf("line 3 is not marked in\n%s", html)
+	}
+	if long := page(t, Page{Module: module, Form: Form{Manifest: strings.Repeat("\n", 100_000)}}); len(long) > 500_000 {
+		t.Errorf("a text of 100,000 lines makes a page of %d bytes", len(long))
+	}
+}
+
+func TestFaultsOfTheRequestPointAtTheirControl(t *testing.T) {
+	for path, want := range map[string]string{
+		"exits": "exits", "exits[0].container": "exits", "cluster.version": "version", "cluster.featureGates.A": "gates", "fieldValidation": "validation",
+		"spec.containers[0]": "", "": "", "exitsX": "",
+	} {
+		if got := control(path); got != want {
+			t.Errorf("%q: %q, want %q", path, got, want)
+		}
+	}
+	a, err := ReadAnswer("decide", nil, []byte(`{"error":{"code":"EVENT_INVALID","faults":[{"path":"exits[0]","code":"c","detail":"d","line":1,"column":99}]}}`), nil)
+	if err != nil || a.Error.Faults[0].Line != 0 {
+		t.Errorf("a place in the generated request means nothing to a reader: %+v, %v", a, err)
+	}
+	if _, err := ReadAnswer("decide", nil, []byte("busy"), nil); err == nil {
+		t.Error("what is not JSON is no answer")
+	}
+}

@@ -1,0 +1,265 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/podfate/podfate/policy/ops"
+	"github.com/podfate/podfate/policy/policytest"
+	"github.com/podfate/podfate/web"
+	"github.com/podfate/podfate/web/views"
+)
+
+// asked is a request with its answer, as both renderers get it.
+type asked struct {
+	Operation string `json:"operation"`
+	Request   string `json:"request"`
+	Answer    string `json:"answer"`
+}
+
+func ask(t *testing.T, operation, request string) asked {
+	op, known := ops.Lookup(operation)
+	if !known {
+		t.Fatalf("no operation %q", operation)
+	}
+	answer, _ := ops.Call(op.Number, []byte(request))
+	if !json.Valid([]byte(request)) {
+		request = "" // the page has no request then
+	}
+	return asked{operation, request, string(answer)}
+}
+
+// request is what the server asks for a form.
+func request(t *testing.T, f views.Form) string {
+	manifest, err := sigsyaml.YAMLToJSONStrict([]byte(f.Manifest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	exits, fault := f.ParseExits()
+	if fault != nil {
+		t.Fatal(fault.Detail)
+	}
+	members := map[string]any{"manifest": json.RawMessage(manifest), "cluster": map[string]any{"version": f.Version}}
+	if len(exits) > 0 {
+		members["exits"] = exits
+	}
+	text, err := json.Marshal(members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// wanted are the outcomes of the examples: what their titles promise.
+var wanted = map[string]string{
+	"restart-on-exit-codes":  "main exits 42 → Restart",
+	"try-once-init":          "3 exits: 1 Restart, 2 Stop",
+	"two-policies":           "2 exits: 1 Restart, 1 Stop",
+	"kep-5307":               "2 exits: 1 Restart, 1 Stop",
+	"restart-all-containers": "3 exits: 1 Restart, 1 RestartAllContainers, 1 Stop",
+	"gate-off":               "main exits 42 → Stop",
+	"kep-5307-proposal":      "Kubernetes 1.37 refuses this manifest",
+	"wrong-case":             "Kubernetes 1.37 refuses this manifest",
+	"rules-without-policy":   "Kubernetes 1.37 refuses this manifest",
+}
+
+func TestExamples(t *testing.T) {
+	seen := map[string]bool{}
+	for _, e := range web.Examples() {
+		t.Run(e.ID, func(t *testing.T) {
+			if seen[e.ID] || e.Title == "" || e.Question == "" || e.Form.Example != e.ID {
+				t.Errorf("incomplete or repeated: %+v", e)
+			}
+			seen[e.ID] = true
+			for i, line := range strings.Split(e.Form.Manifest, "\n") {
+				if len(line) > 62 {
+					t.Errorf("line %d has %d characters and would be cut off", i+1, len(line))
+				}
+			}
+			q := ask(t, e.Form.Operation(), request(t, e.Form))
+			if html := rendered(t, q); !strings.Contains(html, wanted[e.ID]) || wanted[e.ID] == "" {
+				t.Errorf("want %q in %s", wanted[e.ID], html)
+			}
+			if found, ok := web.FindExample(e.ID); !ok || found.Form.Manifest != e.Form.Manifest {
+				t.Error("not found by its id")
+			}
+		})
+	}
+}
+
+// cases are answers of every shape, hostile ones included.
+func cases(t *testing.T) []asked {
+	var list []asked
+	for _, e := range web.Examples() {
+		list = append(list, ask(t, e.Form.Operation(), request(t, e.Form)))
+		validate := e.Form
+		validate.Exits = ""
+		list = append(list, ask(t, "validate", request(t, validate)))
+	}
+	scenarios, err := policytest.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range scenarios {
+		if c.Operation.Name == "validate" || c.Operation.Name == "decide" {
+			list = append(list, ask(t, c.Operation.Name, string(c.Request)))
+		}
+	}
+	hostile := "<img src=x onerror=alert(1)>\u202e\u0000'\"&amp;{container}"
+	quoted, err := json.Marshal(hostile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest := strings.ReplaceAll(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":X},"spec":{"containers":[{"name":X,"image":X,"restartPolicy":"Never","restartPolicyRules":[`+
+		`{"action":X,"exitCodes":{"operator":X,"values":[]}},{"action":"Restart","exitCodes":{"operator":"NotIn","values":[0,1,2,3,4,5,6,7,8,9]}}]}]}}`, "X", string(quoted))
+	list = append(list,
+		ask(t, "decide", `{"manifest":`+manifest+`,"exits":[{"exitCode":1,"reason":`+string(quoted)+`}]}`),
+		ask(t, "decide", `{"cluster":{"version":"1.37"},"manifest":`+manifest+`,"exits":[{"exitCode":11},{"exitCode":1}]}`),
+		ask(t, "decide", `{"manifest":`+manifest+`,"exits":[{"container":`+string(quoted)+`,"exitCode":"x"},{"container":"y","exitCode":1}]}`),
+		ask(t, "validate", `{"manifest":`+manifest+`,`+string(quoted)+`:1}`),
+		ask(t, "validate", `{"manifest":{"apiVersion":"v1","kind":"Pod",`+string(quoted)+`:`+string(quoted)+`}}`),
+		ask(t, "validate", `{"cluster":{"version":"1.99","featureGates":{"Nothing":true}},"fieldValidation":"x","manifest":{}}`),
+		ask(t, "validate", `{`),
+		asked{"decide", `{}`, `{"error":{"code":"NEW_CODE","num":99,"message":"<b>"}}`},
+		asked{"decide", `{}`, `{"decisions":[{"container":"c","exitCode":1,"action":"Explode","because":"new_reason","decidedBy":{"level":"moon","path":"x"},` +
+			`"trace":[{"path":"x","result":"new_result","code":"new_code","ignored":"new_ignored"}]}],"dropped":[],"warnings":[{"path":"","code":"c","detail":"d"}],"cluster":{"version":"9"}}`},
+		asked{"validate", `{}`, `{"valid":true,"faults":[],"dropped":[],"warnings":[],"cluster":{"version":"1.37"}}`},
+	)
+	return list
+}
+
+// rendered is what the server shows of an answer. Its places are made up from the paths.
+func rendered(t *testing.T, q asked) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := views.Reply(read(t, q)).Render(context.Background(), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func read(t *testing.T, q asked) *views.Answer {
+	t.Helper()
+	a, err := views.ReadAnswer(q.Operation, []byte(q.Request), []byte(q.Answer), func(path string) (line, column int) { return len(path), 3 })
+	if err != nil {
+		t.Fatalf("%v in %s", err, q.Answer)
+	}
+	return a
+}
+
+var (
+	space     = regexp.MustCompile(`\s+`)
+	nextBlock = regexp.MustCompile(` ?(</?(?:div|p|h3|ol|ul|li|table|thead|tbody|tr|th|td|details|summary)(?: [^>]*)?>) ?`)
+	inEnd     = regexp.MustCompile(` (</(?:span|a)>)`)
+)
+
+// plain takes out the white space of HTML that no reader sees.
+func plain(html string) string {
+	return inEnd.ReplaceAllString(nextBlock.ReplaceAllString(space.ReplaceAllString(html, " "), "$1"), "$1")
+}
+
+func TestBrowserRendersAsTheServerDoes(t *testing.T) {
+	runtime := policytest.Executable(t, "Node.js 20", "whether browser and server show an answer alike", "node")
+	list := cases(t)
+	file := filepath.Join(t.TempDir(), "cases.json")
+	text, err := json.Marshal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(runtime, "bundle/test/render.mjs", file)
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, stderr.Bytes())
+	}
+	var got []struct{ HTML, Live string }
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != len(list) {
+		t.Fatalf("%d answers, want %d", len(got), len(list))
+	}
+	for i, q := range list {
+		server, browser := plain(rendered(t, q)), plain(got[i].HTML)
+		if at := firstDifference(server, browser); at >= 0 {
+			from := max(0, at-60)
+			t.Errorf("answer: %s\nserver:  …%.200s\nbrowser: …%.200s", q.Answer, server[from:], browser[from:])
+		}
+		if live := views.Live(read(t, q)); live != got[i].Live {
+			t.Errorf("announced: %q, want %q", got[i].Live, live)
+		}
+	}
+	t.Logf("%d answers look the same", len(list))
+}
+
+// firstDifference returns where a and b begin to differ, -1 if they are equal.
+func firstDifference(a, b string) int {
+	if a == b {
+		return -1
+	}
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return min(len(a), len(b))
+}
+
+func TestHostileTextStaysText(t *testing.T) {
+	tag := regexp.MustCompile(`</?(\w+)`)
+	allowed := " div p h3 ol ul li table thead tbody tr th td details summary span a b code "
+	for _, q := range cases(t) {
+		html := rendered(t, q)
+		for _, m := range tag.FindAllStringSubmatch(html, -1) {
+			if !strings.Contains(allowed, " "+m[1]+" ") {
+				t.Errorf("%s has the element %s", html, m[1])
+			}
+		}
+		for _, r := range "\u202e\u0000\u200b" {
+			if strings.ContainsRune(html, r) {
+				t.Errorf("%q contains %U", html, r)
+			}
+		}
+	}
+}
+
+func TestPluginForJavaScript(t *testing.T) {
+	runtime := policytest.Executable(t, "Node.js 20", "the JavaScript plugin", "node")
+	out, err := exec.Command(runtime, "--test", "../plugins/js/test/").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for line := range strings.Lines(string(out)) {
+		if line = strings.TrimSpace(strings.TrimLeft(line, "#ℹ ")); strings.HasPrefix(line, "tests ") || strings.HasPrefix(line, "pass ") ||
+			strings.HasPrefix(line, "fail ") || strings.HasPrefix(line, "skipped ") {
+			t.Log("Node.js:", line)
+		}
+	}
+}
+
+func TestAssetsAreServedFromStatic(t *testing.T) {
+	a := web.Assets()
+	for _, address := range []string{a.Style, a.Script, a.Worker, a.Icon, a.Examples} {
+		path, _, ok := strings.Cut(address, "?v=")
+		if !ok || !strings.HasPrefix(path, "/static/") {
+			t.Errorf("%s: want /static/NAME?v=DIGEST", address)
+			continue
+		}
+		if content, err := web.Static.ReadFile(strings.TrimPrefix(path, "/")); err != nil || len(content) == 0 {
+			t.Errorf("%s: %d bytes, %v", address, len(content), err)
+		}
+	}
+}
