@@ -129,7 +129,7 @@ func (c *checker) enterMember(name string) {
 }
 
 func (c *checker) enterField(t typeIndex, f fieldRow) {
-	name := f.name.String()
+	name := f.text()
 	c.enterMember(name)
 	if c.embeds && f.embed != 0 {
 		c.fields = append(c.fields, nameOffset(f.embed).String())

@@ -411,1288 +411,1288 @@ var typeRows = [...]typeRow{
 	{structType, 17, 15739},         // 377 v1.StatefulSet
 }
 
-// fieldRows are the fields of all structs: name, type, name of the embedded struct it comes from, releases.
+// fieldRows are the fields of all structs: name and its length, type, name of the embedded struct it comes from, releases.
 var fieldRows = [...]fieldRow{
 	// 0 k8s.io/api/apps/v1.DaemonSet
-	{103, 0, 81, 0x1f}, // apiVersion string
-	{121, 0, 81, 0x1f}, // kind string
-	{126, 1, 0, 0x1f},  // metadata v1.ObjectMeta
-	{149, 2, 0, 0x1f},  // spec v1.DaemonSetSpec
-	{171, 3, 0, 0x1f},  // status v1.DaemonSetStatus
+	{103, 10, 0, 81, 0x1f}, // apiVersion string
+	{121, 4, 0, 81, 0x1f},  // kind string
+	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
+	{149, 4, 2, 0, 0x1f},   // spec v1.DaemonSetSpec
+	{171, 6, 3, 0, 0x1f},   // status v1.DaemonSetStatus
 	// 1 k8s.io/api/apps/v1.DaemonSetCondition
-	{197, 4, 0, 0x1f}, // lastTransitionTime v1.Time
-	{224, 0, 0, 0x1f}, // message string
-	{232, 0, 0, 0x1f}, // reason string
-	{171, 5, 0, 0x1f}, // status v1.ConditionStatus
-	{258, 6, 0, 0x1f}, // type v1.DaemonSetConditionType
+	{197, 18, 4, 0, 0x1f}, // lastTransitionTime v1.Time
+	{224, 7, 0, 0, 0x1f},  // message string
+	{232, 6, 0, 0, 0x1f},  // reason string
+	{171, 6, 5, 0, 0x1f},  // status v1.ConditionStatus
+	{258, 4, 6, 0, 0x1f},  // type v1.DaemonSetConditionType
 	// 2 k8s.io/api/apps/v1.DaemonSetSpec
-	{289, 7, 0, 0x1f},  // minReadySeconds int32
-	{311, 7, 0, 0x1f},  // revisionHistoryLimit int32
-	{332, 8, 0, 0x1f},  // selector v1.LabelSelector
-	{358, 9, 0, 0x1f},  // template v1.PodTemplateSpec
-	{386, 10, 0, 0x1f}, // updateStrategy v1.DaemonSetUpdateStrategy
+	{289, 15, 7, 0, 0x1f},  // minReadySeconds int32
+	{311, 20, 7, 0, 0x1f},  // revisionHistoryLimit int32
+	{332, 8, 8, 0, 0x1f},   // selector v1.LabelSelector
+	{358, 8, 9, 0, 0x1f},   // template v1.PodTemplateSpec
+	{386, 14, 10, 0, 0x1f}, // updateStrategy v1.DaemonSetUpdateStrategy
 	// 3 k8s.io/api/apps/v1.DaemonSetStatus
-	{428, 7, 0, 0x1f},  // collisionCount int32
-	{443, 12, 0, 0x1f}, // conditions []v1.DaemonSetCondition
-	{476, 7, 0, 0x1f},  // currentNumberScheduled int32
-	{499, 7, 0, 0x1f},  // desiredNumberScheduled int32
-	{522, 7, 0, 0x1f},  // numberAvailable int32
-	{538, 7, 0, 0x1f},  // numberMisscheduled int32
-	{557, 7, 0, 0x1f},  // numberReady int32
-	{569, 7, 0, 0x1f},  // numberUnavailable int32
-	{587, 13, 0, 0x1f}, // observedGeneration int64
-	{612, 7, 0, 0x1f},  // updatedNumberScheduled int32
+	{428, 14, 7, 0, 0x1f},  // collisionCount int32
+	{443, 10, 12, 0, 0x1f}, // conditions []v1.DaemonSetCondition
+	{476, 22, 7, 0, 0x1f},  // currentNumberScheduled int32
+	{499, 22, 7, 0, 0x1f},  // desiredNumberScheduled int32
+	{522, 15, 7, 0, 0x1f},  // numberAvailable int32
+	{538, 18, 7, 0, 0x1f},  // numberMisscheduled int32
+	{557, 11, 7, 0, 0x1f},  // numberReady int32
+	{569, 17, 7, 0, 0x1f},  // numberUnavailable int32
+	{587, 18, 13, 0, 0x1f}, // observedGeneration int64
+	{612, 22, 7, 0, 0x1f},  // updatedNumberScheduled int32
 	// 4 k8s.io/api/apps/v1.DaemonSetUpdateStrategy
-	{635, 14, 0, 0x1f}, // rollingUpdate v1.RollingUpdateDaemonSet
-	{258, 15, 0, 0x1f}, // type v1.DaemonSetUpdateStrategyType
+	{635, 13, 14, 0, 0x1f}, // rollingUpdate v1.RollingUpdateDaemonSet
+	{258, 4, 15, 0, 0x1f},  // type v1.DaemonSetUpdateStrategyType
 	// 5 k8s.io/api/apps/v1.Deployment
-	{103, 0, 81, 0x1f}, // apiVersion string
-	{121, 0, 81, 0x1f}, // kind string
-	{126, 1, 0, 0x1f},  // metadata v1.ObjectMeta
-	{149, 16, 0, 0x1f}, // spec v1.DeploymentSpec
-	{171, 17, 0, 0x1f}, // status v1.DeploymentStatus
+	{103, 10, 0, 81, 0x1f}, // apiVersion string
+	{121, 4, 0, 81, 0x1f},  // kind string
+	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
+	{149, 4, 16, 0, 0x1f},  // spec v1.DeploymentSpec
+	{171, 6, 17, 0, 0x1f},  // status v1.DeploymentStatus
 	// 6 k8s.io/api/apps/v1.DeploymentCondition
-	{197, 4, 0, 0x1f},  // lastTransitionTime v1.Time
-	{744, 4, 0, 0x1f},  // lastUpdateTime v1.Time
-	{224, 0, 0, 0x1f},  // message string
-	{232, 0, 0, 0x1f},  // reason string
-	{171, 5, 0, 0x1f},  // status v1.ConditionStatus
-	{258, 18, 0, 0x1f}, // type v1.DeploymentConditionType
+	{197, 18, 4, 0, 0x1f}, // lastTransitionTime v1.Time
+	{744, 14, 4, 0, 0x1f}, // lastUpdateTime v1.Time
+	{224, 7, 0, 0, 0x1f},  // message string
+	{232, 6, 0, 0, 0x1f},  // reason string
+	{171, 6, 5, 0, 0x1f},  // status v1.ConditionStatus
+	{258, 4, 18, 0, 0x1f}, // type v1.DeploymentConditionType
 	// 7 k8s.io/api/apps/v1.DeploymentSpec
-	{289, 7, 0, 0x1f},  // minReadySeconds int32
-	{786, 19, 0, 0x1f}, // paused bool
-	{798, 7, 0, 0x1f},  // progressDeadlineSeconds int32
-	{822, 7, 0, 0x1f},  // replicas int32
-	{311, 7, 0, 0x1f},  // revisionHistoryLimit int32
-	{332, 8, 0, 0x1f},  // selector v1.LabelSelector
-	{831, 20, 0, 0x1f}, // strategy v1.DeploymentStrategy
-	{358, 9, 0, 0x1f},  // template v1.PodTemplateSpec
+	{289, 15, 7, 0, 0x1f}, // minReadySeconds int32
+	{786, 6, 19, 0, 0x1f}, // paused bool
+	{798, 23, 7, 0, 0x1f}, // progressDeadlineSeconds int32
+	{822, 8, 7, 0, 0x1f},  // replicas int32
+	{311, 20, 7, 0, 0x1f}, // revisionHistoryLimit int32
+	{332, 8, 8, 0, 0x1f},  // selector v1.LabelSelector
+	{831, 8, 20, 0, 0x1f}, // strategy v1.DeploymentStrategy
+	{358, 8, 9, 0, 0x1f},  // template v1.PodTemplateSpec
 	// 8 k8s.io/api/apps/v1.DeploymentStatus
-	{862, 7, 0, 0x1f},  // availableReplicas int32
-	{428, 7, 0, 0x1f},  // collisionCount int32
-	{443, 22, 0, 0x1f}, // conditions []v1.DeploymentCondition
-	{587, 13, 0, 0x1f}, // observedGeneration int64
-	{903, 7, 0, 0x1f},  // readyReplicas int32
-	{822, 7, 0, 0x1f},  // replicas int32
-	{917, 7, 0, 0x1f},  // terminatingReplicas int32
-	{937, 7, 0, 0x1f},  // unavailableReplicas int32
-	{957, 7, 0, 0x1f},  // updatedReplicas int32
+	{862, 17, 7, 0, 0x1f},  // availableReplicas int32
+	{428, 14, 7, 0, 0x1f},  // collisionCount int32
+	{443, 10, 22, 0, 0x1f}, // conditions []v1.DeploymentCondition
+	{587, 18, 13, 0, 0x1f}, // observedGeneration int64
+	{903, 13, 7, 0, 0x1f},  // readyReplicas int32
+	{822, 8, 7, 0, 0x1f},   // replicas int32
+	{917, 19, 7, 0, 0x1f},  // terminatingReplicas int32
+	{937, 19, 7, 0, 0x1f},  // unavailableReplicas int32
+	{957, 15, 7, 0, 0x1f},  // updatedReplicas int32
 	// 9 k8s.io/api/apps/v1.DeploymentStrategy
-	{635, 23, 0, 0x1f}, // rollingUpdate v1.RollingUpdateDeployment
-	{258, 24, 0, 0x1f}, // type v1.DeploymentStrategyType
+	{635, 13, 23, 0, 0x1f}, // rollingUpdate v1.RollingUpdateDeployment
+	{258, 4, 24, 0, 0x1f},  // type v1.DeploymentStrategyType
 	// 10 k8s.io/api/apps/v1.ReplicaSet
-	{103, 0, 81, 0x1f}, // apiVersion string
-	{121, 0, 81, 0x1f}, // kind string
-	{126, 1, 0, 0x1f},  // metadata v1.ObjectMeta
-	{149, 25, 0, 0x1f}, // spec v1.ReplicaSetSpec
-	{171, 26, 0, 0x1f}, // status v1.ReplicaSetStatus
+	{103, 10, 0, 81, 0x1f}, // apiVersion string
+	{121, 4, 0, 81, 0x1f},  // kind string
+	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
+	{149, 4, 25, 0, 0x1f},  // spec v1.ReplicaSetSpec
+	{171, 6, 26, 0, 0x1f},  // status v1.ReplicaSetStatus
 	// 11 k8s.io/api/apps/v1.ReplicaSetCondition
-	{197, 4, 0, 0x1f},  // lastTransitionTime v1.Time
-	{224, 0, 0, 0x1f},  // message string
-	{232, 0, 0, 0x1f},  // reason string
-	{171, 5, 0, 0x1f},  // status v1.ConditionStatus
-	{258, 27, 0, 0x1f}, // type v1.ReplicaSetConditionType
+	{197, 18, 4, 0, 0x1f}, // lastTransitionTime v1.Time
+	{224, 7, 0, 0, 0x1f},  // message string
+	{232, 6, 0, 0, 0x1f},  // reason string
+	{171, 6, 5, 0, 0x1f},  // status v1.ConditionStatus
+	{258, 4, 27, 0, 0x1f}, // type v1.ReplicaSetConditionType
 	// 12 k8s.io/api/apps/v1.ReplicaSetSpec
-	{289, 7, 0, 0x1f}, // minReadySeconds int32
-	{822, 7, 0, 0x1f}, // replicas int32
-	{332, 8, 0, 0x1f}, // selector v1.LabelSelector
-	{358, 9, 0, 0x1f}, // template v1.PodTemplateSpec
+	{289, 15, 7, 0, 0x1f}, // minReadySeconds int32
+	{822, 8, 7, 0, 0x1f},  // replicas int32
+	{332, 8, 8, 0, 0x1f},  // selector v1.LabelSelector
+	{358, 8, 9, 0, 0x1f},  // template v1.PodTemplateSpec
 	// 13 k8s.io/api/apps/v1.ReplicaSetStatus
-	{862, 7, 0, 0x1f},  // availableReplicas int32
-	{443, 29, 0, 0x1f}, // conditions []v1.ReplicaSetCondition
-	{1114, 7, 0, 0x1f}, // fullyLabeledReplicas int32
-	{587, 13, 0, 0x1f}, // observedGeneration int64
-	{903, 7, 0, 0x1f},  // readyReplicas int32
-	{822, 7, 0, 0x1f},  // replicas int32
-	{917, 7, 0, 0x1f},  // terminatingReplicas int32
+	{862, 17, 7, 0, 0x1f},  // availableReplicas int32
+	{443, 10, 29, 0, 0x1f}, // conditions []v1.ReplicaSetCondition
+	{1114, 20, 7, 0, 0x1f}, // fullyLabeledReplicas int32
+	{587, 18, 13, 0, 0x1f}, // observedGeneration int64
+	{903, 13, 7, 0, 0x1f},  // readyReplicas int32
+	{822, 8, 7, 0, 0x1f},   // replicas int32
+	{917, 19, 7, 0, 0x1f},  // terminatingReplicas int32
 	// 14 k8s.io/api/apps/v1.RollingUpdateDaemonSet
-	{1135, 30, 0, 0x1f}, // maxSurge intstr.IntOrString
-	{1163, 30, 0, 0x1f}, // maxUnavailable intstr.IntOrString
+	{1135, 8, 30, 0, 0x1f},  // maxSurge intstr.IntOrString
+	{1163, 14, 30, 0, 0x1f}, // maxUnavailable intstr.IntOrString
 	// 15 k8s.io/api/apps/v1.RollingUpdateDeployment
-	{1135, 30, 0, 0x1f}, // maxSurge intstr.IntOrString
-	{1163, 30, 0, 0x1f}, // maxUnavailable intstr.IntOrString
+	{1135, 8, 30, 0, 0x1f},  // maxSurge intstr.IntOrString
+	{1163, 14, 30, 0, 0x1f}, // maxUnavailable intstr.IntOrString
 	// 16 k8s.io/api/apps/v1.RollingUpdateStatefulSetStrategy
-	{1163, 30, 0, 0x1f}, // maxUnavailable intstr.IntOrString
-	{1178, 7, 0, 0x1f},  // partition int32
+	{1163, 14, 30, 0, 0x1f}, // maxUnavailable intstr.IntOrString
+	{1178, 9, 7, 0, 0x1f},   // partition int32
 	// 17 k8s.io/api/apps/v1.StatefulSet
-	{103, 0, 81, 0x1f}, // apiVersion string
-	{121, 0, 81, 0x1f}, // kind string
-	{126, 1, 0, 0x1f},  // metadata v1.ObjectMeta
-	{149, 31, 0, 0x1f}, // spec v1.StatefulSetSpec
-	{171, 32, 0, 0x1f}, // status v1.StatefulSetStatus
+	{103, 10, 0, 81, 0x1f}, // apiVersion string
+	{121, 4, 0, 81, 0x1f},  // kind string
+	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
+	{149, 4, 31, 0, 0x1f},  // spec v1.StatefulSetSpec
+	{171, 6, 32, 0, 0x1f},  // status v1.StatefulSetStatus
 	// 18 k8s.io/api/apps/v1.StatefulSetCondition
-	{197, 4, 0, 0x1f},  // lastTransitionTime v1.Time
-	{224, 0, 0, 0x1f},  // message string
-	{232, 0, 0, 0x1f},  // reason string
-	{171, 5, 0, 0x1f},  // status v1.ConditionStatus
-	{258, 33, 0, 0x1f}, // type v1.StatefulSetConditionType
+	{197, 18, 4, 0, 0x1f}, // lastTransitionTime v1.Time
+	{224, 7, 0, 0, 0x1f},  // message string
+	{232, 6, 0, 0, 0x1f},  // reason string
+	{171, 6, 5, 0, 0x1f},  // status v1.ConditionStatus
+	{258, 4, 33, 0, 0x1f}, // type v1.StatefulSetConditionType
 	// 19 k8s.io/api/apps/v1.StatefulSetOrdinals
-	{1256, 7, 0, 0x1f}, // start int32
+	{1256, 5, 7, 0, 0x1f}, // start int32
 	// 20 k8s.io/api/apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy
-	{1262, 34, 0, 0x1f}, // whenDeleted v1.PersistentVolumeClaimRetentionPolicyType
-	{1318, 34, 0, 0x1f}, // whenScaled v1.PersistentVolumeClaimRetentionPolicyType
+	{1262, 11, 34, 0, 0x1f}, // whenDeleted v1.PersistentVolumeClaimRetentionPolicyType
+	{1318, 10, 34, 0, 0x1f}, // whenScaled v1.PersistentVolumeClaimRetentionPolicyType
 	// 21 k8s.io/api/apps/v1.StatefulSetSpec
-	{289, 7, 0, 0x1f},   // minReadySeconds int32
-	{1329, 35, 0, 0x1f}, // ordinals v1.StatefulSetOrdinals
-	{1361, 36, 0, 0x1f}, // persistentVolumeClaimRetentionPolicy v1.StatefulSetPersistentVolumeClaimRetentionPolicy
-	{1449, 37, 0, 0x1f}, // podManagementPolicy v1.PodManagementPolicyType
-	{822, 7, 0, 0x1f},   // replicas int32
-	{311, 7, 0, 0x1f},   // revisionHistoryLimit int32
-	{332, 8, 0, 0x1f},   // selector v1.LabelSelector
-	{1496, 0, 0, 0x1f},  // serviceName string
-	{358, 9, 0, 0x1f},   // template v1.PodTemplateSpec
-	{386, 38, 0, 0x1f},  // updateStrategy v1.StatefulSetUpdateStrategy
-	{1537, 40, 0, 0x1f}, // volumeClaimTemplates []v1.PersistentVolumeClaim
+	{289, 15, 7, 0, 0x1f},   // minReadySeconds int32
+	{1329, 8, 35, 0, 0x1f},  // ordinals v1.StatefulSetOrdinals
+	{1361, 36, 36, 0, 0x1f}, // persistentVolumeClaimRetentionPolicy v1.StatefulSetPersistentVolumeClaimRetentionPolicy
+	{1449, 19, 37, 0, 0x1f}, // podManagementPolicy v1.PodManagementPolicyType
+	{822, 8, 7, 0, 0x1f},    // replicas int32
+	{311, 20, 7, 0, 0x1f},   // revisionHistoryLimit int32
+	{332, 8, 8, 0, 0x1f},    // selector v1.LabelSelector
+	{1496, 11, 0, 0, 0x1f},  // serviceName string
+	{358, 8, 9, 0, 0x1f},    // template v1.PodTemplateSpec
+	{386, 14, 38, 0, 0x1f},  // updateStrategy v1.StatefulSetUpdateStrategy
+	{1537, 20, 40, 0, 0x1f}, // volumeClaimTemplates []v1.PersistentVolumeClaim
 	// 22 k8s.io/api/apps/v1.StatefulSetStatus
-	{862, 7, 0, 0x1f},  // availableReplicas int32
-	{428, 7, 0, 0x1f},  // collisionCount int32
-	{443, 42, 0, 0x1f}, // conditions []v1.StatefulSetCondition
-	{1607, 7, 0, 0x1f}, // currentReplicas int32
-	{1623, 0, 0, 0x1f}, // currentRevision string
-	{587, 13, 0, 0x1f}, // observedGeneration int64
-	{903, 7, 0, 0x1f},  // readyReplicas int32
-	{822, 7, 0, 0x1f},  // replicas int32
-	{1639, 0, 0, 0x1f}, // updateRevision string
-	{957, 7, 0, 0x1f},  // updatedReplicas int32
+	{862, 17, 7, 0, 0x1f},  // availableReplicas int32
+	{428, 14, 7, 0, 0x1f},  // collisionCount int32
+	{443, 10, 42, 0, 0x1f}, // conditions []v1.StatefulSetCondition
+	{1607, 15, 7, 0, 0x1f}, // currentReplicas int32
+	{1623, 15, 0, 0, 0x1f}, // currentRevision string
+	{587, 18, 13, 0, 0x1f}, // observedGeneration int64
+	{903, 13, 7, 0, 0x1f},  // readyReplicas int32
+	{822, 8, 7, 0, 0x1f},   // replicas int32
+	{1639, 14, 0, 0, 0x1f}, // updateRevision string
+	{957, 15, 7, 0, 0x1f},  // updatedReplicas int32
 	// 23 k8s.io/api/apps/v1.StatefulSetUpdateStrategy
-	{635, 43, 0, 0x1f}, // rollingUpdate v1.RollingUpdateStatefulSetStrategy
-	{258, 44, 0, 0x1f}, // type v1.StatefulSetUpdateStrategyType
+	{635, 13, 43, 0, 0x1f}, // rollingUpdate v1.RollingUpdateStatefulSetStrategy
+	{258, 4, 44, 0, 0x1f},  // type v1.StatefulSetUpdateStrategyType
 	// 24 k8s.io/api/batch/v1.CronJob
-	{103, 0, 81, 0x1f}, // apiVersion string
-	{121, 0, 81, 0x1f}, // kind string
-	{126, 1, 0, 0x1f},  // metadata v1.ObjectMeta
-	{149, 45, 0, 0x1f}, // spec v1.CronJobSpec
-	{171, 46, 0, 0x1f}, // status v1.CronJobStatus
+	{103, 10, 0, 81, 0x1f}, // apiVersion string
+	{121, 4, 0, 81, 0x1f},  // kind string
+	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
+	{149, 4, 45, 0, 0x1f},  // spec v1.CronJobSpec
+	{171, 6, 46, 0, 0x1f},  // status v1.CronJobStatus
 	// 25 k8s.io/api/batch/v1.CronJobSpec
-	{1755, 47, 0, 0x1f}, // concurrencyPolicy v1.ConcurrencyPolicy
-	{1794, 7, 0, 0x1f},  // failedJobsHistoryLimit int32
-	{1817, 48, 0, 0x1f}, // jobTemplate v1.JobTemplateSpec
-	{1848, 0, 0, 0x1f},  // schedule string
-	{1857, 13, 0, 0x1f}, // startingDeadlineSeconds int64
-	{1881, 7, 0, 0x1f},  // successfulJobsHistoryLimit int32
-	{1908, 19, 0, 0x1f}, // suspend bool
-	{1916, 0, 0, 0x1f},  // timeZone string
+	{1755, 17, 47, 0, 0x1f}, // concurrencyPolicy v1.ConcurrencyPolicy
+	{1794, 22, 7, 0, 0x1f},  // failedJobsHistoryLimit int32
+	{1817, 11, 48, 0, 0x1f}, // jobTemplate v1.JobTemplateSpec
+	{1848, 8, 0, 0, 0x1f},   // schedule string
+	{1857, 23, 13, 0, 0x1f}, // startingDeadlineSeconds int64
+	{1881, 26, 7, 0, 0x1f},  // successfulJobsHistoryLimit int32
+	{1908, 7, 19, 0, 0x1f},  // suspend bool
+	{1916, 8, 0, 0, 0x1f},   // timeZone string
 	// 26 k8s.io/api/batch/v1.CronJobStatus
-	{1925, 50, 0, 0x1f}, // active []v1.ObjectReference
-	{1951, 4, 0, 0x1f},  // lastScheduleTime v1.Time
-	{1968, 4, 0, 0x1f},  // lastSuccessfulTime v1.Time
+	{1925, 6, 50, 0, 0x1f}, // active []v1.ObjectReference
+	{1951, 16, 4, 0, 0x1f}, // lastScheduleTime v1.Time
+	{1968, 18, 4, 0, 0x1f}, // lastSuccessfulTime v1.Time
 	// 27 k8s.io/api/batch/v1.Job
-	{103, 0, 81, 0x1f}, // apiVersion string
-	{121, 0, 81, 0x1f}, // kind string
-	{126, 1, 0, 0x1f},  // metadata v1.ObjectMeta
-	{149, 51, 0, 0x1f}, // spec v1.JobSpec
-	{171, 52, 0, 0x1f}, // status v1.JobStatus
+	{103, 10, 0, 81, 0x1f}, // apiVersion string
+	{121, 4, 0, 81, 0x1f},  // kind string
+	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
+	{149, 4, 51, 0, 0x1f},  // spec v1.JobSpec
+	{171, 6, 52, 0, 0x1f},  // status v1.JobStatus
 	// 28 k8s.io/api/batch/v1.JobCondition
-	{2011, 4, 0, 0x1f}, // lastProbeTime v1.Time
-	{197, 4, 0, 0x1f},  // lastTransitionTime v1.Time
-	{224, 0, 0, 0x1f},  // message string
-	{232, 0, 0, 0x1f},  // reason string
-	{171, 5, 0, 0x1f},  // status v1.ConditionStatus
-	{258, 53, 0, 0x1f}, // type v1.JobConditionType
+	{2011, 13, 4, 0, 0x1f}, // lastProbeTime v1.Time
+	{197, 18, 4, 0, 0x1f},  // lastTransitionTime v1.Time
+	{224, 7, 0, 0, 0x1f},   // message string
+	{232, 6, 0, 0, 0x1f},   // reason string
+	{171, 6, 5, 0, 0x1f},   // status v1.ConditionStatus
+	{258, 4, 53, 0, 0x1f},  // type v1.JobConditionType
 	// 29 k8s.io/api/batch/v1.JobSchedulingConfiguration
-	{2045, 54, 0, 0x10}, // disruptionMode v1alpha3.WorkloadPodGroupDisruptionMode
-	{2100, 56, 0, 0x10}, // resourceClaims []v1alpha3.WorkloadPodGroupResourceClaim
-	{2154, 57, 0, 0x10}, // schedulingConstraints v1alpha3.WorkloadPodGroupSchedulingConstraints
-	{2223, 58, 0, 0x10}, // schedulingPolicy v1alpha3.WorkloadPodGroupSchedulingPolicy
+	{2045, 14, 54, 0, 0x10}, // disruptionMode v1alpha3.WorkloadPodGroupDisruptionMode
+	{2100, 14, 56, 0, 0x10}, // resourceClaims []v1alpha3.WorkloadPodGroupResourceClaim
+	{2154, 21, 57, 0, 0x10}, // schedulingConstraints v1alpha3.WorkloadPodGroupSchedulingConstraints
+	{2223, 16, 58, 0, 0x10}, // schedulingPolicy v1alpha3.WorkloadPodGroupSchedulingPolicy
 	// 30 k8s.io/api/batch/v1.JobSpec
-	{2282, 13, 0, 0x1f}, // activeDeadlineSeconds int64
-	{2304, 7, 0, 0x1f},  // backoffLimit int32
-	{2317, 7, 0, 0x1f},  // backoffLimitPerIndex int32
-	{2338, 59, 0, 0x1f}, // completionMode v1.CompletionMode
-	{2371, 7, 0, 0x1f},  // completions int32
-	{2383, 0, 0, 0x1f},  // managedBy string
-	{2393, 19, 0, 0x1f}, // manualSelector bool
-	{2408, 7, 0, 0x1f},  // maxFailedIndexes int32
-	{2425, 7, 0, 0x1f},  // parallelism int32
-	{2437, 60, 0, 0x1f}, // podFailurePolicy v1.PodFailurePolicy
-	{2474, 61, 0, 0x1f}, // podReplacementPolicy v1.PodReplacementPolicy
-	{2519, 62, 0, 0x10}, // scheduling v1.JobSchedulingConfiguration
-	{332, 8, 0, 0x1f},   // selector v1.LabelSelector
-	{2560, 63, 0, 0x1f}, // successPolicy v1.SuccessPolicy
-	{1908, 19, 0, 0x1f}, // suspend bool
-	{358, 9, 0, 0x1f},   // template v1.PodTemplateSpec
-	{2591, 7, 0, 0x1f},  // ttlSecondsAfterFinished int32
+	{2282, 21, 13, 0, 0x1f}, // activeDeadlineSeconds int64
+	{2304, 12, 7, 0, 0x1f},  // backoffLimit int32
+	{2317, 20, 7, 0, 0x1f},  // backoffLimitPerIndex int32
+	{2338, 14, 59, 0, 0x1f}, // completionMode v1.CompletionMode
+	{2371, 11, 7, 0, 0x1f},  // completions int32
+	{2383, 9, 0, 0, 0x1f},   // managedBy string
+	{2393, 14, 19, 0, 0x1f}, // manualSelector bool
+	{2408, 16, 7, 0, 0x1f},  // maxFailedIndexes int32
+	{2425, 11, 7, 0, 0x1f},  // parallelism int32
+	{2437, 16, 60, 0, 0x1f}, // podFailurePolicy v1.PodFailurePolicy
+	{2474, 20, 61, 0, 0x1f}, // podReplacementPolicy v1.PodReplacementPolicy
+	{2519, 10, 62, 0, 0x10}, // scheduling v1.JobSchedulingConfiguration
+	{332, 8, 8, 0, 0x1f},    // selector v1.LabelSelector
+	{2560, 13, 63, 0, 0x1f}, // successPolicy v1.SuccessPolicy
+	{1908, 7, 19, 0, 0x1f},  // suspend bool
+	{358, 8, 9, 0, 0x1f},    // template v1.PodTemplateSpec
+	{2591, 23, 7, 0, 0x1f},  // ttlSecondsAfterFinished int32
 	// 31 k8s.io/api/batch/v1.JobStatus
-	{1925, 7, 0, 0x1f},  // active int32
-	{2615, 0, 0, 0x1f},  // completedIndexes string
-	{2632, 4, 0, 0x1f},  // completionTime v1.Time
-	{443, 65, 0, 0x1f},  // conditions []v1.JobCondition
-	{2663, 7, 0, 0x1f},  // failed int32
-	{2670, 0, 0, 0x1f},  // failedIndexes string
-	{2684, 7, 0, 0x1f},  // ready int32
-	{2690, 4, 0, 0x1f},  // startTime v1.Time
-	{2700, 7, 0, 0x1f},  // succeeded int32
-	{2710, 7, 0, 0x1f},  // terminating int32
-	{2722, 66, 0, 0x1f}, // uncountedTerminatedPods v1.UncountedTerminatedPods
+	{1925, 6, 7, 0, 0x1f},   // active int32
+	{2615, 16, 0, 0, 0x1f},  // completedIndexes string
+	{2632, 14, 4, 0, 0x1f},  // completionTime v1.Time
+	{443, 10, 65, 0, 0x1f},  // conditions []v1.JobCondition
+	{2663, 6, 7, 0, 0x1f},   // failed int32
+	{2670, 13, 0, 0, 0x1f},  // failedIndexes string
+	{2684, 5, 7, 0, 0x1f},   // ready int32
+	{2690, 9, 4, 0, 0x1f},   // startTime v1.Time
+	{2700, 9, 7, 0, 0x1f},   // succeeded int32
+	{2710, 11, 7, 0, 0x1f},  // terminating int32
+	{2722, 23, 66, 0, 0x1f}, // uncountedTerminatedPods v1.UncountedTerminatedPods
 	// 32 k8s.io/api/batch/v1.JobTemplateSpec
-	{126, 1, 0, 0x1f},  // metadata v1.ObjectMeta
-	{149, 51, 0, 0x1f}, // spec v1.JobSpec
+	{126, 8, 1, 0, 0x1f},  // metadata v1.ObjectMeta
+	{149, 4, 51, 0, 0x1f}, // spec v1.JobSpec
 	// 33 k8s.io/api/batch/v1.PodFailurePolicy
-	{2773, 68, 0, 0x1f}, // rules []v1.PodFailurePolicyRule
+	{2773, 5, 68, 0, 0x1f}, // rules []v1.PodFailurePolicyRule
 	// 34 k8s.io/api/batch/v1.PodFailurePolicyOnExitCodesRequirement
-	{2803, 0, 0, 0x1f},  // containerName string
-	{2817, 69, 0, 0x1f}, // operator v1.PodFailurePolicyOnExitCodesOperator
-	{2865, 70, 0, 0x1f}, // values []int32
+	{2803, 13, 0, 0, 0x1f}, // containerName string
+	{2817, 8, 69, 0, 0x1f}, // operator v1.PodFailurePolicyOnExitCodesOperator
+	{2865, 6, 70, 0, 0x1f}, // values []int32
 	// 35 k8s.io/api/batch/v1.PodFailurePolicyOnPodConditionsPattern
-	{171, 5, 0, 0x1f},  // status v1.ConditionStatus
-	{258, 71, 0, 0x1f}, // type v1.PodConditionType
+	{171, 6, 5, 0, 0x1f},  // status v1.ConditionStatus
+	{258, 4, 71, 0, 0x1f}, // type v1.PodConditionType
 	// 36 k8s.io/api/batch/v1.PodFailurePolicyRule
-	{2892, 72, 0, 0x1f}, // action v1.PodFailurePolicyAction
-	{2925, 73, 0, 0x1f}, // onExitCodes v1.PodFailurePolicyOnExitCodesRequirement
-	{2979, 75, 0, 0x1f}, // onPodConditions []v1.PodFailurePolicyOnPodConditionsPattern
+	{2892, 6, 72, 0, 0x1f},  // action v1.PodFailurePolicyAction
+	{2925, 11, 73, 0, 0x1f}, // onExitCodes v1.PodFailurePolicyOnExitCodesRequirement
+	{2979, 15, 75, 0, 0x1f}, // onPodConditions []v1.PodFailurePolicyOnPodConditionsPattern
 	// 37 k8s.io/api/batch/v1.SuccessPolicy
-	{2773, 77, 0, 0x1f}, // rules []v1.SuccessPolicyRule
+	{2773, 5, 77, 0, 0x1f}, // rules []v1.SuccessPolicyRule
 	// 38 k8s.io/api/batch/v1.SuccessPolicyRule
-	{3058, 7, 0, 0x1f}, // succeededCount int32
-	{3073, 0, 0, 0x1f}, // succeededIndexes string
+	{3058, 14, 7, 0, 0x1f}, // succeededCount int32
+	{3073, 16, 0, 0, 0x1f}, // succeededIndexes string
 	// 39 k8s.io/api/batch/v1.UncountedTerminatedPods
-	{2663, 79, 0, 0x1f}, // failed []types.UID
-	{2700, 79, 0, 0x1f}, // succeeded []types.UID
+	{2663, 6, 79, 0, 0x1f}, // failed []types.UID
+	{2700, 9, 79, 0, 0x1f}, // succeeded []types.UID
 	// 40 k8s.io/api/core/v1.AWSElasticBlockStoreVolumeSource
-	{3100, 0, 0, 0x1f},  // fsType string
-	{1178, 7, 0, 0x1f},  // partition int32
-	{3107, 19, 0, 0x1f}, // readOnly bool
-	{3116, 0, 0, 0x1f},  // volumeID string
+	{3100, 6, 0, 0, 0x1f},  // fsType string
+	{1178, 9, 7, 0, 0x1f},  // partition int32
+	{3107, 8, 19, 0, 0x1f}, // readOnly bool
+	{3116, 8, 0, 0, 0x1f},  // volumeID string
 	// 41 k8s.io/api/core/v1.Affinity
-	{3125, 80, 0, 0x1f}, // nodeAffinity v1.NodeAffinity
-	{3154, 81, 0, 0x1f}, // podAffinity v1.PodAffinity
-	{3181, 82, 0, 0x1f}, // podAntiAffinity v1.PodAntiAffinity
+	{3125, 12, 80, 0, 0x1f}, // nodeAffinity v1.NodeAffinity
+	{3154, 11, 81, 0, 0x1f}, // podAffinity v1.PodAffinity
+	{3181, 15, 82, 0, 0x1f}, // podAntiAffinity v1.PodAntiAffinity
 	// 42 k8s.io/api/core/v1.AppArmorProfile
-	{3216, 0, 0, 0x1f}, // localhostProfile string
-	{258, 83, 0, 0x1f}, // type v1.AppArmorProfileType
+	{3216, 16, 0, 0, 0x1f}, // localhostProfile string
+	{258, 4, 83, 0, 0x1f},  // type v1.AppArmorProfileType
 	// 43 k8s.io/api/core/v1.AzureDiskVolumeSource
-	{3256, 84, 0, 0x1f}, // cachingMode v1.AzureDataDiskCachingMode
-	{3296, 0, 0, 0x1f},  // diskName string
-	{3305, 0, 0, 0x1f},  // diskURI string
-	{3100, 0, 0, 0x1f},  // fsType string
-	{121, 85, 0, 0x1f},  // kind v1.AzureDataDiskKind
-	{3107, 19, 0, 0x1f}, // readOnly bool
+	{3256, 11, 84, 0, 0x1f}, // cachingMode v1.AzureDataDiskCachingMode
+	{3296, 8, 0, 0, 0x1f},   // diskName string
+	{3305, 7, 0, 0, 0x1f},   // diskURI string
+	{3100, 6, 0, 0, 0x1f},   // fsType string
+	{121, 4, 85, 0, 0x1f},   // kind v1.AzureDataDiskKind
+	{3107, 8, 19, 0, 0x1f},  // readOnly bool
 	// 44 k8s.io/api/core/v1.AzureFileVolumeSource
-	{3107, 19, 0, 0x1f}, // readOnly bool
-	{3334, 0, 0, 0x1f},  // secretName string
-	{3345, 0, 0, 0x1f},  // shareName string
+	{3107, 8, 19, 0, 0x1f}, // readOnly bool
+	{3334, 10, 0, 0, 0x1f}, // secretName string
+	{3345, 9, 0, 0, 0x1f},  // shareName string
 	// 45 k8s.io/api/core/v1.CSIVolumeSource
-	{3355, 0, 0, 0x1f},  // driver string
-	{3100, 0, 0, 0x1f},  // fsType string
-	{3362, 86, 0, 0x1f}, // nodePublishSecretRef v1.LocalObjectReference
-	{3107, 19, 0, 0x1f}, // readOnly bool
-	{3407, 87, 0, 0x1f}, // volumeAttributes map[string]string
+	{3355, 6, 0, 0, 0x1f},   // driver string
+	{3100, 6, 0, 0, 0x1f},   // fsType string
+	{3362, 20, 86, 0, 0x1f}, // nodePublishSecretRef v1.LocalObjectReference
+	{3107, 8, 19, 0, 0x1f},  // readOnly bool
+	{3407, 16, 87, 0, 0x1f}, // volumeAttributes map[string]string
 	// 46 k8s.io/api/core/v1.Capabilities
-	{3442, 89, 0, 0x1f}, // add []v1.Capability
-	{3460, 89, 0, 0x1f}, // drop []v1.Capability
+	{3442, 3, 89, 0, 0x1f}, // add []v1.Capability
+	{3460, 4, 89, 0, 0x1f}, // drop []v1.Capability
 	// 47 k8s.io/api/core/v1.CephFSVolumeSource
-	{3465, 90, 0, 0x1f}, // monitors []string
-	{3474, 0, 0, 0x1f},  // path string
-	{3107, 19, 0, 0x1f}, // readOnly bool
-	{3479, 0, 0, 0x1f},  // secretFile string
-	{3490, 86, 0, 0x1f}, // secretRef v1.LocalObjectReference
-	{3500, 0, 0, 0x1f},  // user string
+	{3465, 8, 90, 0, 0x1f}, // monitors []string
+	{3474, 4, 0, 0, 0x1f},  // path string
+	{3107, 8, 19, 0, 0x1f}, // readOnly bool
+	{3479, 10, 0, 0, 0x1f}, // secretFile string
+	{3490, 9, 86, 0, 0x1f}, // secretRef v1.LocalObjectReference
+	{3500, 4, 0, 0, 0x1f},  // user string
 	// 48 k8s.io/api/core/v1.CinderVolumeSource
-	{3100, 0, 0, 0x1f},  // fsType string
-	{3107, 19, 0, 0x1f}, // readOnly bool
-	{3490, 86, 0, 0x1f}, // secretRef v1.LocalObjectReference
-	{3116, 0, 0, 0x1f},  // volumeID string
+	{3100, 6, 0, 0, 0x1f},  // fsType string
+	{3107, 8, 19, 0, 0x1f}, // readOnly bool
+	{3490, 9, 86, 0, 0x1f}, // secretRef v1.LocalObjectReference
+	{3116, 8, 0, 0, 0x1f},  // volumeID string
 	// 49 k8s.io/api/core/v1.ClusterTrustBundleProjection
-	{3505, 8, 0, 0x1f},  // labelSelector v1.LabelSelector
-	{3519, 0, 0, 0x1f},  // name string
-	{3524, 19, 0, 0x1f}, // optional bool
-	{3474, 0, 0, 0x1f},  // path string
-	{3533, 0, 0, 0x1f},  // signerName string
-	{3500, 13, 0, 0x10}, // user int64
+	{3505, 13, 8, 0, 0x1f}, // labelSelector v1.LabelSelector
+	{3519, 4, 0, 0, 0x1f},  // name string
+	{3524, 8, 19, 0, 0x1f}, // optional bool
+	{3474, 4, 0, 0, 0x1f},  // path string
+	{3533, 10, 0, 0, 0x1f}, // signerName string
+	{3500, 4, 13, 0, 0x10}, // user int64
 	// 50 k8s.io/api/core/v1.ConfigMapEnvSource
-	{3519, 0, 26, 0x1f}, // name string
-	{3524, 19, 0, 0x1f}, // optional bool
+	{3519, 4, 0, 26, 0x1f}, // name string
+	{3524, 8, 19, 0, 0x1f}, // optional bool
 	// 51 k8s.io/api/core/v1.ConfigMapKeySelector
-	{3544, 0, 0, 0x1f},  // key string
-	{3519, 0, 26, 0x1f}, // name string
-	{3524, 19, 0, 0x1f}, // optional bool
+	{3544, 3, 0, 0, 0x1f},  // key string
+	{3519, 4, 0, 26, 0x1f}, // name string
+	{3524, 8, 19, 0, 0x1f}, // optional bool
 	// 52 k8s.io/api/core/v1.ConfigMapProjection
-	{3548, 92, 0, 0x1f}, // items []v1.KeyToPath
-	{3519, 0, 26, 0x1f}, // name string
-	{3524, 19, 0, 0x1f}, // optional bool
+	{3548, 5, 92, 0, 0x1f}, // items []v1.KeyToPath
+	{3519, 4, 0, 26, 0x1f}, // name string
+	{3524, 8, 19, 0, 0x1f}, // optional bool
 	// 53 k8s.io/api/core/v1.ConfigMapVolumeSource
-	{3567, 7, 0, 0x1f},  // defaultMode int32
-	{3579, 13, 0, 0x10}, // defaultUser int64
-	{3548, 92, 0, 0x1f}, // items []v1.KeyToPath
-	{3519, 0, 26, 0x1f}, // name string
-	{3524, 19, 0, 0x1f}, // optional bool
+	{3567, 11, 7, 0, 0x1f},  // defaultMode int32
+	{3579, 11, 13, 0, 0x10}, // defaultUser int64
+	{3548, 5, 92, 0, 0x1f},  // items []v1.KeyToPath
+	{3519, 4, 0, 26, 0x1f},  // name string
+	{3524, 8, 19, 0, 0x1f},  // optional bool
 	// 54 k8s.io/api/core/v1.Container
-	{3591, 90, 0, 0x1f},  // args []string
-	{3596, 90, 0, 0x1f},  // command []string
-	{3604, 94, 0, 0x1f},  // env []v1.EnvVar
-	{3618, 96, 0, 0x1f},  // envFrom []v1.EnvFromSource
-	{3643, 0, 0, 0x1f},   // image string
-	{3649, 97, 0, 0x1f},  // imagePullPolicy v1.PullPolicy
-	{3679, 98, 0, 0x1f},  // lifecycle v1.Lifecycle
-	{3702, 99, 0, 0x1f},  // livenessProbe v1.Probe
-	{3519, 0, 0, 0x1f},   // name string
-	{3725, 101, 0, 0x1f}, // ports []v1.ContainerPort
-	{3748, 99, 0, 0x1f},  // readinessProbe v1.Probe
-	{3763, 103, 0, 0x1f}, // resizePolicy []v1.ContainerResizePolicy
-	{3801, 104, 0, 0x1f}, // resources v1.ResourceRequirements
-	{3835, 105, 0, 0x1f}, // restartPolicy v1.ContainerRestartPolicy
-	{3875, 107, 0, 0x1e}, // restartPolicyRules []v1.ContainerRestartRule
-	{3918, 108, 0, 0x1f}, // securityContext v1.SecurityContext
-	{3953, 99, 0, 0x1f},  // startupProbe v1.Probe
-	{3966, 19, 0, 0x1f},  // stdin bool
-	{3972, 19, 0, 0x1f},  // stdinOnce bool
-	{3982, 0, 0, 0x1f},   // terminationMessagePath string
-	{4005, 109, 0, 0x1f}, // terminationMessagePolicy v1.TerminationMessagePolicy
-	{4058, 19, 0, 0x1f},  // tty bool
-	{4062, 111, 0, 0x1f}, // volumeDevices []v1.VolumeDevice
-	{4092, 113, 0, 0x1f}, // volumeMounts []v1.VolumeMount
-	{4120, 0, 0, 0x1f},   // workingDir string
+	{3591, 4, 90, 0, 0x1f},   // args []string
+	{3596, 7, 90, 0, 0x1f},   // command []string
+	{3604, 3, 94, 0, 0x1f},   // env []v1.EnvVar
+	{3618, 7, 96, 0, 0x1f},   // envFrom []v1.EnvFromSource
+	{3643, 5, 0, 0, 0x1f},    // image string
+	{3649, 15, 97, 0, 0x1f},  // imagePullPolicy v1.PullPolicy
+	{3679, 9, 98, 0, 0x1f},   // lifecycle v1.Lifecycle
+	{3702, 13, 99, 0, 0x1f},  // livenessProbe v1.Probe
+	{3519, 4, 0, 0, 0x1f},    // name string
+	{3725, 5, 101, 0, 0x1f},  // ports []v1.ContainerPort
+	{3748, 14, 99, 0, 0x1f},  // readinessProbe v1.Probe
+	{3763, 12, 103, 0, 0x1f}, // resizePolicy []v1.ContainerResizePolicy
+	{3801, 9, 104, 0, 0x1f},  // resources v1.ResourceRequirements
+	{3835, 13, 105, 0, 0x1f}, // restartPolicy v1.ContainerRestartPolicy
+	{3875, 18, 107, 0, 0x1e}, // restartPolicyRules []v1.ContainerRestartRule
+	{3918, 15, 108, 0, 0x1f}, // securityContext v1.SecurityContext
+	{3953, 12, 99, 0, 0x1f},  // startupProbe v1.Probe
+	{3966, 5, 19, 0, 0x1f},   // stdin bool
+	{3972, 9, 19, 0, 0x1f},   // stdinOnce bool
+	{3982, 22, 0, 0, 0x1f},   // terminationMessagePath string
+	{4005, 24, 109, 0, 0x1f}, // terminationMessagePolicy v1.TerminationMessagePolicy
+	{4058, 3, 19, 0, 0x1f},   // tty bool
+	{4062, 13, 111, 0, 0x1f}, // volumeDevices []v1.VolumeDevice
+	{4092, 12, 113, 0, 0x1f}, // volumeMounts []v1.VolumeMount
+	{4120, 10, 0, 0, 0x1f},   // workingDir string
 	// 55 k8s.io/api/core/v1.ContainerExtendedResourceRequest
-	{2803, 0, 0, 0x1e}, // containerName string
-	{4131, 0, 0, 0x1e}, // requestName string
-	{4143, 0, 0, 0x1e}, // resourceName string
+	{2803, 13, 0, 0, 0x1e}, // containerName string
+	{4131, 11, 0, 0, 0x1e}, // requestName string
+	{4143, 12, 0, 0, 0x1e}, // resourceName string
 	// 56 k8s.io/api/core/v1.ContainerPort
-	{4156, 7, 0, 0x1f},   // containerPort int32
-	{4170, 0, 0, 0x1f},   // hostIP string
-	{4177, 7, 0, 0x1f},   // hostPort int32
-	{3519, 0, 0, 0x1f},   // name string
-	{4186, 114, 0, 0x1f}, // protocol v1.Protocol
+	{4156, 13, 7, 0, 0x1f},  // containerPort int32
+	{4170, 6, 0, 0, 0x1f},   // hostIP string
+	{4177, 8, 7, 0, 0x1f},   // hostPort int32
+	{3519, 4, 0, 0, 0x1f},   // name string
+	{4186, 8, 114, 0, 0x1f}, // protocol v1.Protocol
 	// 57 k8s.io/api/core/v1.ContainerResizePolicy
-	{4143, 115, 0, 0x1f}, // resourceName v1.ResourceName
-	{3835, 116, 0, 0x1f}, // restartPolicy v1.ResourceResizeRestartPolicy
+	{4143, 12, 115, 0, 0x1f}, // resourceName v1.ResourceName
+	{3835, 13, 116, 0, 0x1f}, // restartPolicy v1.ResourceResizeRestartPolicy
 	// 58 k8s.io/api/core/v1.ContainerRestartRule
-	{2892, 117, 0, 0x1e}, // action v1.ContainerRestartRuleAction
-	{4284, 118, 0, 0x1e}, // exitCodes v1.ContainerRestartRuleOnExitCodes
+	{2892, 6, 117, 0, 0x1e}, // action v1.ContainerRestartRuleAction
+	{4284, 9, 118, 0, 0x1e}, // exitCodes v1.ContainerRestartRuleOnExitCodes
 	// 59 k8s.io/api/core/v1.ContainerRestartRuleOnExitCodes
-	{2817, 119, 0, 0x1e}, // operator v1.ContainerRestartRuleOnExitCodesOperator
-	{2865, 70, 0, 0x1e},  // values []int32
+	{2817, 8, 119, 0, 0x1e}, // operator v1.ContainerRestartRuleOnExitCodesOperator
+	{2865, 6, 70, 0, 0x1e},  // values []int32
 	// 60 k8s.io/api/core/v1.ContainerState
-	{4372, 120, 0, 0x1f}, // running v1.ContainerStateRunning
-	{4405, 121, 0, 0x1f}, // terminated v1.ContainerStateTerminated
-	{4444, 122, 0, 0x1f}, // waiting v1.ContainerStateWaiting
+	{4372, 7, 120, 0, 0x1f},  // running v1.ContainerStateRunning
+	{4405, 10, 121, 0, 0x1f}, // terminated v1.ContainerStateTerminated
+	{4444, 7, 122, 0, 0x1f},  // waiting v1.ContainerStateWaiting
 	// 61 k8s.io/api/core/v1.ContainerStateRunning
-	{4477, 4, 0, 0x1f}, // startedAt v1.Time
+	{4477, 9, 4, 0, 0x1f}, // startedAt v1.Time
 	// 62 k8s.io/api/core/v1.ContainerStateTerminated
-	{4487, 0, 0, 0x1f}, // containerID string
-	{4499, 7, 0, 0x1f}, // exitCode int32
-	{4508, 4, 0, 0x1f}, // finishedAt v1.Time
-	{224, 0, 0, 0x1f},  // message string
-	{232, 0, 0, 0x1f},  // reason string
-	{4519, 7, 0, 0x1f}, // signal int32
-	{4477, 4, 0, 0x1f}, // startedAt v1.Time
+	{4487, 11, 0, 0, 0x1f}, // containerID string
+	{4499, 8, 7, 0, 0x1f},  // exitCode int32
+	{4508, 10, 4, 0, 0x1f}, // finishedAt v1.Time
+	{224, 7, 0, 0, 0x1f},   // message string
+	{232, 6, 0, 0, 0x1f},   // reason string
+	{4519, 6, 7, 0, 0x1f},  // signal int32
+	{4477, 9, 4, 0, 0x1f},  // startedAt v1.Time
 	// 63 k8s.io/api/core/v1.ContainerStateWaiting
-	{224, 0, 0, 0x1f}, // message string
-	{232, 0, 0, 0x1f}, // reason string
+	{224, 7, 0, 0, 0x1f}, // message string
+	{232, 6, 0, 0, 0x1f}, // reason string
 	// 64 k8s.io/api/core/v1.ContainerStatus
-	{4526, 124, 0, 0x1f}, // allocatedResources v1.ResourceList
-	{4579, 126, 0, 0x1f}, // allocatedResourcesStatus []v1.ResourceStatus
-	{4487, 0, 0, 0x1f},   // containerID string
-	{3643, 0, 0, 0x1f},   // image string
-	{4622, 0, 0, 0x1f},   // imageID string
-	{4630, 127, 0, 0x1f}, // lastState v1.ContainerState
-	{3519, 0, 0, 0x1f},   // name string
-	{2684, 19, 0, 0x1f},  // ready bool
-	{3801, 104, 0, 0x1f}, // resources v1.ResourceRequirements
-	{4658, 7, 0, 0x1f},   // restartCount int32
-	{4671, 19, 0, 0x1f},  // started bool
-	{4679, 127, 0, 0x1f}, // state v1.ContainerState
-	{4685, 128, 0, 0x1f}, // stopSignal v1.Signal
-	{3500, 129, 0, 0x1f}, // user v1.ContainerUser
-	{4092, 131, 0, 0x1f}, // volumeMounts []v1.VolumeMountStatus
+	{4526, 18, 124, 0, 0x1f}, // allocatedResources v1.ResourceList
+	{4579, 24, 126, 0, 0x1f}, // allocatedResourcesStatus []v1.ResourceStatus
+	{4487, 11, 0, 0, 0x1f},   // containerID string
+	{3643, 5, 0, 0, 0x1f},    // image string
+	{4622, 7, 0, 0, 0x1f},    // imageID string
+	{4630, 9, 127, 0, 0x1f},  // lastState v1.ContainerState
+	{3519, 4, 0, 0, 0x1f},    // name string
+	{2684, 5, 19, 0, 0x1f},   // ready bool
+	{3801, 9, 104, 0, 0x1f},  // resources v1.ResourceRequirements
+	{4658, 12, 7, 0, 0x1f},   // restartCount int32
+	{4671, 7, 19, 0, 0x1f},   // started bool
+	{4679, 5, 127, 0, 0x1f},  // state v1.ContainerState
+	{4685, 10, 128, 0, 0x1f}, // stopSignal v1.Signal
+	{3500, 4, 129, 0, 0x1f},  // user v1.ContainerUser
+	{4092, 12, 131, 0, 0x1f}, // volumeMounts []v1.VolumeMountStatus
 	// 65 k8s.io/api/core/v1.ContainerUser
-	{4744, 132, 0, 0x1f}, // linux v1.LinuxContainerUser
+	{4744, 5, 132, 0, 0x1f}, // linux v1.LinuxContainerUser
 	// 66 k8s.io/api/core/v1.DownwardAPIProjection
-	{3548, 134, 0, 0x1f}, // items []v1.DownwardAPIVolumeFile
+	{3548, 5, 134, 0, 0x1f}, // items []v1.DownwardAPIVolumeFile
 	// 67 k8s.io/api/core/v1.DownwardAPIVolumeFile
-	{4797, 135, 0, 0x1f}, // fieldRef v1.ObjectFieldSelector
-	{4829, 7, 0, 0x1f},   // mode int32
-	{3474, 0, 0, 0x1f},   // path string
-	{4834, 136, 0, 0x1f}, // resourceFieldRef v1.ResourceFieldSelector
-	{3500, 13, 0, 0x10},  // user int64
+	{4797, 8, 135, 0, 0x1f},  // fieldRef v1.ObjectFieldSelector
+	{4829, 4, 7, 0, 0x1f},    // mode int32
+	{3474, 4, 0, 0, 0x1f},    // path string
+	{4834, 16, 136, 0, 0x1f}, // resourceFieldRef v1.ResourceFieldSelector
+	{3500, 4, 13, 0, 0x10},   // user int64
 	// 68 k8s.io/api/core/v1.DownwardAPIVolumeSource
-	{3567, 7, 0, 0x1f},   // defaultMode int32
-	{3579, 13, 0, 0x10},  // defaultUser int64
-	{3548, 134, 0, 0x1f}, // items []v1.DownwardAPIVolumeFile
+	{3567, 11, 7, 0, 0x1f},  // defaultMode int32
+	{3579, 11, 13, 0, 0x10}, // defaultUser int64
+	{3548, 5, 134, 0, 0x1f}, // items []v1.DownwardAPIVolumeFile
 	// 69 k8s.io/api/core/v1.EmptyDirVolumeSource
-	{4876, 137, 0, 0x1f}, // medium v1.StorageMedium
-	{4829, 7, 0, 0x10},   // mode int32
-	{4900, 123, 0, 0x1f}, // sizeLimit resource.Quantity
+	{4876, 6, 137, 0, 0x1f}, // medium v1.StorageMedium
+	{4829, 4, 7, 0, 0x10},   // mode int32
+	{4900, 9, 123, 0, 0x1f}, // sizeLimit resource.Quantity
 	// 70 k8s.io/api/core/v1.EnvFromSource
-	{4910, 138, 0, 0x1f}, // configMapRef v1.ConfigMapEnvSource
-	{4945, 0, 0, 0x1f},   // prefix string
-	{3490, 139, 0, 0x1f}, // secretRef v1.SecretEnvSource
+	{4910, 12, 138, 0, 0x1f}, // configMapRef v1.ConfigMapEnvSource
+	{4945, 6, 0, 0, 0x1f},    // prefix string
+	{3490, 9, 139, 0, 0x1f},  // secretRef v1.SecretEnvSource
 	// 71 k8s.io/api/core/v1.EnvVar
-	{3519, 0, 0, 0x1f},   // name string
-	{4971, 0, 0, 0x1f},   // value string
-	{4977, 140, 0, 0x1f}, // valueFrom v1.EnvVarSource
+	{3519, 4, 0, 0, 0x1f},   // name string
+	{4971, 5, 0, 0, 0x1f},   // value string
+	{4977, 9, 140, 0, 0x1f}, // valueFrom v1.EnvVarSource
 	// 72 k8s.io/api/core/v1.EnvVarSource
-	{5003, 141, 0, 0x1f}, // configMapKeyRef v1.ConfigMapKeySelector
-	{4797, 135, 0, 0x1f}, // fieldRef v1.ObjectFieldSelector
-	{5043, 142, 0, 0x1e}, // fileKeyRef v1.FileKeySelector
-	{4834, 136, 0, 0x1f}, // resourceFieldRef v1.ResourceFieldSelector
-	{5073, 143, 0, 0x1f}, // secretKeyRef v1.SecretKeySelector
+	{5003, 15, 141, 0, 0x1f}, // configMapKeyRef v1.ConfigMapKeySelector
+	{4797, 8, 135, 0, 0x1f},  // fieldRef v1.ObjectFieldSelector
+	{5043, 10, 142, 0, 0x1e}, // fileKeyRef v1.FileKeySelector
+	{4834, 16, 136, 0, 0x1f}, // resourceFieldRef v1.ResourceFieldSelector
+	{5073, 12, 143, 0, 0x1f}, // secretKeyRef v1.SecretKeySelector
 	// 73 k8s.io/api/core/v1.EphemeralContainer
-	{3591, 90, 1, 0x1f},  // args []string
-	{3596, 90, 1, 0x1f},  // command []string
-	{3604, 94, 1, 0x1f},  // env []v1.EnvVar
-	{3618, 96, 1, 0x1f},  // envFrom []v1.EnvFromSource
-	{3643, 0, 1, 0x1f},   // image string
-	{3649, 97, 1, 0x1f},  // imagePullPolicy v1.PullPolicy
-	{3679, 98, 1, 0x1f},  // lifecycle v1.Lifecycle
-	{3702, 99, 1, 0x1f},  // livenessProbe v1.Probe
-	{3519, 0, 1, 0x1f},   // name string
-	{3725, 101, 1, 0x1f}, // ports []v1.ContainerPort
-	{3748, 99, 1, 0x1f},  // readinessProbe v1.Probe
-	{3763, 103, 1, 0x1f}, // resizePolicy []v1.ContainerResizePolicy
-	{3801, 104, 1, 0x1f}, // resources v1.ResourceRequirements
-	{3835, 105, 1, 0x1f}, // restartPolicy v1.ContainerRestartPolicy
-	{3875, 107, 1, 0x1e}, // restartPolicyRules []v1.ContainerRestartRule
-	{3918, 108, 1, 0x1f}, // securityContext v1.SecurityContext
-	{3953, 99, 1, 0x1f},  // startupProbe v1.Probe
-	{3966, 19, 1, 0x1f},  // stdin bool
-	{3972, 19, 1, 0x1f},  // stdinOnce bool
-	{5107, 0, 0, 0x1f},   // targetContainerName string
-	{3982, 0, 1, 0x1f},   // terminationMessagePath string
-	{4005, 109, 1, 0x1f}, // terminationMessagePolicy v1.TerminationMessagePolicy
-	{4058, 19, 1, 0x1f},  // tty bool
-	{4062, 111, 1, 0x1f}, // volumeDevices []v1.VolumeDevice
-	{4092, 113, 1, 0x1f}, // volumeMounts []v1.VolumeMount
-	{4120, 0, 1, 0x1f},   // workingDir string
+	{3591, 4, 90, 1, 0x1f},   // args []string
+	{3596, 7, 90, 1, 0x1f},   // command []string
+	{3604, 3, 94, 1, 0x1f},   // env []v1.EnvVar
+	{3618, 7, 96, 1, 0x1f},   // envFrom []v1.EnvFromSource
+	{3643, 5, 0, 1, 0x1f},    // image string
+	{3649, 15, 97, 1, 0x1f},  // imagePullPolicy v1.PullPolicy
+	{3679, 9, 98, 1, 0x1f},   // lifecycle v1.Lifecycle
+	{3702, 13, 99, 1, 0x1f},  // livenessProbe v1.Probe
+	{3519, 4, 0, 1, 0x1f},    // name string
+	{3725, 5, 101, 1, 0x1f},  // ports []v1.ContainerPort
+	{3748, 14, 99, 1, 0x1f},  // readinessProbe v1.Probe
+	{3763, 12, 103, 1, 0x1f}, // resizePolicy []v1.ContainerResizePolicy
+	{3801, 9, 104, 1, 0x1f},  // resources v1.ResourceRequirements
+	{3835, 13, 105, 1, 0x1f}, // restartPolicy v1.ContainerRestartPolicy
+	{3875, 18, 107, 1, 0x1e}, // restartPolicyRules []v1.ContainerRestartRule
+	{3918, 15, 108, 1, 0x1f}, // securityContext v1.SecurityContext
+	{3953, 12, 99, 1, 0x1f},  // startupProbe v1.Probe
+	{3966, 5, 19, 1, 0x1f},   // stdin bool
+	{3972, 9, 19, 1, 0x1f},   // stdinOnce bool
+	{5107, 19, 0, 0, 0x1f},   // targetContainerName string
+	{3982, 22, 0, 1, 0x1f},   // terminationMessagePath string
+	{4005, 24, 109, 1, 0x1f}, // terminationMessagePolicy v1.TerminationMessagePolicy
+	{4058, 3, 19, 1, 0x1f},   // tty bool
+	{4062, 13, 111, 1, 0x1f}, // volumeDevices []v1.VolumeDevice
+	{4092, 12, 113, 1, 0x1f}, // volumeMounts []v1.VolumeMount
+	{4120, 10, 0, 1, 0x1f},   // workingDir string
 	// 74 k8s.io/api/core/v1.EphemeralVolumeSource
-	{5127, 144, 0, 0x1f}, // volumeClaimTemplate v1.PersistentVolumeClaimTemplate
+	{5127, 19, 144, 0, 0x1f}, // volumeClaimTemplate v1.PersistentVolumeClaimTemplate
 	// 75 k8s.io/api/core/v1.EvictionResponder
-	{3519, 0, 0, 0x10}, // name string
-	{5180, 7, 0, 0x10}, // priority int32
+	{3519, 4, 0, 0, 0x10}, // name string
+	{5180, 8, 7, 0, 0x10}, // priority int32
 	// 76 k8s.io/api/core/v1.ExecAction
-	{3596, 90, 0, 0x1f}, // command []string
+	{3596, 7, 90, 0, 0x1f}, // command []string
 	// 77 k8s.io/api/core/v1.FCVolumeSource
-	{3100, 0, 0, 0x1f},  // fsType string
-	{5189, 7, 0, 0x1f},  // lun int32
-	{3107, 19, 0, 0x1f}, // readOnly bool
-	{5193, 90, 0, 0x1f}, // targetWWNs []string
-	{5204, 90, 0, 0x1f}, // wwids []string
+	{3100, 6, 0, 0, 0x1f},   // fsType string
+	{5189, 3, 7, 0, 0x1f},   // lun int32
+	{3107, 8, 19, 0, 0x1f},  // readOnly bool
+	{5193, 10, 90, 0, 0x1f}, // targetWWNs []string
+	{5204, 5, 90, 0, 0x1f},  // wwids []string
 	// 78 k8s.io/api/core/v1.FileKeySelector
-	{3544, 0, 0, 0x1e},  // key string
-	{3524, 19, 0, 0x1e}, // optional bool
-	{3474, 0, 0, 0x1e},  // path string
-	{5210, 0, 0, 0x1e},  // volumeName string
+	{3544, 3, 0, 0, 0x1e},  // key string
+	{3524, 8, 19, 0, 0x1e}, // optional bool
+	{3474, 4, 0, 0, 0x1e},  // path string
+	{5210, 10, 0, 0, 0x1e}, // volumeName string
 	// 79 k8s.io/api/core/v1.FlexVolumeSource
-	{3355, 0, 0, 0x1f},  // driver string
-	{3100, 0, 0, 0x1f},  // fsType string
-	{5221, 87, 0, 0x1f}, // options map[string]string
-	{3107, 19, 0, 0x1f}, // readOnly bool
-	{3490, 86, 0, 0x1f}, // secretRef v1.LocalObjectReference
+	{3355, 6, 0, 0, 0x1f},  // driver string
+	{3100, 6, 0, 0, 0x1f},  // fsType string
+	{5221, 7, 87, 0, 0x1f}, // options map[string]string
+	{3107, 8, 19, 0, 0x1f}, // readOnly bool
+	{3490, 9, 86, 0, 0x1f}, // secretRef v1.LocalObjectReference
 	// 80 k8s.io/api/core/v1.FlockerVolumeSource
-	{5229, 0, 0, 0x1f}, // datasetName string
-	{5241, 0, 0, 0x1f}, // datasetUUID string
+	{5229, 11, 0, 0, 0x1f}, // datasetName string
+	{5241, 11, 0, 0, 0x1f}, // datasetUUID string
 	// 81 k8s.io/api/core/v1.GCEPersistentDiskVolumeSource
-	{3100, 0, 0, 0x1f},  // fsType string
-	{1178, 7, 0, 0x1f},  // partition int32
-	{5253, 0, 0, 0x1f},  // pdName string
-	{3107, 19, 0, 0x1f}, // readOnly bool
+	{3100, 6, 0, 0, 0x1f},  // fsType string
+	{1178, 9, 7, 0, 0x1f},  // partition int32
+	{5253, 6, 0, 0, 0x1f},  // pdName string
+	{3107, 8, 19, 0, 0x1f}, // readOnly bool
 	// 82 k8s.io/api/core/v1.GRPCAction
-	{4829, 145, 0, 0x10}, // mode v1.GRPCProbeMode
-	{5277, 7, 0, 0x1f},   // port int32
-	{5282, 0, 0, 0x1f},   // service string
+	{4829, 4, 145, 0, 0x10}, // mode v1.GRPCProbeMode
+	{5277, 4, 7, 0, 0x1f},   // port int32
+	{5282, 7, 0, 0, 0x1f},   // service string
 	// 83 k8s.io/api/core/v1.GitRepoVolumeSource
-	{5290, 0, 0, 0x1f}, // directory string
-	{5300, 0, 0, 0x1f}, // repository string
-	{5311, 0, 0, 0x1f}, // revision string
+	{5290, 9, 0, 0, 0x1f},  // directory string
+	{5300, 10, 0, 0, 0x1f}, // repository string
+	{5311, 8, 0, 0, 0x1f},  // revision string
 	// 84 k8s.io/api/core/v1.GlusterfsVolumeSource
-	{5320, 0, 0, 0x1f},  // endpoints string
-	{3474, 0, 0, 0x1f},  // path string
-	{3107, 19, 0, 0x1f}, // readOnly bool
+	{5320, 9, 0, 0, 0x1f},  // endpoints string
+	{3474, 4, 0, 0, 0x1f},  // path string
+	{3107, 8, 19, 0, 0x1f}, // readOnly bool
 	// 85 k8s.io/api/core/v1.HTTPGetAction
-	{5330, 0, 0, 0x1f},   // host string
-	{5335, 147, 0, 0x1f}, // httpHeaders []v1.HTTPHeader
-	{3474, 0, 0, 0x1f},   // path string
-	{5277, 30, 0, 0x1f},  // port intstr.IntOrString
-	{4186, 148, 0, 0x10}, // protocol v1.HTTPProtocol
-	{5377, 149, 0, 0x1f}, // scheme v1.URIScheme
+	{5330, 4, 0, 0, 0x1f},    // host string
+	{5335, 11, 147, 0, 0x1f}, // httpHeaders []v1.HTTPHeader
+	{3474, 4, 0, 0, 0x1f},    // path string
+	{5277, 4, 30, 0, 0x1f},   // port intstr.IntOrString
+	{4186, 8, 148, 0, 0x10},  // protocol v1.HTTPProtocol
+	{5377, 6, 149, 0, 0x1f},  // scheme v1.URIScheme
 	// 86 k8s.io/api/core/v1.HTTPHeader
-	{3519, 0, 0, 0x1f}, // name string
-	{4971, 0, 0, 0x1f}, // value string
+	{3519, 4, 0, 0, 0x1f}, // name string
+	{4971, 5, 0, 0, 0x1f}, // value string
 	// 87 k8s.io/api/core/v1.HostAlias
-	{5397, 90, 0, 0x1f}, // hostnames []string
-	{5407, 0, 0, 0x1f},  // ip string
+	{5397, 9, 90, 0, 0x1f}, // hostnames []string
+	{5407, 2, 0, 0, 0x1f},  // ip string
 	// 88 k8s.io/api/core/v1.HostIP
-	{5407, 0, 0, 0x1f}, // ip string
+	{5407, 2, 0, 0, 0x1f}, // ip string
 	// 89 k8s.io/api/core/v1.HostPathVolumeSource
-	{3474, 0, 0, 0x1f},  // path string
-	{258, 150, 0, 0x1f}, // type v1.HostPathType
+	{3474, 4, 0, 0, 0x1f},  // path string
+	{258, 4, 150, 0, 0x1f}, // type v1.HostPathType
 	// 90 k8s.io/api/core/v1.ISCSIVolumeSource
-	{5426, 19, 0, 0x1f}, // chapAuthDiscovery bool
-	{5444, 19, 0, 0x1f}, // chapAuthSession bool
-	{3100, 0, 0, 0x1f},  // fsType string
-	{5460, 0, 0, 0x1f},  // initiatorName string
-	{5474, 0, 0, 0x1f},  // iqn string
-	{5478, 0, 0, 0x1f},  // iscsiInterface string
-	{5189, 7, 0, 0x1f},  // lun int32
-	{5493, 90, 0, 0x1f}, // portals []string
-	{3107, 19, 0, 0x1f}, // readOnly bool
-	{3490, 86, 0, 0x1f}, // secretRef v1.LocalObjectReference
-	{5501, 0, 0, 0x1f},  // targetPortal string
+	{5426, 17, 19, 0, 0x1f}, // chapAuthDiscovery bool
+	{5444, 15, 19, 0, 0x1f}, // chapAuthSession bool
+	{3100, 6, 0, 0, 0x1f},   // fsType string
+	{5460, 13, 0, 0, 0x1f},  // initiatorName string
+	{5474, 3, 0, 0, 0x1f},   // iqn string
+	{5478, 14, 0, 0, 0x1f},  // iscsiInterface string
+	{5189, 3, 7, 0, 0x1f},   // lun int32
+	{5493, 7, 90, 0, 0x1f},  // portals []string
+	{3107, 8, 19, 0, 0x1f},  // readOnly bool
+	{3490, 9, 86, 0, 0x1f},  // secretRef v1.LocalObjectReference
+	{5501, 12, 0, 0, 0x1f},  // targetPortal string
 	// 91 k8s.io/api/core/v1.ImageVolumeSource
-	{5514, 97, 0, 0x1f}, // pullPolicy v1.PullPolicy
-	{5525, 0, 0, 0x1f},  // reference string
+	{5514, 10, 97, 0, 0x1f}, // pullPolicy v1.PullPolicy
+	{5525, 9, 0, 0, 0x1f},   // reference string
 	// 92 k8s.io/api/core/v1.ImageVolumeStatus
-	{5535, 0, 0, 0x18}, // imageRef string
+	{5535, 8, 0, 0, 0x18}, // imageRef string
 	// 93 k8s.io/api/core/v1.KeyToPath
-	{3544, 0, 0, 0x1f},  // key string
-	{4829, 7, 0, 0x1f},  // mode int32
-	{3474, 0, 0, 0x1f},  // path string
-	{3500, 13, 0, 0x10}, // user int64
+	{3544, 3, 0, 0, 0x1f},  // key string
+	{4829, 4, 7, 0, 0x1f},  // mode int32
+	{3474, 4, 0, 0, 0x1f},  // path string
+	{3500, 4, 13, 0, 0x10}, // user int64
 	// 94 k8s.io/api/core/v1.Lifecycle
-	{5544, 151, 0, 0x1f}, // postStart v1.LifecycleHandler
-	{5574, 151, 0, 0x1f}, // preStop v1.LifecycleHandler
-	{4685, 128, 0, 0x1f}, // stopSignal v1.Signal
+	{5544, 9, 151, 0, 0x1f},  // postStart v1.LifecycleHandler
+	{5574, 7, 151, 0, 0x1f},  // preStop v1.LifecycleHandler
+	{4685, 10, 128, 0, 0x1f}, // stopSignal v1.Signal
 	// 95 k8s.io/api/core/v1.LifecycleHandler
-	{5582, 152, 0, 0x1f}, // exec v1.ExecAction
-	{5601, 153, 0, 0x1f}, // httpGet v1.HTTPGetAction
-	{5626, 154, 0, 0x1f}, // sleep v1.SleepAction
-	{5647, 155, 0, 0x1f}, // tcpSocket v1.TCPSocketAction
+	{5582, 4, 152, 0, 0x1f}, // exec v1.ExecAction
+	{5601, 7, 153, 0, 0x1f}, // httpGet v1.HTTPGetAction
+	{5626, 5, 154, 0, 0x1f}, // sleep v1.SleepAction
+	{5647, 9, 155, 0, 0x1f}, // tcpSocket v1.TCPSocketAction
 	// 96 k8s.io/api/core/v1.LinuxContainerUser
-	{5676, 13, 0, 0x1f},  // gid int64
-	{5680, 156, 0, 0x1f}, // supplementalGroups []int64
-	{5699, 13, 0, 0x1f},  // uid int64
+	{5676, 3, 13, 0, 0x1f},   // gid int64
+	{5680, 18, 156, 0, 0x1f}, // supplementalGroups []int64
+	{5699, 3, 13, 0, 0x1f},   // uid int64
 	// 97 k8s.io/api/core/v1.LocalObjectReference
-	{3519, 0, 0, 0x1f}, // name string
+	{3519, 4, 0, 0, 0x1f}, // name string
 	// 98 k8s.io/api/core/v1.ModifyVolumeStatus
-	{171, 157, 0, 0x1f}, // status v1.PersistentVolumeClaimModifyVolumeStatus
-	{5746, 0, 0, 0x1f},  // targetVolumeAttributesClassName string
+	{171, 6, 157, 0, 0x1f}, // status v1.PersistentVolumeClaimModifyVolumeStatus
+	{5746, 31, 0, 0, 0x1f}, // targetVolumeAttributesClassName string
 	// 99 k8s.io/api/core/v1.NFSVolumeSource
-	{3474, 0, 0, 0x1f},  // path string
-	{3107, 19, 0, 0x1f}, // readOnly bool
-	{5778, 0, 0, 0x1f},  // server string
+	{3474, 4, 0, 0, 0x1f},  // path string
+	{3107, 8, 19, 0, 0x1f}, // readOnly bool
+	{5778, 6, 0, 0, 0x1f},  // server string
 	// 100 k8s.io/api/core/v1.NodeAffinity
-	{5785, 159, 0, 0x1f}, // preferredDuringSchedulingIgnoredDuringExecution []v1.PreferredSchedulingTerm
-	{5860, 160, 0, 0x1f}, // requiredDuringSchedulingIgnoredDuringExecution v1.NodeSelector
+	{5785, 47, 159, 0, 0x1f}, // preferredDuringSchedulingIgnoredDuringExecution []v1.PreferredSchedulingTerm
+	{5860, 46, 160, 0, 0x1f}, // requiredDuringSchedulingIgnoredDuringExecution v1.NodeSelector
 	// 101 k8s.io/api/core/v1.NodeAllocatableMappedResources
-	{3519, 115, 0, 0x10}, // name v1.ResourceName
-	{5923, 123, 0, 0x10}, // quantity resource.Quantity
+	{3519, 4, 115, 0, 0x10}, // name v1.ResourceName
+	{5923, 8, 123, 0, 0x10}, // quantity resource.Quantity
 	// 102 k8s.io/api/core/v1.NodeAllocatableOverheadResources
-	{3519, 115, 0, 0x10}, // name v1.ResourceName
-	{5932, 123, 0, 0x10}, // perContainer resource.Quantity
-	{5945, 123, 0, 0x10}, // perPod resource.Quantity
+	{3519, 4, 115, 0, 0x10},  // name v1.ResourceName
+	{5932, 12, 123, 0, 0x10}, // perContainer resource.Quantity
+	{5945, 6, 123, 0, 0x10},  // perPod resource.Quantity
 	// 103 k8s.io/api/core/v1.NodeAllocatableResourceClaimStatus
-	{5952, 90, 0, 0x18},  // containers []string
-	{5963, 162, 0, 0x10}, // mapping []v1.NodeAllocatableMappedResources
-	{6005, 164, 0, 0x10}, // overhead []v1.NodeAllocatableOverheadResources
-	{6050, 0, 0, 0x18},   // resourceClaimName string
-	{3801, 165, 0, 0x08}, // resources map[v1.ResourceName]resource.Quantity
+	{5952, 10, 90, 0, 0x18}, // containers []string
+	{5963, 7, 162, 0, 0x10}, // mapping []v1.NodeAllocatableMappedResources
+	{6005, 8, 164, 0, 0x10}, // overhead []v1.NodeAllocatableOverheadResources
+	{6050, 17, 0, 0, 0x18},  // resourceClaimName string
+	{3801, 9, 165, 0, 0x08}, // resources map[v1.ResourceName]resource.Quantity
 	// 104 k8s.io/api/core/v1.NodeSelector
-	{6106, 167, 0, 0x1f}, // nodeSelectorTerms []v1.NodeSelectorTerm
+	{6106, 17, 167, 0, 0x1f}, // nodeSelectorTerms []v1.NodeSelectorTerm
 	// 105 k8s.io/api/core/v1.NodeSelectorRequirement
-	{3544, 0, 0, 0x1f},   // key string
-	{2817, 168, 0, 0x1f}, // operator v1.NodeSelectorOperator
-	{2865, 90, 0, 0x1f},  // values []string
+	{3544, 3, 0, 0, 0x1f},   // key string
+	{2817, 8, 168, 0, 0x1f}, // operator v1.NodeSelectorOperator
+	{2865, 6, 90, 0, 0x1f},  // values []string
 	// 106 k8s.io/api/core/v1.NodeSelectorTerm
-	{6168, 170, 0, 0x1f}, // matchExpressions []v1.NodeSelectorRequirement
-	{6212, 170, 0, 0x1f}, // matchFields []v1.NodeSelectorRequirement
+	{6168, 16, 170, 0, 0x1f}, // matchExpressions []v1.NodeSelectorRequirement
+	{6212, 11, 170, 0, 0x1f}, // matchFields []v1.NodeSelectorRequirement
 	// 107 k8s.io/api/core/v1.ObjectFieldSelector
-	{103, 0, 0, 0x1f},  // apiVersion string
-	{6224, 0, 0, 0x1f}, // fieldPath string
+	{103, 10, 0, 0, 0x1f}, // apiVersion string
+	{6224, 9, 0, 0, 0x1f}, // fieldPath string
 	// 108 k8s.io/api/core/v1.ObjectReference
-	{103, 0, 0, 0x1f},   // apiVersion string
-	{6224, 0, 0, 0x1f},  // fieldPath string
-	{121, 0, 0, 0x1f},   // kind string
-	{3519, 0, 0, 0x1f},  // name string
-	{6234, 0, 0, 0x1f},  // namespace string
-	{6244, 0, 0, 0x1f},  // resourceVersion string
-	{5699, 78, 0, 0x1f}, // uid types.UID
+	{103, 10, 0, 0, 0x1f},  // apiVersion string
+	{6224, 9, 0, 0, 0x1f},  // fieldPath string
+	{121, 4, 0, 0, 0x1f},   // kind string
+	{3519, 4, 0, 0, 0x1f},  // name string
+	{6234, 9, 0, 0, 0x1f},  // namespace string
+	{6244, 15, 0, 0, 0x1f}, // resourceVersion string
+	{5699, 3, 78, 0, 0x1f}, // uid types.UID
 	// 109 k8s.io/api/core/v1.PersistentVolumeClaim
-	{103, 0, 81, 0x1f},  // apiVersion string
-	{121, 0, 81, 0x1f},  // kind string
-	{126, 1, 0, 0x1f},   // metadata v1.ObjectMeta
-	{149, 171, 0, 0x1f}, // spec v1.PersistentVolumeClaimSpec
-	{171, 172, 0, 0x1f}, // status v1.PersistentVolumeClaimStatus
+	{103, 10, 0, 81, 0x1f}, // apiVersion string
+	{121, 4, 0, 81, 0x1f},  // kind string
+	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
+	{149, 4, 171, 0, 0x1f}, // spec v1.PersistentVolumeClaimSpec
+	{171, 6, 172, 0, 0x1f}, // status v1.PersistentVolumeClaimStatus
 	// 110 k8s.io/api/core/v1.PersistentVolumeClaimCondition
-	{2011, 4, 0, 0x1f},  // lastProbeTime v1.Time
-	{197, 4, 0, 0x1f},   // lastTransitionTime v1.Time
-	{224, 0, 0, 0x1f},   // message string
-	{232, 0, 0, 0x1f},   // reason string
-	{171, 5, 0, 0x1f},   // status v1.ConditionStatus
-	{258, 173, 0, 0x1f}, // type v1.PersistentVolumeClaimConditionType
+	{2011, 13, 4, 0, 0x1f}, // lastProbeTime v1.Time
+	{197, 18, 4, 0, 0x1f},  // lastTransitionTime v1.Time
+	{224, 7, 0, 0, 0x1f},   // message string
+	{232, 6, 0, 0, 0x1f},   // reason string
+	{171, 6, 5, 0, 0x1f},   // status v1.ConditionStatus
+	{258, 4, 173, 0, 0x1f}, // type v1.PersistentVolumeClaimConditionType
 	// 111 k8s.io/api/core/v1.PersistentVolumeClaimSpec
-	{6358, 175, 0, 0x1f}, // accessModes []v1.PersistentVolumeAccessMode
-	{6400, 176, 0, 0x1f}, // dataSource v1.TypedLocalObjectReference
-	{6440, 177, 0, 0x1f}, // dataSourceRef v1.TypedObjectReference
-	{3801, 178, 0, 0x1f}, // resources v1.VolumeResourceRequirements
-	{332, 8, 0, 0x1f},    // selector v1.LabelSelector
-	{6508, 0, 0, 0x1f},   // storageClassName string
-	{6525, 0, 0, 0x1f},   // volumeAttributesClassName string
-	{6551, 179, 0, 0x1f}, // volumeMode v1.PersistentVolumeMode
-	{5210, 0, 0, 0x1f},   // volumeName string
+	{6358, 11, 175, 0, 0x1f}, // accessModes []v1.PersistentVolumeAccessMode
+	{6400, 10, 176, 0, 0x1f}, // dataSource v1.TypedLocalObjectReference
+	{6440, 13, 177, 0, 0x1f}, // dataSourceRef v1.TypedObjectReference
+	{3801, 9, 178, 0, 0x1f},  // resources v1.VolumeResourceRequirements
+	{332, 8, 8, 0, 0x1f},     // selector v1.LabelSelector
+	{6508, 16, 0, 0, 0x1f},   // storageClassName string
+	{6525, 25, 0, 0, 0x1f},   // volumeAttributesClassName string
+	{6551, 10, 179, 0, 0x1f}, // volumeMode v1.PersistentVolumeMode
+	{5210, 10, 0, 0, 0x1f},   // volumeName string
 	// 112 k8s.io/api/core/v1.PersistentVolumeClaimStatus
-	{6358, 175, 0, 0x1f}, // accessModes []v1.PersistentVolumeAccessMode
-	{6586, 181, 0, 0x1f}, // allocatedResourceStatuses map[v1.ResourceName]v1.ClaimResourceStatus
-	{4526, 124, 0, 0x1f}, // allocatedResources v1.ResourceList
-	{6678, 124, 0, 0x1f}, // capacity v1.ResourceList
-	{443, 183, 0, 0x1f},  // conditions []v1.PersistentVolumeClaimCondition
-	{6721, 0, 0, 0x1f},   // currentVolumeAttributesClassName string
-	{6754, 184, 0, 0x10}, // healthStatus v1.VolumeHealthStatus
-	{6789, 185, 0, 0x1f}, // modifyVolumeStatus v1.ModifyVolumeStatus
-	{6830, 186, 0, 0x1f}, // phase v1.PersistentVolumeClaimPhase
+	{6358, 11, 175, 0, 0x1f}, // accessModes []v1.PersistentVolumeAccessMode
+	{6586, 25, 181, 0, 0x1f}, // allocatedResourceStatuses map[v1.ResourceName]v1.ClaimResourceStatus
+	{4526, 18, 124, 0, 0x1f}, // allocatedResources v1.ResourceList
+	{6678, 8, 124, 0, 0x1f},  // capacity v1.ResourceList
+	{443, 10, 183, 0, 0x1f},  // conditions []v1.PersistentVolumeClaimCondition
+	{6721, 32, 0, 0, 0x1f},   // currentVolumeAttributesClassName string
+	{6754, 12, 184, 0, 0x10}, // healthStatus v1.VolumeHealthStatus
+	{6789, 18, 185, 0, 0x1f}, // modifyVolumeStatus v1.ModifyVolumeStatus
+	{6830, 5, 186, 0, 0x1f},  // phase v1.PersistentVolumeClaimPhase
 	// 113 k8s.io/api/core/v1.PersistentVolumeClaimTemplate
-	{126, 1, 0, 0x1f},   // metadata v1.ObjectMeta
-	{149, 171, 0, 0x1f}, // spec v1.PersistentVolumeClaimSpec
+	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
+	{149, 4, 171, 0, 0x1f}, // spec v1.PersistentVolumeClaimSpec
 	// 114 k8s.io/api/core/v1.PersistentVolumeClaimVolumeSource
-	{6866, 0, 0, 0x1f},  // claimName string
-	{3107, 19, 0, 0x1f}, // readOnly bool
+	{6866, 9, 0, 0, 0x1f},  // claimName string
+	{3107, 8, 19, 0, 0x1f}, // readOnly bool
 	// 115 k8s.io/api/core/v1.PhotonPersistentDiskVolumeSource
-	{3100, 0, 0, 0x1f}, // fsType string
-	{6876, 0, 0, 0x1f}, // pdID string
+	{3100, 6, 0, 0, 0x1f}, // fsType string
+	{6876, 4, 0, 0, 0x1f}, // pdID string
 	// 116 k8s.io/api/core/v1.Pod
-	{103, 0, 81, 0x1f},  // apiVersion string
-	{121, 0, 81, 0x1f},  // kind string
-	{126, 1, 0, 0x1f},   // metadata v1.ObjectMeta
-	{149, 187, 0, 0x1f}, // spec v1.PodSpec
-	{171, 188, 0, 0x1f}, // status v1.PodStatus
+	{103, 10, 0, 81, 0x1f}, // apiVersion string
+	{121, 4, 0, 81, 0x1f},  // kind string
+	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
+	{149, 4, 187, 0, 0x1f}, // spec v1.PodSpec
+	{171, 6, 188, 0, 0x1f}, // status v1.PodStatus
 	// 117 k8s.io/api/core/v1.PodAffinity
-	{5785, 190, 0, 0x1f}, // preferredDuringSchedulingIgnoredDuringExecution []v1.WeightedPodAffinityTerm
-	{5860, 192, 0, 0x1f}, // requiredDuringSchedulingIgnoredDuringExecution []v1.PodAffinityTerm
+	{5785, 47, 190, 0, 0x1f}, // preferredDuringSchedulingIgnoredDuringExecution []v1.WeightedPodAffinityTerm
+	{5860, 46, 192, 0, 0x1f}, // requiredDuringSchedulingIgnoredDuringExecution []v1.PodAffinityTerm
 	// 118 k8s.io/api/core/v1.PodAffinityTerm
-	{3505, 8, 0, 0x1f},  // labelSelector v1.LabelSelector
-	{6951, 90, 0, 0x1f}, // matchLabelKeys []string
-	{6966, 90, 0, 0x1f}, // mismatchLabelKeys []string
-	{6984, 8, 0, 0x1f},  // namespaceSelector v1.LabelSelector
-	{7002, 90, 0, 0x1f}, // namespaces []string
-	{7013, 0, 0, 0x1f},  // topologyKey string
+	{3505, 13, 8, 0, 0x1f},  // labelSelector v1.LabelSelector
+	{6951, 14, 90, 0, 0x1f}, // matchLabelKeys []string
+	{6966, 17, 90, 0, 0x1f}, // mismatchLabelKeys []string
+	{6984, 17, 8, 0, 0x1f},  // namespaceSelector v1.LabelSelector
+	{7002, 10, 90, 0, 0x1f}, // namespaces []string
+	{7013, 11, 0, 0, 0x1f},  // topologyKey string
 	// 119 k8s.io/api/core/v1.PodAntiAffinity
-	{5785, 190, 0, 0x1f}, // preferredDuringSchedulingIgnoredDuringExecution []v1.WeightedPodAffinityTerm
-	{5860, 192, 0, 0x1f}, // requiredDuringSchedulingIgnoredDuringExecution []v1.PodAffinityTerm
+	{5785, 47, 190, 0, 0x1f}, // preferredDuringSchedulingIgnoredDuringExecution []v1.WeightedPodAffinityTerm
+	{5860, 46, 192, 0, 0x1f}, // requiredDuringSchedulingIgnoredDuringExecution []v1.PodAffinityTerm
 	// 120 k8s.io/api/core/v1.PodCertificateProjection
-	{7025, 0, 0, 0x1e},  // certificateChainPath string
-	{7046, 0, 0, 0x1e},  // credentialBundlePath string
-	{7067, 0, 0, 0x1e},  // keyPath string
-	{7075, 0, 0, 0x1e},  // keyType string
-	{7083, 7, 0, 0x1e},  // maxExpirationSeconds int32
-	{3533, 0, 0, 0x1e},  // signerName string
-	{3500, 13, 0, 0x10}, // user int64
-	{7104, 87, 0, 0x1c}, // userAnnotations map[string]string
+	{7025, 20, 0, 0, 0x1e},  // certificateChainPath string
+	{7046, 20, 0, 0, 0x1e},  // credentialBundlePath string
+	{7067, 7, 0, 0, 0x1e},   // keyPath string
+	{7075, 7, 0, 0, 0x1e},   // keyType string
+	{7083, 20, 7, 0, 0x1e},  // maxExpirationSeconds int32
+	{3533, 10, 0, 0, 0x1e},  // signerName string
+	{3500, 4, 13, 0, 0x10},  // user int64
+	{7104, 15, 87, 0, 0x1c}, // userAnnotations map[string]string
 	// 121 k8s.io/api/core/v1.PodCondition
-	{2011, 4, 0, 0x1f}, // lastProbeTime v1.Time
-	{197, 4, 0, 0x1f},  // lastTransitionTime v1.Time
-	{224, 0, 0, 0x1f},  // message string
-	{587, 13, 0, 0x1f}, // observedGeneration int64
-	{232, 0, 0, 0x1f},  // reason string
-	{171, 5, 0, 0x1f},  // status v1.ConditionStatus
-	{258, 71, 0, 0x1f}, // type v1.PodConditionType
+	{2011, 13, 4, 0, 0x1f}, // lastProbeTime v1.Time
+	{197, 18, 4, 0, 0x1f},  // lastTransitionTime v1.Time
+	{224, 7, 0, 0, 0x1f},   // message string
+	{587, 18, 13, 0, 0x1f}, // observedGeneration int64
+	{232, 6, 0, 0, 0x1f},   // reason string
+	{171, 6, 5, 0, 0x1f},   // status v1.ConditionStatus
+	{258, 4, 71, 0, 0x1f},  // type v1.PodConditionType
 	// 122 k8s.io/api/core/v1.PodDNSConfig
-	{7120, 90, 0, 0x1f},  // nameservers []string
-	{5221, 194, 0, 0x1f}, // options []v1.PodDNSConfigOption
-	{7154, 90, 0, 0x1f},  // searches []string
+	{7120, 11, 90, 0, 0x1f}, // nameservers []string
+	{5221, 7, 194, 0, 0x1f}, // options []v1.PodDNSConfigOption
+	{7154, 8, 90, 0, 0x1f},  // searches []string
 	// 123 k8s.io/api/core/v1.PodDNSConfigOption
-	{3519, 0, 0, 0x1f}, // name string
-	{4971, 0, 0, 0x1f}, // value string
+	{3519, 4, 0, 0, 0x1f}, // name string
+	{4971, 5, 0, 0, 0x1f}, // value string
 	// 124 k8s.io/api/core/v1.PodExtendedResourceClaimStatus
-	{7163, 196, 0, 0x1e}, // requestMappings []v1.ContainerExtendedResourceRequest
-	{6050, 0, 0, 0x1e},   // resourceClaimName string
+	{7163, 15, 196, 0, 0x1e}, // requestMappings []v1.ContainerExtendedResourceRequest
+	{6050, 17, 0, 0, 0x1e},   // resourceClaimName string
 	// 125 k8s.io/api/core/v1.PodIP
-	{5407, 0, 0, 0x1f}, // ip string
+	{5407, 2, 0, 0, 0x1f}, // ip string
 	// 126 k8s.io/api/core/v1.PodOS
-	{3519, 197, 0, 0x1f}, // name v1.OSName
+	{3519, 4, 197, 0, 0x1f}, // name v1.OSName
 	// 127 k8s.io/api/core/v1.PodReadinessGate
-	{7225, 71, 0, 0x1f}, // conditionType v1.PodConditionType
+	{7225, 13, 71, 0, 0x1f}, // conditionType v1.PodConditionType
 	// 128 k8s.io/api/core/v1.PodResourceClaim
-	{3519, 0, 0, 0x1f}, // name string
-	{6050, 0, 0, 0x1f}, // resourceClaimName string
-	{7239, 0, 0, 0x1f}, // resourceClaimTemplateName string
+	{3519, 4, 0, 0, 0x1f},  // name string
+	{6050, 17, 0, 0, 0x1f}, // resourceClaimName string
+	{7239, 25, 0, 0, 0x1f}, // resourceClaimTemplateName string
 	// 129 k8s.io/api/core/v1.PodResourceClaimStatus
-	{3519, 0, 0, 0x1f}, // name string
-	{6050, 0, 0, 0x1f}, // resourceClaimName string
+	{3519, 4, 0, 0, 0x1f},  // name string
+	{6050, 17, 0, 0, 0x1f}, // resourceClaimName string
 	// 130 k8s.io/api/core/v1.PodSchedulingGate
-	{3519, 0, 0, 0x1f}, // name string
+	{3519, 4, 0, 0, 0x1f}, // name string
 	// 131 k8s.io/api/core/v1.PodSchedulingGroup
-	{7265, 0, 0, 0x18}, // podGroupName string
+	{7265, 12, 0, 0, 0x18}, // podGroupName string
 	// 132 k8s.io/api/core/v1.PodSecurityContext
-	{7278, 198, 0, 0x1f}, // appArmorProfile v1.AppArmorProfile
-	{7313, 13, 0, 0x1f},  // fsGroup int64
-	{7321, 199, 0, 0x1f}, // fsGroupChangePolicy v1.PodFSGroupChangePolicy
-	{7367, 13, 0, 0x1f},  // runAsGroup int64
-	{7378, 19, 0, 0x1f},  // runAsNonRoot bool
-	{7391, 13, 0, 0x1f},  // runAsUser int64
-	{7401, 200, 0, 0x1f}, // seLinuxChangePolicy v1.PodSELinuxChangePolicy
-	{7447, 201, 0, 0x1f}, // seLinuxOptions v1.SELinuxOptions
-	{7480, 202, 0, 0x1f}, // seccompProfile v1.SeccompProfile
-	{5680, 156, 0, 0x1f}, // supplementalGroups []int64
-	{7513, 203, 0, 0x1f}, // supplementalGroupsPolicy v1.SupplementalGroupsPolicy
-	{7566, 205, 0, 0x1f}, // sysctls []v1.Sysctl
-	{7584, 206, 0, 0x1f}, // windowsOptions v1.WindowsSecurityContextOptions
+	{7278, 15, 198, 0, 0x1f}, // appArmorProfile v1.AppArmorProfile
+	{7313, 7, 13, 0, 0x1f},   // fsGroup int64
+	{7321, 19, 199, 0, 0x1f}, // fsGroupChangePolicy v1.PodFSGroupChangePolicy
+	{7367, 10, 13, 0, 0x1f},  // runAsGroup int64
+	{7378, 12, 19, 0, 0x1f},  // runAsNonRoot bool
+	{7391, 9, 13, 0, 0x1f},   // runAsUser int64
+	{7401, 19, 200, 0, 0x1f}, // seLinuxChangePolicy v1.PodSELinuxChangePolicy
+	{7447, 14, 201, 0, 0x1f}, // seLinuxOptions v1.SELinuxOptions
+	{7480, 14, 202, 0, 0x1f}, // seccompProfile v1.SeccompProfile
+	{5680, 18, 156, 0, 0x1f}, // supplementalGroups []int64
+	{7513, 24, 203, 0, 0x1f}, // supplementalGroupsPolicy v1.SupplementalGroupsPolicy
+	{7566, 7, 205, 0, 0x1f},  // sysctls []v1.Sysctl
+	{7584, 14, 206, 0, 0x1f}, // windowsOptions v1.WindowsSecurityContextOptions
 	// 133 k8s.io/api/core/v1.PodSpec
-	{2282, 13, 0, 0x1f},  // activeDeadlineSeconds int64
-	{7632, 207, 0, 0x1f}, // affinity v1.Affinity
-	{7653, 19, 0, 0x1f},  // automountServiceAccountToken bool
-	{5952, 209, 0, 0x1f}, // containers []v1.Container
-	{7695, 210, 0, 0x1f}, // dnsConfig v1.PodDNSConfig
-	{7721, 211, 0, 0x1f}, // dnsPolicy v1.DNSPolicy
-	{7744, 19, 0, 0x1f},  // enableServiceLinks bool
-	{7763, 213, 0, 0x1f}, // ephemeralContainers []v1.EphemeralContainer
-	{7805, 215, 0, 0x10}, // evictionResponders []v1.EvictionResponder
-	{7845, 217, 0, 0x1f}, // hostAliases []v1.HostAlias
-	{7870, 19, 0, 0x1f},  // hostIPC bool
-	{7878, 19, 0, 0x1f},  // hostNetwork bool
-	{7890, 19, 0, 0x1f},  // hostPID bool
-	{7898, 19, 0, 0x1f},  // hostUsers bool
-	{7908, 0, 0, 0x1f},   // hostname string
-	{7917, 0, 0, 0x1e},   // hostnameOverride string
-	{7934, 218, 0, 0x1f}, // imagePullSecrets []v1.LocalObjectReference
-	{7951, 209, 0, 0x1f}, // initContainers []v1.Container
-	{7966, 0, 0, 0x1f},   // nodeName string
-	{7975, 87, 0, 0x1f},  // nodeSelector map[string]string
-	{7988, 219, 0, 0x1f}, // os v1.PodOS
-	{6005, 124, 0, 0x1f}, // overhead v1.ResourceList
-	{8000, 220, 0, 0x1f}, // preemptionPolicy v1.PreemptionPolicy
-	{5180, 7, 0, 0x1f},   // priority int32
-	{8037, 0, 0, 0x1f},   // priorityClassName string
-	{8055, 222, 0, 0x1f}, // readinessGates []v1.PodReadinessGate
-	{2100, 224, 0, 0x1f}, // resourceClaims []v1.PodResourceClaim
-	{3801, 104, 0, 0x1f}, // resources v1.ResourceRequirements
-	{3835, 225, 0, 0x1f}, // restartPolicy v1.RestartPolicy
-	{8127, 0, 0, 0x1f},   // runtimeClassName string
-	{8144, 0, 0, 0x1f},   // schedulerName string
-	{8158, 227, 0, 0x1f}, // schedulingGates []v1.PodSchedulingGate
-	{8195, 228, 0, 0x18}, // schedulingGroup v1.PodSchedulingGroup
-	{3918, 229, 0, 0x1f}, // securityContext v1.PodSecurityContext
-	{8255, 0, 0, 0x1f},   // serviceAccount string
-	{8270, 0, 0, 0x1f},   // serviceAccountName string
-	{8289, 19, 0, 0x1f},  // setHostnameAsFQDN bool
-	{8307, 19, 0, 0x1f},  // shareProcessNamespace bool
-	{8329, 0, 0, 0x1f},   // subdomain string
-	{8339, 13, 0, 0x1f},  // terminationGracePeriodSeconds int64
-	{8369, 231, 0, 0x1f}, // tolerations []v1.Toleration
-	{8395, 233, 0, 0x1f}, // topologySpreadConstraints []v1.TopologySpreadConstraint
-	{8449, 235, 0, 0x1f}, // volumes []v1.Volume
-	{8467, 236, 0, 0x04}, // workloadRef v1.WorkloadReference
+	{2282, 21, 13, 0, 0x1f},  // activeDeadlineSeconds int64
+	{7632, 8, 207, 0, 0x1f},  // affinity v1.Affinity
+	{7653, 28, 19, 0, 0x1f},  // automountServiceAccountToken bool
+	{5952, 10, 209, 0, 0x1f}, // containers []v1.Container
+	{7695, 9, 210, 0, 0x1f},  // dnsConfig v1.PodDNSConfig
+	{7721, 9, 211, 0, 0x1f},  // dnsPolicy v1.DNSPolicy
+	{7744, 18, 19, 0, 0x1f},  // enableServiceLinks bool
+	{7763, 19, 213, 0, 0x1f}, // ephemeralContainers []v1.EphemeralContainer
+	{7805, 18, 215, 0, 0x10}, // evictionResponders []v1.EvictionResponder
+	{7845, 11, 217, 0, 0x1f}, // hostAliases []v1.HostAlias
+	{7870, 7, 19, 0, 0x1f},   // hostIPC bool
+	{7878, 11, 19, 0, 0x1f},  // hostNetwork bool
+	{7890, 7, 19, 0, 0x1f},   // hostPID bool
+	{7898, 9, 19, 0, 0x1f},   // hostUsers bool
+	{7908, 8, 0, 0, 0x1f},    // hostname string
+	{7917, 16, 0, 0, 0x1e},   // hostnameOverride string
+	{7934, 16, 218, 0, 0x1f}, // imagePullSecrets []v1.LocalObjectReference
+	{7951, 14, 209, 0, 0x1f}, // initContainers []v1.Container
+	{7966, 8, 0, 0, 0x1f},    // nodeName string
+	{7975, 12, 87, 0, 0x1f},  // nodeSelector map[string]string
+	{7988, 2, 219, 0, 0x1f},  // os v1.PodOS
+	{6005, 8, 124, 0, 0x1f},  // overhead v1.ResourceList
+	{8000, 16, 220, 0, 0x1f}, // preemptionPolicy v1.PreemptionPolicy
+	{5180, 8, 7, 0, 0x1f},    // priority int32
+	{8037, 17, 0, 0, 0x1f},   // priorityClassName string
+	{8055, 14, 222, 0, 0x1f}, // readinessGates []v1.PodReadinessGate
+	{2100, 14, 224, 0, 0x1f}, // resourceClaims []v1.PodResourceClaim
+	{3801, 9, 104, 0, 0x1f},  // resources v1.ResourceRequirements
+	{3835, 13, 225, 0, 0x1f}, // restartPolicy v1.RestartPolicy
+	{8127, 16, 0, 0, 0x1f},   // runtimeClassName string
+	{8144, 13, 0, 0, 0x1f},   // schedulerName string
+	{8158, 15, 227, 0, 0x1f}, // schedulingGates []v1.PodSchedulingGate
+	{8195, 15, 228, 0, 0x18}, // schedulingGroup v1.PodSchedulingGroup
+	{3918, 15, 229, 0, 0x1f}, // securityContext v1.PodSecurityContext
+	{8255, 14, 0, 0, 0x1f},   // serviceAccount string
+	{8270, 18, 0, 0, 0x1f},   // serviceAccountName string
+	{8289, 17, 19, 0, 0x1f},  // setHostnameAsFQDN bool
+	{8307, 21, 19, 0, 0x1f},  // shareProcessNamespace bool
+	{8329, 9, 0, 0, 0x1f},    // subdomain string
+	{8339, 29, 13, 0, 0x1f},  // terminationGracePeriodSeconds int64
+	{8369, 11, 231, 0, 0x1f}, // tolerations []v1.Toleration
+	{8395, 25, 233, 0, 0x1f}, // topologySpreadConstraints []v1.TopologySpreadConstraint
+	{8449, 7, 235, 0, 0x1f},  // volumes []v1.Volume
+	{8467, 11, 236, 0, 0x04}, // workloadRef v1.WorkloadReference
 	// 134 k8s.io/api/core/v1.PodStatus
-	{4526, 124, 0, 0x1c}, // allocatedResources v1.ResourceList
-	{443, 238, 0, 0x1f},  // conditions []v1.PodCondition
-	{8516, 240, 0, 0x1f}, // containerStatuses []v1.ContainerStatus
-	{8553, 240, 0, 0x1f}, // ephemeralContainerStatuses []v1.ContainerStatus
-	{8580, 241, 0, 0x1e}, // extendedResourceClaimStatus v1.PodExtendedResourceClaimStatus
-	{4170, 0, 0, 0x1f},   // hostIP string
-	{8642, 243, 0, 0x1f}, // hostIPs []v1.HostIP
-	{8660, 240, 0, 0x1f}, // initContainerStatuses []v1.ContainerStatus
-	{224, 0, 0, 0x1f},    // message string
-	{8682, 245, 0, 0x18}, // nodeAllocatableResourceClaimStatuses []v1.NodeAllocatableResourceClaimStatus
-	{8757, 0, 0, 0x1f},   // nominatedNodeName string
-	{587, 13, 0, 0x1f},   // observedGeneration int64
-	{6830, 246, 0, 0x1f}, // phase v1.PodPhase
-	{8787, 0, 0, 0x1f},   // podIP string
-	{8793, 248, 0, 0x1f}, // podIPs []v1.PodIP
-	{8809, 249, 0, 0x1f}, // qosClass v1.PodQOSClass
-	{232, 0, 0, 0x1f},    // reason string
-	{8833, 250, 0, 0x1f}, // resize v1.PodResizeStatus
-	{8859, 252, 0, 0x1f}, // resourceClaimStatuses []v1.PodResourceClaimStatus
-	{3801, 104, 0, 0x1c}, // resources v1.ResourceRequirements
-	{2690, 4, 0, 0x1f},   // startTime v1.Time
-	{8907, 254, 0, 0x10}, // volumeHealth []v1.PodVolumeHealth
+	{4526, 18, 124, 0, 0x1c}, // allocatedResources v1.ResourceList
+	{443, 10, 238, 0, 0x1f},  // conditions []v1.PodCondition
+	{8516, 17, 240, 0, 0x1f}, // containerStatuses []v1.ContainerStatus
+	{8553, 26, 240, 0, 0x1f}, // ephemeralContainerStatuses []v1.ContainerStatus
+	{8580, 27, 241, 0, 0x1e}, // extendedResourceClaimStatus v1.PodExtendedResourceClaimStatus
+	{4170, 6, 0, 0, 0x1f},    // hostIP string
+	{8642, 7, 243, 0, 0x1f},  // hostIPs []v1.HostIP
+	{8660, 21, 240, 0, 0x1f}, // initContainerStatuses []v1.ContainerStatus
+	{224, 7, 0, 0, 0x1f},     // message string
+	{8682, 36, 245, 0, 0x18}, // nodeAllocatableResourceClaimStatuses []v1.NodeAllocatableResourceClaimStatus
+	{8757, 17, 0, 0, 0x1f},   // nominatedNodeName string
+	{587, 18, 13, 0, 0x1f},   // observedGeneration int64
+	{6830, 5, 246, 0, 0x1f},  // phase v1.PodPhase
+	{8787, 5, 0, 0, 0x1f},    // podIP string
+	{8793, 6, 248, 0, 0x1f},  // podIPs []v1.PodIP
+	{8809, 8, 249, 0, 0x1f},  // qosClass v1.PodQOSClass
+	{232, 6, 0, 0, 0x1f},     // reason string
+	{8833, 6, 250, 0, 0x1f},  // resize v1.PodResizeStatus
+	{8859, 21, 252, 0, 0x1f}, // resourceClaimStatuses []v1.PodResourceClaimStatus
+	{3801, 9, 104, 0, 0x1c},  // resources v1.ResourceRequirements
+	{2690, 9, 4, 0, 0x1f},    // startTime v1.Time
+	{8907, 12, 254, 0, 0x10}, // volumeHealth []v1.PodVolumeHealth
 	// 135 k8s.io/api/core/v1.PodTemplate
-	{103, 0, 81, 0x1f}, // apiVersion string
-	{121, 0, 81, 0x1f}, // kind string
-	{126, 1, 0, 0x1f},  // metadata v1.ObjectMeta
-	{358, 9, 0, 0x1f},  // template v1.PodTemplateSpec
+	{103, 10, 0, 81, 0x1f}, // apiVersion string
+	{121, 4, 0, 81, 0x1f},  // kind string
+	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
+	{358, 8, 9, 0, 0x1f},   // template v1.PodTemplateSpec
 	// 136 k8s.io/api/core/v1.PodTemplateSpec
-	{126, 1, 0, 0x1f},   // metadata v1.ObjectMeta
-	{149, 187, 0, 0x1f}, // spec v1.PodSpec
+	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
+	{149, 4, 187, 0, 0x1f}, // spec v1.PodSpec
 	// 137 k8s.io/api/core/v1.PodVolumeHealth
-	{8939, 256, 0, 0x10}, // healthConditions []v1.VolumeHealthCondition
-	{197, 4, 0, 0x10},    // lastTransitionTime v1.Time
-	{3519, 0, 0, 0x10},   // name string
+	{8939, 16, 256, 0, 0x10}, // healthConditions []v1.VolumeHealthCondition
+	{197, 18, 4, 0, 0x10},    // lastTransitionTime v1.Time
+	{3519, 4, 0, 0, 0x10},    // name string
 	// 138 k8s.io/api/core/v1.PortworxVolumeSource
-	{3100, 0, 0, 0x1f},  // fsType string
-	{3107, 19, 0, 0x1f}, // readOnly bool
-	{3116, 0, 0, 0x1f},  // volumeID string
+	{3100, 6, 0, 0, 0x1f},  // fsType string
+	{3107, 8, 19, 0, 0x1f}, // readOnly bool
+	{3116, 8, 0, 0, 0x1f},  // volumeID string
 	// 139 k8s.io/api/core/v1.PreferredSchedulingTerm
-	{8981, 166, 0, 0x1f}, // preference v1.NodeSelectorTerm
-	{8992, 7, 0, 0x1f},   // weight int32
+	{8981, 10, 166, 0, 0x1f}, // preference v1.NodeSelectorTerm
+	{8992, 6, 7, 0, 0x1f},    // weight int32
 	// 140 k8s.io/api/core/v1.Probe
-	{5582, 152, 68, 0x1f}, // exec v1.ExecAction
-	{8999, 7, 0, 0x1f},    // failureThreshold int32
-	{9016, 257, 68, 0x1f}, // grpc v1.GRPCAction
-	{5601, 153, 68, 0x1f}, // httpGet v1.HTTPGetAction
-	{9035, 7, 0, 0x1f},    // initialDelaySeconds int32
-	{9055, 7, 0, 0x1f},    // periodSeconds int32
-	{9069, 7, 0, 0x1f},    // successThreshold int32
-	{5647, 155, 68, 0x1f}, // tcpSocket v1.TCPSocketAction
-	{8339, 13, 0, 0x1f},   // terminationGracePeriodSeconds int64
-	{9086, 7, 0, 0x1f},    // timeoutSeconds int32
+	{5582, 4, 152, 68, 0x1f}, // exec v1.ExecAction
+	{8999, 16, 7, 0, 0x1f},   // failureThreshold int32
+	{9016, 4, 257, 68, 0x1f}, // grpc v1.GRPCAction
+	{5601, 7, 153, 68, 0x1f}, // httpGet v1.HTTPGetAction
+	{9035, 19, 7, 0, 0x1f},   // initialDelaySeconds int32
+	{9055, 13, 7, 0, 0x1f},   // periodSeconds int32
+	{9069, 16, 7, 0, 0x1f},   // successThreshold int32
+	{5647, 9, 155, 68, 0x1f}, // tcpSocket v1.TCPSocketAction
+	{8339, 29, 13, 0, 0x1f},  // terminationGracePeriodSeconds int64
+	{9086, 14, 7, 0, 0x1f},   // timeoutSeconds int32
 	// 141 k8s.io/api/core/v1.ProjectedVolumeSource
-	{3567, 7, 0, 0x1f},   // defaultMode int32
-	{3579, 13, 0, 0x10},  // defaultUser int64
-	{9101, 259, 0, 0x1f}, // sources []v1.VolumeProjection
+	{3567, 11, 7, 0, 0x1f},  // defaultMode int32
+	{3579, 11, 13, 0, 0x10}, // defaultUser int64
+	{9101, 7, 259, 0, 0x1f}, // sources []v1.VolumeProjection
 	// 142 k8s.io/api/core/v1.QuobyteVolumeSource
-	{9129, 0, 0, 0x1f},  // group string
-	{3107, 19, 0, 0x1f}, // readOnly bool
-	{9135, 0, 0, 0x1f},  // registry string
-	{9144, 0, 0, 0x1f},  // tenant string
-	{3500, 0, 0, 0x1f},  // user string
-	{9151, 0, 0, 0x1f},  // volume string
+	{9129, 5, 0, 0, 0x1f},  // group string
+	{3107, 8, 19, 0, 0x1f}, // readOnly bool
+	{9135, 8, 0, 0, 0x1f},  // registry string
+	{9144, 6, 0, 0, 0x1f},  // tenant string
+	{3500, 4, 0, 0, 0x1f},  // user string
+	{9151, 6, 0, 0, 0x1f},  // volume string
 	// 143 k8s.io/api/core/v1.RBDVolumeSource
-	{3100, 0, 0, 0x1f},  // fsType string
-	{3643, 0, 0, 0x1f},  // image string
-	{9158, 0, 0, 0x1f},  // keyring string
-	{3465, 90, 0, 0x1f}, // monitors []string
-	{9166, 0, 0, 0x1f},  // pool string
-	{3107, 19, 0, 0x1f}, // readOnly bool
-	{3490, 86, 0, 0x1f}, // secretRef v1.LocalObjectReference
-	{3500, 0, 0, 0x1f},  // user string
+	{3100, 6, 0, 0, 0x1f},  // fsType string
+	{3643, 5, 0, 0, 0x1f},  // image string
+	{9158, 7, 0, 0, 0x1f},  // keyring string
+	{3465, 8, 90, 0, 0x1f}, // monitors []string
+	{9166, 4, 0, 0, 0x1f},  // pool string
+	{3107, 8, 19, 0, 0x1f}, // readOnly bool
+	{3490, 9, 86, 0, 0x1f}, // secretRef v1.LocalObjectReference
+	{3500, 4, 0, 0, 0x1f},  // user string
 	// 144 k8s.io/api/core/v1.ReplicationController
-	{103, 0, 81, 0x1f},  // apiVersion string
-	{121, 0, 81, 0x1f},  // kind string
-	{126, 1, 0, 0x1f},   // metadata v1.ObjectMeta
-	{149, 260, 0, 0x1f}, // spec v1.ReplicationControllerSpec
-	{171, 261, 0, 0x1f}, // status v1.ReplicationControllerStatus
+	{103, 10, 0, 81, 0x1f}, // apiVersion string
+	{121, 4, 0, 81, 0x1f},  // kind string
+	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
+	{149, 4, 260, 0, 0x1f}, // spec v1.ReplicationControllerSpec
+	{171, 6, 261, 0, 0x1f}, // status v1.ReplicationControllerStatus
 	// 145 k8s.io/api/core/v1.ReplicationControllerCondition
-	{197, 4, 0, 0x1f},   // lastTransitionTime v1.Time
-	{224, 0, 0, 0x1f},   // message string
-	{232, 0, 0, 0x1f},   // reason string
-	{171, 5, 0, 0x1f},   // status v1.ConditionStatus
-	{258, 262, 0, 0x1f}, // type v1.ReplicationControllerConditionType
+	{197, 18, 4, 0, 0x1f},  // lastTransitionTime v1.Time
+	{224, 7, 0, 0, 0x1f},   // message string
+	{232, 6, 0, 0, 0x1f},   // reason string
+	{171, 6, 5, 0, 0x1f},   // status v1.ConditionStatus
+	{258, 4, 262, 0, 0x1f}, // type v1.ReplicationControllerConditionType
 	// 146 k8s.io/api/core/v1.ReplicationControllerSpec
-	{289, 7, 0, 0x1f},  // minReadySeconds int32
-	{822, 7, 0, 0x1f},  // replicas int32
-	{332, 87, 0, 0x1f}, // selector map[string]string
-	{358, 9, 0, 0x1f},  // template v1.PodTemplateSpec
+	{289, 15, 7, 0, 0x1f}, // minReadySeconds int32
+	{822, 8, 7, 0, 0x1f},  // replicas int32
+	{332, 8, 87, 0, 0x1f}, // selector map[string]string
+	{358, 8, 9, 0, 0x1f},  // template v1.PodTemplateSpec
 	// 147 k8s.io/api/core/v1.ReplicationControllerStatus
-	{862, 7, 0, 0x1f},   // availableReplicas int32
-	{443, 264, 0, 0x1f}, // conditions []v1.ReplicationControllerCondition
-	{1114, 7, 0, 0x1f},  // fullyLabeledReplicas int32
-	{587, 13, 0, 0x1f},  // observedGeneration int64
-	{903, 7, 0, 0x1f},   // readyReplicas int32
-	{822, 7, 0, 0x1f},   // replicas int32
+	{862, 17, 7, 0, 0x1f},   // availableReplicas int32
+	{443, 10, 264, 0, 0x1f}, // conditions []v1.ReplicationControllerCondition
+	{1114, 20, 7, 0, 0x1f},  // fullyLabeledReplicas int32
+	{587, 18, 13, 0, 0x1f},  // observedGeneration int64
+	{903, 13, 7, 0, 0x1f},   // readyReplicas int32
+	{822, 8, 7, 0, 0x1f},    // replicas int32
 	// 148 k8s.io/api/core/v1.ResourceClaim
-	{3519, 0, 0, 0x1f}, // name string
-	{9303, 0, 0, 0x1f}, // request string
+	{3519, 4, 0, 0, 0x1f}, // name string
+	{9303, 7, 0, 0, 0x1f}, // request string
 	// 149 k8s.io/api/core/v1.ResourceFieldSelector
-	{2803, 0, 0, 0x1f},   // containerName string
-	{9311, 123, 0, 0x1f}, // divisor resource.Quantity
-	{9319, 0, 0, 0x1f},   // resource string
+	{2803, 13, 0, 0, 0x1f},  // containerName string
+	{9311, 7, 123, 0, 0x1f}, // divisor resource.Quantity
+	{9319, 8, 0, 0, 0x1f},   // resource string
 	// 150 k8s.io/api/core/v1.ResourceHealth
-	{9328, 265, 0, 0x1f}, // health v1.ResourceHealthStatus
-	{224, 0, 0, 0x18},    // message string
-	{9359, 266, 0, 0x1f}, // resourceID v1.ResourceID
+	{9328, 6, 265, 0, 0x1f},  // health v1.ResourceHealthStatus
+	{224, 7, 0, 0, 0x18},     // message string
+	{9359, 10, 266, 0, 0x1f}, // resourceID v1.ResourceID
 	// 151 k8s.io/api/core/v1.ResourceRequirements
-	{9384, 268, 0, 0x1f}, // claims []v1.ResourceClaim
-	{9408, 124, 0, 0x1f}, // limits v1.ResourceList
-	{9415, 124, 0, 0x1f}, // requests v1.ResourceList
+	{9384, 6, 268, 0, 0x1f}, // claims []v1.ResourceClaim
+	{9408, 6, 124, 0, 0x1f}, // limits v1.ResourceList
+	{9415, 8, 124, 0, 0x1f}, // requests v1.ResourceList
 	// 152 k8s.io/api/core/v1.ResourceStatus
-	{3519, 115, 0, 0x1f}, // name v1.ResourceName
-	{3801, 270, 0, 0x1f}, // resources []v1.ResourceHealth
+	{3519, 4, 115, 0, 0x1f}, // name v1.ResourceName
+	{3801, 9, 270, 0, 0x1f}, // resources []v1.ResourceHealth
 	// 153 k8s.io/api/core/v1.SELinuxOptions
-	{9442, 0, 0, 0x1f}, // level string
-	{9448, 0, 0, 0x1f}, // role string
-	{258, 0, 0, 0x1f},  // type string
-	{3500, 0, 0, 0x1f}, // user string
+	{9442, 5, 0, 0, 0x1f}, // level string
+	{9448, 4, 0, 0, 0x1f}, // role string
+	{258, 4, 0, 0, 0x1f},  // type string
+	{3500, 4, 0, 0, 0x1f}, // user string
 	// 154 k8s.io/api/core/v1.ScaleIOVolumeSource
-	{3100, 0, 0, 0x1f},  // fsType string
-	{9453, 0, 0, 0x1f},  // gateway string
-	{9461, 0, 0, 0x1f},  // protectionDomain string
-	{3107, 19, 0, 0x1f}, // readOnly bool
-	{3490, 86, 0, 0x1f}, // secretRef v1.LocalObjectReference
-	{9478, 19, 0, 0x1f}, // sslEnabled bool
-	{9489, 0, 0, 0x1f},  // storageMode string
-	{9501, 0, 0, 0x1f},  // storagePool string
-	{9513, 0, 0, 0x1f},  // system string
-	{5210, 0, 0, 0x1f},  // volumeName string
+	{3100, 6, 0, 0, 0x1f},   // fsType string
+	{9453, 7, 0, 0, 0x1f},   // gateway string
+	{9461, 16, 0, 0, 0x1f},  // protectionDomain string
+	{3107, 8, 19, 0, 0x1f},  // readOnly bool
+	{3490, 9, 86, 0, 0x1f},  // secretRef v1.LocalObjectReference
+	{9478, 10, 19, 0, 0x1f}, // sslEnabled bool
+	{9489, 11, 0, 0, 0x1f},  // storageMode string
+	{9501, 11, 0, 0, 0x1f},  // storagePool string
+	{9513, 6, 0, 0, 0x1f},   // system string
+	{5210, 10, 0, 0, 0x1f},  // volumeName string
 	// 155 k8s.io/api/core/v1.SeccompProfile
-	{3216, 0, 0, 0x1f},  // localhostProfile string
-	{258, 271, 0, 0x1f}, // type v1.SeccompProfileType
+	{3216, 16, 0, 0, 0x1f}, // localhostProfile string
+	{258, 4, 271, 0, 0x1f}, // type v1.SeccompProfileType
 	// 156 k8s.io/api/core/v1.SecretEnvSource
-	{3519, 0, 26, 0x1f}, // name string
-	{3524, 19, 0, 0x1f}, // optional bool
+	{3519, 4, 0, 26, 0x1f}, // name string
+	{3524, 8, 19, 0, 0x1f}, // optional bool
 	// 157 k8s.io/api/core/v1.SecretKeySelector
-	{3544, 0, 0, 0x1f},  // key string
-	{3519, 0, 26, 0x1f}, // name string
-	{3524, 19, 0, 0x1f}, // optional bool
+	{3544, 3, 0, 0, 0x1f},  // key string
+	{3519, 4, 0, 26, 0x1f}, // name string
+	{3524, 8, 19, 0, 0x1f}, // optional bool
 	// 158 k8s.io/api/core/v1.SecretProjection
-	{3548, 92, 0, 0x1f}, // items []v1.KeyToPath
-	{3519, 0, 26, 0x1f}, // name string
-	{3524, 19, 0, 0x1f}, // optional bool
+	{3548, 5, 92, 0, 0x1f}, // items []v1.KeyToPath
+	{3519, 4, 0, 26, 0x1f}, // name string
+	{3524, 8, 19, 0, 0x1f}, // optional bool
 	// 159 k8s.io/api/core/v1.SecretVolumeSource
-	{3567, 7, 0, 0x1f},  // defaultMode int32
-	{3579, 13, 0, 0x10}, // defaultUser int64
-	{3548, 92, 0, 0x1f}, // items []v1.KeyToPath
-	{3524, 19, 0, 0x1f}, // optional bool
-	{3334, 0, 0, 0x1f},  // secretName string
+	{3567, 11, 7, 0, 0x1f},  // defaultMode int32
+	{3579, 11, 13, 0, 0x10}, // defaultUser int64
+	{3548, 5, 92, 0, 0x1f},  // items []v1.KeyToPath
+	{3524, 8, 19, 0, 0x1f},  // optional bool
+	{3334, 10, 0, 0, 0x1f},  // secretName string
 	// 160 k8s.io/api/core/v1.SecurityContext
-	{9542, 19, 0, 0x1f},  // allowPrivilegeEscalation bool
-	{7278, 198, 0, 0x1f}, // appArmorProfile v1.AppArmorProfile
-	{9567, 272, 0, 0x1f}, // capabilities v1.Capabilities
-	{9596, 19, 0, 0x1f},  // privileged bool
-	{9607, 273, 0, 0x1f}, // procMount v1.ProcMountType
-	{9634, 19, 0, 0x1f},  // readOnlyRootFilesystem bool
-	{7367, 13, 0, 0x1f},  // runAsGroup int64
-	{7378, 19, 0, 0x1f},  // runAsNonRoot bool
-	{7391, 13, 0, 0x1f},  // runAsUser int64
-	{7447, 201, 0, 0x1f}, // seLinuxOptions v1.SELinuxOptions
-	{7480, 202, 0, 0x1f}, // seccompProfile v1.SeccompProfile
-	{7584, 206, 0, 0x1f}, // windowsOptions v1.WindowsSecurityContextOptions
+	{9542, 24, 19, 0, 0x1f},  // allowPrivilegeEscalation bool
+	{7278, 15, 198, 0, 0x1f}, // appArmorProfile v1.AppArmorProfile
+	{9567, 12, 272, 0, 0x1f}, // capabilities v1.Capabilities
+	{9596, 10, 19, 0, 0x1f},  // privileged bool
+	{9607, 9, 273, 0, 0x1f},  // procMount v1.ProcMountType
+	{9634, 22, 19, 0, 0x1f},  // readOnlyRootFilesystem bool
+	{7367, 10, 13, 0, 0x1f},  // runAsGroup int64
+	{7378, 12, 19, 0, 0x1f},  // runAsNonRoot bool
+	{7391, 9, 13, 0, 0x1f},   // runAsUser int64
+	{7447, 14, 201, 0, 0x1f}, // seLinuxOptions v1.SELinuxOptions
+	{7480, 14, 202, 0, 0x1f}, // seccompProfile v1.SeccompProfile
+	{7584, 14, 206, 0, 0x1f}, // windowsOptions v1.WindowsSecurityContextOptions
 	// 161 k8s.io/api/core/v1.ServiceAccountTokenProjection
-	{9657, 0, 0, 0x1f},  // audience string
-	{9666, 13, 0, 0x1f}, // expirationSeconds int64
-	{3474, 0, 0, 0x1f},  // path string
-	{3500, 13, 0, 0x10}, // user int64
+	{9657, 8, 0, 0, 0x1f},   // audience string
+	{9666, 17, 13, 0, 0x1f}, // expirationSeconds int64
+	{3474, 4, 0, 0, 0x1f},   // path string
+	{3500, 4, 13, 0, 0x10},  // user int64
 	// 162 k8s.io/api/core/v1.SleepAction
-	{9684, 13, 0, 0x1f}, // seconds int64
+	{9684, 7, 13, 0, 0x1f}, // seconds int64
 	// 163 k8s.io/api/core/v1.StorageOSVolumeSource
-	{3100, 0, 0, 0x1f},  // fsType string
-	{3107, 19, 0, 0x1f}, // readOnly bool
-	{3490, 86, 0, 0x1f}, // secretRef v1.LocalObjectReference
-	{5210, 0, 0, 0x1f},  // volumeName string
-	{9692, 0, 0, 0x1f},  // volumeNamespace string
+	{3100, 6, 0, 0, 0x1f},  // fsType string
+	{3107, 8, 19, 0, 0x1f}, // readOnly bool
+	{3490, 9, 86, 0, 0x1f}, // secretRef v1.LocalObjectReference
+	{5210, 10, 0, 0, 0x1f}, // volumeName string
+	{9692, 15, 0, 0, 0x1f}, // volumeNamespace string
 	// 164 k8s.io/api/core/v1.Sysctl
-	{3519, 0, 0, 0x1f}, // name string
-	{4971, 0, 0, 0x1f}, // value string
+	{3519, 4, 0, 0, 0x1f}, // name string
+	{4971, 5, 0, 0, 0x1f}, // value string
 	// 165 k8s.io/api/core/v1.TCPSocketAction
-	{5330, 0, 0, 0x1f},  // host string
-	{5277, 30, 0, 0x1f}, // port intstr.IntOrString
+	{5330, 4, 0, 0, 0x1f},  // host string
+	{5277, 4, 30, 0, 0x1f}, // port intstr.IntOrString
 	// 166 k8s.io/api/core/v1.Taint
-	{9708, 274, 0, 0x1f}, // effect v1.TaintEffect
-	{3544, 0, 0, 0x1f},   // key string
-	{9730, 4, 0, 0x1f},   // timeAdded v1.Time
-	{4971, 0, 0, 0x1f},   // value string
+	{9708, 6, 274, 0, 0x1f}, // effect v1.TaintEffect
+	{3544, 3, 0, 0, 0x1f},   // key string
+	{9730, 9, 4, 0, 0x1f},   // timeAdded v1.Time
+	{4971, 5, 0, 0, 0x1f},   // value string
 	// 167 k8s.io/api/core/v1.Toleration
-	{9708, 274, 0, 0x1f}, // effect v1.TaintEffect
-	{3544, 0, 0, 0x1f},   // key string
-	{2817, 275, 0, 0x1f}, // operator v1.TolerationOperator
-	{9762, 13, 0, 0x1f},  // tolerationSeconds int64
-	{4971, 0, 0, 0x1f},   // value string
+	{9708, 6, 274, 0, 0x1f}, // effect v1.TaintEffect
+	{3544, 3, 0, 0, 0x1f},   // key string
+	{2817, 8, 275, 0, 0x1f}, // operator v1.TolerationOperator
+	{9762, 17, 13, 0, 0x1f}, // tolerationSeconds int64
+	{4971, 5, 0, 0, 0x1f},   // value string
 	// 168 k8s.io/api/core/v1.TopologySpreadConstraint
-	{3505, 8, 0, 0x1f},   // labelSelector v1.LabelSelector
-	{6951, 90, 0, 0x1f},  // matchLabelKeys []string
-	{9780, 7, 0, 0x1f},   // maxSkew int32
-	{9788, 7, 0, 0x1f},   // minDomains int32
-	{9799, 276, 0, 0x1f}, // nodeAffinityPolicy v1.NodeInclusionPolicy
-	{9841, 276, 0, 0x1f}, // nodeTaintsPolicy v1.NodeInclusionPolicy
-	{7013, 0, 0, 0x1f},   // topologyKey string
-	{9858, 277, 0, 0x1f}, // whenUnsatisfiable v1.UnsatisfiableConstraintAction
+	{3505, 13, 8, 0, 0x1f},   // labelSelector v1.LabelSelector
+	{6951, 14, 90, 0, 0x1f},  // matchLabelKeys []string
+	{9780, 7, 7, 0, 0x1f},    // maxSkew int32
+	{9788, 10, 7, 0, 0x1f},   // minDomains int32
+	{9799, 18, 276, 0, 0x1f}, // nodeAffinityPolicy v1.NodeInclusionPolicy
+	{9841, 16, 276, 0, 0x1f}, // nodeTaintsPolicy v1.NodeInclusionPolicy
+	{7013, 11, 0, 0, 0x1f},   // topologyKey string
+	{9858, 17, 277, 0, 0x1f}, // whenUnsatisfiable v1.UnsatisfiableConstraintAction
 	// 169 k8s.io/api/core/v1.TypedLocalObjectReference
-	{9909, 0, 0, 0x1f}, // apiGroup string
-	{121, 0, 0, 0x1f},  // kind string
-	{3519, 0, 0, 0x1f}, // name string
+	{9909, 8, 0, 0, 0x1f}, // apiGroup string
+	{121, 4, 0, 0, 0x1f},  // kind string
+	{3519, 4, 0, 0, 0x1f}, // name string
 	// 170 k8s.io/api/core/v1.TypedObjectReference
-	{9909, 0, 0, 0x1f}, // apiGroup string
-	{121, 0, 0, 0x1f},  // kind string
-	{3519, 0, 0, 0x1f}, // name string
-	{6234, 0, 0, 0x1f}, // namespace string
+	{9909, 8, 0, 0, 0x1f}, // apiGroup string
+	{121, 4, 0, 0, 0x1f},  // kind string
+	{3519, 4, 0, 0, 0x1f}, // name string
+	{6234, 9, 0, 0, 0x1f}, // namespace string
 	// 171 k8s.io/api/core/v1.Volume
-	{9918, 278, 90, 0x1f},  // awsElasticBlockStore v1.AWSElasticBlockStoreVolumeSource
-	{9975, 279, 90, 0x1f},  // azureDisk v1.AzureDiskVolumeSource
-	{10010, 280, 90, 0x1f}, // azureFile v1.AzureFileVolumeSource
-	{10045, 281, 90, 0x1f}, // cephfs v1.CephFSVolumeSource
-	{10074, 282, 90, 0x1f}, // cinder v1.CinderVolumeSource
-	{10103, 283, 90, 0x1f}, // configMap v1.ConfigMapVolumeSource
-	{10138, 284, 90, 0x1f}, // csi v1.CSIVolumeSource
-	{10161, 285, 90, 0x1f}, // downwardAPI v1.DownwardAPIVolumeSource
-	{10200, 286, 90, 0x1f}, // emptyDir v1.EmptyDirVolumeSource
-	{10233, 287, 90, 0x1f}, // ephemeral v1.EphemeralVolumeSource
-	{10268, 288, 90, 0x1f}, // fc v1.FCVolumeSource
-	{10289, 289, 90, 0x1f}, // flexVolume v1.FlexVolumeSource
-	{10320, 290, 90, 0x1f}, // flocker v1.FlockerVolumeSource
-	{10351, 291, 90, 0x1f}, // gcePersistentDisk v1.GCEPersistentDiskVolumeSource
-	{10402, 292, 90, 0x1f}, // gitRepo v1.GitRepoVolumeSource
-	{10433, 293, 90, 0x1f}, // glusterfs v1.GlusterfsVolumeSource
-	{10468, 294, 90, 0x1f}, // hostPath v1.HostPathVolumeSource
-	{3643, 295, 90, 0x1f},  // image v1.ImageVolumeSource
-	{10522, 296, 90, 0x1f}, // iscsi v1.ISCSIVolumeSource
-	{3519, 0, 0, 0x1f},     // name string
-	{10549, 297, 90, 0x1f}, // nfs v1.NFSVolumeSource
-	{10572, 298, 90, 0x1f}, // persistentVolumeClaim v1.PersistentVolumeClaimVolumeSource
-	{10631, 299, 90, 0x1f}, // photonPersistentDisk v1.PhotonPersistentDiskVolumeSource
-	{10688, 300, 90, 0x1f}, // portworxVolume v1.PortworxVolumeSource
-	{10727, 301, 90, 0x1f}, // projected v1.ProjectedVolumeSource
-	{10762, 302, 90, 0x1f}, // quobyte v1.QuobyteVolumeSource
-	{10793, 303, 90, 0x1f}, // rbd v1.RBDVolumeSource
-	{10816, 304, 90, 0x1f}, // scaleIO v1.ScaleIOVolumeSource
-	{10847, 305, 90, 0x1f}, // secret v1.SecretVolumeSource
-	{10876, 306, 90, 0x1f}, // storageos v1.StorageOSVolumeSource
-	{10911, 307, 90, 0x1f}, // vsphereVolume v1.VsphereVirtualDiskVolumeSource
+	{9918, 20, 278, 90, 0x1f},  // awsElasticBlockStore v1.AWSElasticBlockStoreVolumeSource
+	{9975, 9, 279, 90, 0x1f},   // azureDisk v1.AzureDiskVolumeSource
+	{10010, 9, 280, 90, 0x1f},  // azureFile v1.AzureFileVolumeSource
+	{10045, 6, 281, 90, 0x1f},  // cephfs v1.CephFSVolumeSource
+	{10074, 6, 282, 90, 0x1f},  // cinder v1.CinderVolumeSource
+	{10103, 9, 283, 90, 0x1f},  // configMap v1.ConfigMapVolumeSource
+	{10138, 3, 284, 90, 0x1f},  // csi v1.CSIVolumeSource
+	{10161, 11, 285, 90, 0x1f}, // downwardAPI v1.DownwardAPIVolumeSource
+	{10200, 8, 286, 90, 0x1f},  // emptyDir v1.EmptyDirVolumeSource
+	{10233, 9, 287, 90, 0x1f},  // ephemeral v1.EphemeralVolumeSource
+	{10268, 2, 288, 90, 0x1f},  // fc v1.FCVolumeSource
+	{10289, 10, 289, 90, 0x1f}, // flexVolume v1.FlexVolumeSource
+	{10320, 7, 290, 90, 0x1f},  // flocker v1.FlockerVolumeSource
+	{10351, 17, 291, 90, 0x1f}, // gcePersistentDisk v1.GCEPersistentDiskVolumeSource
+	{10402, 7, 292, 90, 0x1f},  // gitRepo v1.GitRepoVolumeSource
+	{10433, 9, 293, 90, 0x1f},  // glusterfs v1.GlusterfsVolumeSource
+	{10468, 8, 294, 90, 0x1f},  // hostPath v1.HostPathVolumeSource
+	{3643, 5, 295, 90, 0x1f},   // image v1.ImageVolumeSource
+	{10522, 5, 296, 90, 0x1f},  // iscsi v1.ISCSIVolumeSource
+	{3519, 4, 0, 0, 0x1f},      // name string
+	{10549, 3, 297, 90, 0x1f},  // nfs v1.NFSVolumeSource
+	{10572, 21, 298, 90, 0x1f}, // persistentVolumeClaim v1.PersistentVolumeClaimVolumeSource
+	{10631, 20, 299, 90, 0x1f}, // photonPersistentDisk v1.PhotonPersistentDiskVolumeSource
+	{10688, 14, 300, 90, 0x1f}, // portworxVolume v1.PortworxVolumeSource
+	{10727, 9, 301, 90, 0x1f},  // projected v1.ProjectedVolumeSource
+	{10762, 7, 302, 90, 0x1f},  // quobyte v1.QuobyteVolumeSource
+	{10793, 3, 303, 90, 0x1f},  // rbd v1.RBDVolumeSource
+	{10816, 7, 304, 90, 0x1f},  // scaleIO v1.ScaleIOVolumeSource
+	{10847, 6, 305, 90, 0x1f},  // secret v1.SecretVolumeSource
+	{10876, 9, 306, 90, 0x1f},  // storageos v1.StorageOSVolumeSource
+	{10911, 13, 307, 90, 0x1f}, // vsphereVolume v1.VsphereVirtualDiskVolumeSource
 	// 172 k8s.io/api/core/v1.VolumeDevice
-	{10959, 0, 0, 0x1f}, // devicePath string
-	{3519, 0, 0, 0x1f},  // name string
+	{10959, 10, 0, 0, 0x1f}, // devicePath string
+	{3519, 4, 0, 0, 0x1f},   // name string
 	// 173 k8s.io/api/core/v1.VolumeHealthCondition
-	{224, 0, 0, 0x10},   // message string
-	{232, 0, 0, 0x10},   // reason string
-	{171, 308, 0, 0x10}, // status v1.VolumeHealthStatusType
+	{224, 7, 0, 0, 0x10},   // message string
+	{232, 6, 0, 0, 0x10},   // reason string
+	{171, 6, 308, 0, 0x10}, // status v1.VolumeHealthStatusType
 	// 174 k8s.io/api/core/v1.VolumeHealthStatus
-	{8939, 256, 0, 0x10}, // healthConditions []v1.VolumeHealthCondition
-	{197, 4, 0, 0x10},    // lastTransitionTime v1.Time
+	{8939, 16, 256, 0, 0x10}, // healthConditions []v1.VolumeHealthCondition
+	{197, 18, 4, 0, 0x10},    // lastTransitionTime v1.Time
 	// 175 k8s.io/api/core/v1.VolumeMount
-	{10996, 90, 0, 0x10},  // bindMountOptions []string
-	{11013, 0, 0, 0x1f},   // mountPath string
-	{11023, 309, 0, 0x1f}, // mountPropagation v1.MountPropagationMode
-	{3519, 0, 0, 0x1f},    // name string
-	{3107, 19, 0, 0x1f},   // readOnly bool
-	{11064, 310, 0, 0x1f}, // recursiveReadOnly v1.RecursiveReadOnlyMode
-	{11107, 0, 0, 0x1f},   // subPath string
-	{11115, 0, 0, 0x1f},   // subPathExpr string
+	{10996, 16, 90, 0, 0x10},  // bindMountOptions []string
+	{11013, 9, 0, 0, 0x1f},    // mountPath string
+	{11023, 16, 309, 0, 0x1f}, // mountPropagation v1.MountPropagationMode
+	{3519, 4, 0, 0, 0x1f},     // name string
+	{3107, 8, 19, 0, 0x1f},    // readOnly bool
+	{11064, 17, 310, 0, 0x1f}, // recursiveReadOnly v1.RecursiveReadOnlyMode
+	{11107, 7, 0, 0, 0x1f},    // subPath string
+	{11115, 11, 0, 0, 0x1f},   // subPathExpr string
 	// 176 k8s.io/api/core/v1.VolumeMountStatus
-	{11013, 0, 0, 0x1f},   // mountPath string
-	{3519, 0, 0, 0x1f},    // name string
-	{3107, 19, 0, 0x1f},   // readOnly bool
-	{11064, 310, 0, 0x1f}, // recursiveReadOnly v1.RecursiveReadOnlyMode
-	{11127, 311, 0, 0x18}, // volumeStatus v1.VolumeStatus
+	{11013, 9, 0, 0, 0x1f},    // mountPath string
+	{3519, 4, 0, 0, 0x1f},     // name string
+	{3107, 8, 19, 0, 0x1f},    // readOnly bool
+	{11064, 17, 310, 0, 0x1f}, // recursiveReadOnly v1.RecursiveReadOnlyMode
+	{11127, 12, 311, 0, 0x18}, // volumeStatus v1.VolumeStatus
 	// 177 k8s.io/api/core/v1.VolumeProjection
-	{11156, 312, 0, 0x1f}, // clusterTrustBundle v1.ClusterTrustBundleProjection
-	{10103, 313, 0, 0x1f}, // configMap v1.ConfigMapProjection
-	{10161, 314, 0, 0x1f}, // downwardAPI v1.DownwardAPIProjection
-	{11255, 315, 0, 0x1e}, // podCertificate v1.PodCertificateProjection
-	{10847, 316, 0, 0x1f}, // secret v1.SecretProjection
-	{11318, 317, 0, 0x1f}, // serviceAccountToken v1.ServiceAccountTokenProjection
+	{11156, 18, 312, 0, 0x1f}, // clusterTrustBundle v1.ClusterTrustBundleProjection
+	{10103, 9, 313, 0, 0x1f},  // configMap v1.ConfigMapProjection
+	{10161, 11, 314, 0, 0x1f}, // downwardAPI v1.DownwardAPIProjection
+	{11255, 14, 315, 0, 0x1e}, // podCertificate v1.PodCertificateProjection
+	{10847, 6, 316, 0, 0x1f},  // secret v1.SecretProjection
+	{11318, 19, 317, 0, 0x1f}, // serviceAccountToken v1.ServiceAccountTokenProjection
 	// 178 k8s.io/api/core/v1.VolumeResourceRequirements
-	{9408, 124, 0, 0x1f}, // limits v1.ResourceList
-	{9415, 124, 0, 0x1f}, // requests v1.ResourceList
+	{9408, 6, 124, 0, 0x1f}, // limits v1.ResourceList
+	{9415, 8, 124, 0, 0x1f}, // requests v1.ResourceList
 	// 179 k8s.io/api/core/v1.VolumeStatus
-	{3643, 318, 0, 0x18}, // image v1.ImageVolumeStatus
+	{3643, 5, 318, 0, 0x18}, // image v1.ImageVolumeStatus
 	// 180 k8s.io/api/core/v1.VsphereVirtualDiskVolumeSource
-	{3100, 0, 0, 0x1f},  // fsType string
-	{11392, 0, 0, 0x1f}, // storagePolicyID string
-	{11408, 0, 0, 0x1f}, // storagePolicyName string
-	{11426, 0, 0, 0x1f}, // volumePath string
+	{3100, 6, 0, 0, 0x1f},   // fsType string
+	{11392, 15, 0, 0, 0x1f}, // storagePolicyID string
+	{11408, 17, 0, 0, 0x1f}, // storagePolicyName string
+	{11426, 10, 0, 0, 0x1f}, // volumePath string
 	// 181 k8s.io/api/core/v1.WeightedPodAffinityTerm
-	{11437, 191, 0, 0x1f}, // podAffinityTerm v1.PodAffinityTerm
-	{8992, 7, 0, 0x1f},    // weight int32
+	{11437, 15, 191, 0, 0x1f}, // podAffinityTerm v1.PodAffinityTerm
+	{8992, 6, 7, 0, 0x1f},     // weight int32
 	// 182 k8s.io/api/core/v1.WindowsSecurityContextOptions
-	{11453, 0, 0, 0x1f},  // gmsaCredentialSpec string
-	{11472, 0, 0, 0x1f},  // gmsaCredentialSpecName string
-	{11495, 19, 0, 0x1f}, // hostProcess bool
-	{11507, 0, 0, 0x1f},  // runAsUserName string
+	{11453, 18, 0, 0, 0x1f},  // gmsaCredentialSpec string
+	{11472, 22, 0, 0, 0x1f},  // gmsaCredentialSpecName string
+	{11495, 11, 19, 0, 0x1f}, // hostProcess bool
+	{11507, 13, 0, 0, 0x1f},  // runAsUserName string
 	// 183 k8s.io/api/core/v1.WorkloadReference
-	{3519, 0, 0, 0x04},  // name string
-	{11521, 0, 0, 0x04}, // podGroup string
-	{11530, 0, 0, 0x04}, // podGroupReplicaKey string
+	{3519, 4, 0, 0, 0x04},   // name string
+	{11521, 8, 0, 0, 0x04},  // podGroup string
+	{11530, 18, 0, 0, 0x04}, // podGroupReplicaKey string
 	// 184 k8s.io/api/scheduling/v1alpha3.TopologyConstraint
-	{3544, 0, 0, 0x10}, // key string
+	{3544, 3, 0, 0, 0x10}, // key string
 	// 185 k8s.io/api/scheduling/v1alpha3.WorkloadPodGroupAllDisruptionMode
 	// 186 k8s.io/api/scheduling/v1alpha3.WorkloadPodGroupBasicSchedulingPolicy
 	// 187 k8s.io/api/scheduling/v1alpha3.WorkloadPodGroupDisruptionMode
-	{11549, 319, 0, 0x10}, // all v1alpha3.WorkloadPodGroupAllDisruptionMode
-	{11596, 320, 0, 0x10}, // single v1alpha3.WorkloadPodGroupSingleDisruptionMode
+	{11549, 3, 319, 0, 0x10}, // all v1alpha3.WorkloadPodGroupAllDisruptionMode
+	{11596, 6, 320, 0, 0x10}, // single v1alpha3.WorkloadPodGroupSingleDisruptionMode
 	// 188 k8s.io/api/scheduling/v1alpha3.WorkloadPodGroupGangSchedulingPolicy
-	{11649, 7, 0, 0x10}, // minCount int32
+	{11649, 8, 7, 0, 0x10}, // minCount int32
 	// 189 k8s.io/api/scheduling/v1alpha3.WorkloadPodGroupResourceClaim
-	{3519, 0, 0, 0x10}, // name string
-	{6050, 0, 0, 0x10}, // resourceClaimName string
-	{7239, 0, 0, 0x10}, // resourceClaimTemplateName string
+	{3519, 4, 0, 0, 0x10},  // name string
+	{6050, 17, 0, 0, 0x10}, // resourceClaimName string
+	{7239, 25, 0, 0, 0x10}, // resourceClaimTemplateName string
 	// 190 k8s.io/api/scheduling/v1alpha3.WorkloadPodGroupSchedulingConstraints
-	{11658, 322, 0, 0x10}, // topology []v1alpha3.TopologyConstraint
+	{11658, 8, 322, 0, 0x10}, // topology []v1alpha3.TopologyConstraint
 	// 191 k8s.io/api/scheduling/v1alpha3.WorkloadPodGroupSchedulingPolicy
-	{11695, 323, 0, 0x10}, // basic v1alpha3.WorkloadPodGroupBasicSchedulingPolicy
-	{11748, 324, 0, 0x10}, // gang v1alpha3.WorkloadPodGroupGangSchedulingPolicy
+	{11695, 5, 323, 0, 0x10}, // basic v1alpha3.WorkloadPodGroupBasicSchedulingPolicy
+	{11748, 4, 324, 0, 0x10}, // gang v1alpha3.WorkloadPodGroupGangSchedulingPolicy
 	// 192 k8s.io/api/scheduling/v1alpha3.WorkloadPodGroupSingleDisruptionMode
 	// 193 k8s.io/apimachinery/pkg/apis/meta/v1.LabelSelector
-	{6168, 326, 0, 0x1f}, // matchExpressions []v1.LabelSelectorRequirement
-	{11827, 87, 0, 0x1f}, // matchLabels map[string]string
+	{6168, 16, 326, 0, 0x1f}, // matchExpressions []v1.LabelSelectorRequirement
+	{11827, 11, 87, 0, 0x1f}, // matchLabels map[string]string
 	// 194 k8s.io/apimachinery/pkg/apis/meta/v1.LabelSelectorRequirement
-	{3544, 0, 0, 0x1f},   // key string
-	{2817, 327, 0, 0x1f}, // operator v1.LabelSelectorOperator
-	{2865, 90, 0, 0x1f},  // values []string
+	{3544, 3, 0, 0, 0x1f},   // key string
+	{2817, 8, 327, 0, 0x1f}, // operator v1.LabelSelectorOperator
+	{2865, 6, 90, 0, 0x1f},  // values []string
 	// 195 k8s.io/apimachinery/pkg/apis/meta/v1.ManagedFieldsEntry
-	{103, 0, 0, 0x1f},     // apiVersion string
-	{11864, 0, 0, 0x1f},   // fieldsType string
-	{11875, 328, 0, 0x1f}, // fieldsV1 v1.FieldsV1
-	{11896, 0, 0, 0x1f},   // manager string
-	{11904, 329, 0, 0x1f}, // operation v1.ManagedFieldsOperationType
-	{11944, 0, 0, 0x1f},   // subresource string
-	{11956, 4, 0, 0x1f},   // time v1.Time
+	{103, 10, 0, 0, 0x1f},    // apiVersion string
+	{11864, 10, 0, 0, 0x1f},  // fieldsType string
+	{11875, 8, 328, 0, 0x1f}, // fieldsV1 v1.FieldsV1
+	{11896, 7, 0, 0, 0x1f},   // manager string
+	{11904, 9, 329, 0, 0x1f}, // operation v1.ManagedFieldsOperationType
+	{11944, 11, 0, 0, 0x1f},  // subresource string
+	{11956, 4, 4, 0, 0x1f},   // time v1.Time
 	// 196 k8s.io/apimachinery/pkg/apis/meta/v1.ObjectMeta
-	{11961, 87, 0, 0x1f},  // annotations map[string]string
-	{11973, 4, 0, 0x1f},   // creationTimestamp v1.Time
-	{11991, 13, 0, 0x1f},  // deletionGracePeriodSeconds int64
-	{12018, 4, 0, 0x1f},   // deletionTimestamp v1.Time
-	{12036, 90, 0, 0x1f},  // finalizers []string
-	{12047, 0, 0, 0x1f},   // generateName string
-	{12060, 13, 0, 0x1f},  // generation int64
-	{12071, 87, 0, 0x1f},  // labels map[string]string
-	{12078, 331, 0, 0x1f}, // managedFields []v1.ManagedFieldsEntry
-	{3519, 0, 0, 0x1f},    // name string
-	{6234, 0, 0, 0x1f},    // namespace string
-	{12114, 333, 0, 0x1f}, // ownerReferences []v1.OwnerReference
-	{6244, 0, 0, 0x1f},    // resourceVersion string
-	{12148, 0, 0, 0x1f},   // selfLink string
-	{5699, 78, 0, 0x1f},   // uid types.UID
+	{11961, 11, 87, 0, 0x1f},  // annotations map[string]string
+	{11973, 17, 4, 0, 0x1f},   // creationTimestamp v1.Time
+	{11991, 26, 13, 0, 0x1f},  // deletionGracePeriodSeconds int64
+	{12018, 17, 4, 0, 0x1f},   // deletionTimestamp v1.Time
+	{12036, 10, 90, 0, 0x1f},  // finalizers []string
+	{12047, 12, 0, 0, 0x1f},   // generateName string
+	{12060, 10, 13, 0, 0x1f},  // generation int64
+	{12071, 6, 87, 0, 0x1f},   // labels map[string]string
+	{12078, 13, 331, 0, 0x1f}, // managedFields []v1.ManagedFieldsEntry
+	{3519, 4, 0, 0, 0x1f},     // name string
+	{6234, 9, 0, 0, 0x1f},     // namespace string
+	{12114, 15, 333, 0, 0x1f}, // ownerReferences []v1.OwnerReference
+	{6244, 15, 0, 0, 0x1f},    // resourceVersion string
+	{12148, 8, 0, 0, 0x1f},    // selfLink string
+	{5699, 3, 78, 0, 0x1f},    // uid types.UID
 	// 197 k8s.io/apimachinery/pkg/apis/meta/v1.OwnerReference
-	{103, 0, 0, 0x1f},    // apiVersion string
-	{12157, 19, 0, 0x1f}, // blockOwnerDeletion bool
-	{12176, 19, 0, 0x1f}, // controller bool
-	{121, 0, 0, 0x1f},    // kind string
-	{3519, 0, 0, 0x1f},   // name string
-	{5699, 78, 0, 0x1f},  // uid types.UID
+	{103, 10, 0, 0, 0x1f},    // apiVersion string
+	{12157, 18, 19, 0, 0x1f}, // blockOwnerDeletion bool
+	{12176, 10, 19, 0, 0x1f}, // controller bool
+	{121, 4, 0, 0, 0x1f},     // kind string
+	{3519, 4, 0, 0, 0x1f},    // name string
+	{5699, 3, 78, 0, 0x1f},   // uid types.UID
 	// 198 k8s.io/component-base/logs/api/v1.FormatOptions
-	{12187, 334, 0, 0x1f}, // json v1.JSONOptions
-	{12207, 335, 0, 0x1f}, // text v1.TextOptions
+	{12187, 4, 334, 0, 0x1f}, // json v1.JSONOptions
+	{12207, 4, 335, 0, 0x1f}, // text v1.TextOptions
 	// 199 k8s.io/component-base/logs/api/v1.JSONOptions
-	{12227, 336, 47, 0x1f}, // infoBufferSize resource.QuantityValue
-	{12265, 19, 47, 0x1f},  // splitStream bool
+	{12227, 14, 336, 47, 0x1f}, // infoBufferSize resource.QuantityValue
+	{12265, 11, 19, 47, 0x1f},  // splitStream bool
 	// 200 k8s.io/component-base/logs/api/v1.LoggingConfiguration
-	{12277, 337, 0, 0x1f}, // flushFrequency v1.TimeOrMetaDuration
-	{12314, 0, 0, 0x1f},   // format string
-	{5221, 338, 0, 0x1f},  // options v1.FormatOptions
-	{12338, 339, 0, 0x1f}, // verbosity v1.VerbosityLevel
-	{12366, 341, 0, 0x1f}, // vmodule v1.VModuleConfiguration
+	{12277, 14, 337, 0, 0x1f}, // flushFrequency v1.TimeOrMetaDuration
+	{12314, 6, 0, 0, 0x1f},    // format string
+	{5221, 7, 338, 0, 0x1f},   // options v1.FormatOptions
+	{12338, 9, 339, 0, 0x1f},  // verbosity v1.VerbosityLevel
+	{12366, 7, 341, 0, 0x1f},  // vmodule v1.VModuleConfiguration
 	// 201 k8s.io/component-base/logs/api/v1.TextOptions
-	{12227, 336, 47, 0x1f}, // infoBufferSize resource.QuantityValue
-	{12265, 19, 47, 0x1f},  // splitStream bool
+	{12227, 14, 336, 47, 0x1f}, // infoBufferSize resource.QuantityValue
+	{12265, 11, 19, 47, 0x1f},  // splitStream bool
 	// 202 k8s.io/component-base/logs/api/v1.VModuleItem
-	{12413, 0, 0, 0x1f},   // filePattern string
-	{12338, 339, 0, 0x1f}, // verbosity v1.VerbosityLevel
+	{12413, 11, 0, 0, 0x1f},  // filePattern string
+	{12338, 9, 339, 0, 0x1f}, // verbosity v1.VerbosityLevel
 	// 203 k8s.io/component-base/tracing/api/v1.TracingConfiguration
-	{12425, 0, 0, 0x1f}, // endpoint string
-	{12434, 7, 0, 0x1f}, // samplingRatePerMillion int32
+	{12425, 8, 0, 0, 0x1f},  // endpoint string
+	{12434, 22, 7, 0, 0x1f}, // samplingRatePerMillion int32
 	// 204 k8s.io/kubelet/config/v1beta1.CrashLoopBackOffConfig
-	{12457, 342, 0, 0x1f}, // maxContainerRestartPeriod v1.Duration
+	{12457, 25, 342, 0, 0x1f}, // maxContainerRestartPeriod v1.Duration
 	// 205 k8s.io/kubelet/config/v1beta1.KubeletAnonymousAuthentication
-	{12495, 19, 0, 0x1f}, // enabled bool
+	{12495, 7, 19, 0, 0x1f}, // enabled bool
 	// 206 k8s.io/kubelet/config/v1beta1.KubeletAuthentication
-	{12503, 343, 0, 0x1f}, // anonymous v1beta1.KubeletAnonymousAuthentication
-	{12552, 344, 0, 0x1f}, // webhook v1beta1.KubeletWebhookAuthentication
-	{12597, 345, 0, 0x1f}, // x509 v1beta1.KubeletX509Authentication
+	{12503, 9, 343, 0, 0x1f}, // anonymous v1beta1.KubeletAnonymousAuthentication
+	{12552, 7, 344, 0, 0x1f}, // webhook v1beta1.KubeletWebhookAuthentication
+	{12597, 4, 345, 0, 0x1f}, // x509 v1beta1.KubeletX509Authentication
 	// 207 k8s.io/kubelet/config/v1beta1.KubeletAuthorization
-	{4829, 346, 0, 0x1f},  // mode v1beta1.KubeletAuthorizationMode
-	{12552, 347, 0, 0x1f}, // webhook v1beta1.KubeletWebhookAuthorization
+	{4829, 4, 346, 0, 0x1f},  // mode v1beta1.KubeletAuthorizationMode
+	{12552, 7, 347, 0, 0x1f}, // webhook v1beta1.KubeletWebhookAuthorization
 	// 208 k8s.io/kubelet/config/v1beta1.KubeletConfiguration
-	{12705, 0, 0, 0x1f},   // address string
-	{12713, 90, 0, 0x1f},  // allowedUnsafeSysctls []string
-	{103, 0, 81, 0x1f},    // apiVersion string
-	{12734, 348, 0, 0x1f}, // authentication v1beta1.KubeletAuthentication
-	{12779, 349, 0, 0x1f}, // authorization v1beta1.KubeletAuthorization
-	{12822, 0, 0, 0x1f},   // cgroupDriver string
-	{12835, 0, 0, 0x1f},   // cgroupRoot string
-	{12846, 19, 0, 0x1f},  // cgroupsPerQOS bool
-	{12860, 90, 0, 0x1f},  // clusterDNS []string
-	{12871, 0, 0, 0x1f},   // clusterDomain string
-	{12885, 350, 0, 0x1f}, // configMapAndSecretChangeDetectionStrategy v1beta1.ResourceChangeDetectionStrategy
-	{12967, 7, 0, 0x1f},   // containerLogMaxFiles int32
-	{12988, 0, 0, 0x1f},   // containerLogMaxSize string
-	{13008, 7, 0, 0x1f},   // containerLogMaxWorkers int32
-	{13031, 342, 0, 0x1f}, // containerLogMonitorInterval v1.Duration
-	{13059, 0, 0, 0x1f},   // containerRuntimeEndpoint string
-	{13084, 0, 0, 0x1f},   // contentType string
-	{13096, 19, 0, 0x1f},  // cpuCFSQuota bool
-	{13108, 342, 0, 0x1f}, // cpuCFSQuotaPeriod v1.Duration
-	{13126, 0, 0, 0x1f},   // cpuManagerPolicy string
-	{13143, 87, 0, 0x1f},  // cpuManagerPolicyOptions map[string]string
-	{13167, 351, 0, 0x1f}, // cpuManagerReconcilePeriod v1.Duration
-	{13193, 352, 0, 0x1f}, // crashLoopBackOff v1beta1.CrashLoopBackOffConfig
-	{13241, 87, 0, 0x10},  // defaultPodSysctls map[string]string
-	{13259, 19, 0, 0x1f},  // enableContentionProfiling bool
-	{13285, 19, 0, 0x1f},  // enableControllerAttachDetach bool
-	{13314, 19, 0, 0x1f},  // enableDebugFlagsHandler bool
-	{13338, 19, 0, 0x1f},  // enableDebuggingHandlers bool
-	{13362, 19, 0, 0x1f},  // enableProfilingHandler bool
-	{13385, 19, 0, 0x1f},  // enableServer bool
-	{13398, 19, 0, 0x1f},  // enableSystemLogHandler bool
-	{13421, 19, 0, 0x1f},  // enableSystemLogQuery bool
-	{13442, 90, 0, 0x1f},  // enforceNodeAllocatable []string
-	{13465, 7, 0, 0x1f},   // eventBurst int32
-	{13476, 7, 0, 0x1f},   // eventRecordQPS int32
-	{13491, 87, 0, 0x1f},  // evictionHard map[string]string
-	{13504, 7, 0, 0x1f},   // evictionMaxPodGracePeriod int32
-	{13530, 87, 0, 0x1f},  // evictionMinimumReclaim map[string]string
-	{13553, 351, 0, 0x1f}, // evictionPressureTransitionPeriod v1.Duration
-	{13586, 87, 0, 0x1f},  // evictionSoft map[string]string
-	{13599, 87, 0, 0x1f},  // evictionSoftGracePeriod map[string]string
-	{13623, 19, 0, 0x1f},  // failCgroupV1 bool
-	{13636, 19, 0, 0x1f},  // failSwapOn bool
-	{13647, 353, 0, 0x1f}, // featureGates map[string]bool
-	{13676, 351, 0, 0x1f}, // fileCheckFrequency v1.Duration
-	{13695, 0, 0, 0x1f},   // hairpinMode string
-	{13707, 0, 0, 0x1f},   // healthzBindAddress string
-	{13726, 7, 0, 0x1f},   // healthzPort int32
-	{13738, 351, 0, 0x1f}, // httpCheckFrequency v1.Duration
-	{13757, 7, 0, 0x1f},   // imageGCHighThresholdPercent int32
-	{13785, 7, 0, 0x1f},   // imageGCLowThresholdPercent int32
-	{13812, 351, 0, 0x1f}, // imageMaximumGCAge v1.Duration
-	{13830, 351, 0, 0x1f}, // imageMinimumGCAge v1.Duration
-	{13848, 354, 0, 0x1f}, // imagePullCredentialsVerificationPolicy v1beta1.ImagePullCredentialsVerificationPolicy
-	{13934, 0, 0, 0x1f},   // imageServiceEndpoint string
-	{13955, 7, 0, 0x1f},   // iptablesDropBit int32
-	{13971, 7, 0, 0x1f},   // iptablesMasqueradeBit int32
-	{13993, 19, 0, 0x1f},  // kernelMemcgNotification bool
-	{121, 0, 81, 0x1f},    // kind string
-	{14017, 7, 0, 0x1f},   // kubeAPIBurst int32
-	{14030, 7, 0, 0x1f},   // kubeAPIQPS int32
-	{14041, 87, 0, 0x1f},  // kubeReserved map[string]string
-	{14054, 0, 0, 0x1f},   // kubeReservedCgroup string
-	{14073, 0, 0, 0x1f},   // kubeletCgroups string
-	{14088, 19, 0, 0x1f},  // localStorageCapacityIsolation bool
-	{14118, 355, 0, 0x1f}, // logging v1.LoggingConfiguration
-	{14150, 19, 0, 0x1f},  // makeIPTablesUtilChains bool
-	{14173, 13, 0, 0x1f},  // maxOpenFiles int64
-	{14186, 7, 0, 0x1f},   // maxParallelImagePulls int32
-	{14208, 7, 0, 0x1f},   // maxPods int32
-	{14216, 0, 0, 0x1f},   // memoryManagerPolicy string
-	{14236, 356, 0, 0x18}, // memoryReservationPolicy v1beta1.MemoryReservationPolicy
-	{14292, 357, 0, 0x1f}, // memorySwap v1beta1.MemorySwapConfiguration
-	{14335, 358, 0, 0x1f}, // memoryThrottlingFactor float64
-	{14366, 19, 0, 0x1f},  // mergeDefaultEvictionSettings bool
-	{14395, 7, 0, 0x1f},   // nodeLeaseDurationSeconds int32
-	{14420, 7, 0, 0x1f},   // nodeStatusMaxImages int32
-	{14440, 351, 0, 0x1f}, // nodeStatusReportFrequency v1.Duration
-	{14466, 351, 0, 0x1f}, // nodeStatusUpdateFrequency v1.Duration
-	{14492, 7, 0, 0x1f},   // oomScoreAdj int32
-	{14504, 0, 0, 0x1f},   // podCIDR string
-	{14512, 0, 0, 0x1f},   // podLogsDir string
-	{14523, 13, 0, 0x1f},  // podPidsLimit int64
-	{14536, 7, 0, 0x1f},   // podsPerCore int32
-	{5277, 7, 0, 0x1f},    // port int32
-	{14548, 90, 0, 0x1f},  // preloadedImagesVerificationAllowlist []string
-	{14585, 19, 0, 0x1f},  // protectKernelDefaults bool
-	{14607, 0, 0, 0x1f},   // providerID string
-	{14618, 87, 0, 0x1f},  // qosReserved map[string]string
-	{14630, 7, 0, 0x1f},   // readOnlyPort int32
-	{14643, 19, 0, 0x1f},  // registerNode bool
-	{14656, 360, 0, 0x1f}, // registerWithTaints []v1.Taint
-	{14684, 7, 0, 0x1f},   // registryBurst int32
-	{14698, 7, 0, 0x1f},   // registryPullQPS int32
-	{14714, 362, 0, 0x1f}, // reservedMemory []v1beta1.MemoryReservation
-	{14755, 0, 0, 0x1f},   // reservedSystemCPUs string
-	{14774, 0, 0, 0x1f},   // resolvConf string
-	{14785, 19, 0, 0x1f},  // rotateCertificates bool
-	{14804, 19, 0, 0x1f},  // runOnce bool
-	{14812, 351, 0, 0x1f}, // runtimeRequestTimeout v1.Duration
-	{14834, 19, 0, 0x1f},  // seccompDefault bool
-	{14849, 19, 0, 0x1f},  // serializeImagePulls bool
-	{14869, 19, 0, 0x1f},  // serverTLSBootstrap bool
-	{14888, 0, 0, 0x1f},   // showHiddenMetricsForVersion string
-	{14916, 351, 0, 0x1f}, // shutdownGracePeriod v1.Duration
-	{14936, 364, 0, 0x1f}, // shutdownGracePeriodByPodPriority []v1beta1.ShutdownGracePeriodByPodPriority
-	{15010, 351, 0, 0x1f}, // shutdownGracePeriodCriticalPods v1.Duration
-	{15042, 19, 0, 0x1f},  // singleProcessOOMKill bool
-	{15063, 0, 0, 0x1f},   // staticPodPath string
-	{15077, 0, 0, 0x1f},   // staticPodURL string
-	{15090, 365, 0, 0x1f}, // staticPodURLHeader map[string][]string
-	{15129, 351, 0, 0x1f}, // streamingConnectionIdleTimeout v1.Duration
-	{15160, 351, 0, 0x1f}, // syncFrequency v1.Duration
-	{15174, 0, 0, 0x1f},   // systemCgroups string
-	{15188, 87, 0, 0x1f},  // systemReserved map[string]string
-	{15203, 0, 0, 0x1f},   // systemReservedCgroup string
-	{15224, 0, 0, 0x1f},   // tlsCertFile string
-	{15236, 90, 0, 0x1f},  // tlsCipherSuites []string
-	{15252, 70, 0, 0x18},  // tlsCurvePreferences []int32
-	{15272, 0, 0, 0x1f},   // tlsMinVersion string
-	{15286, 0, 0, 0x1f},   // tlsPrivateKeyFile string
-	{15304, 0, 0, 0x1f},   // topologyManagerPolicy string
-	{15326, 87, 0, 0x1f},  // topologyManagerPolicyOptions map[string]string
-	{15355, 0, 0, 0x1f},   // topologyManagerScope string
-	{15376, 366, 0, 0x1f}, // tracing v1.TracingConfiguration
-	{15408, 367, 0, 0x1f}, // userNamespaces v1beta1.UserNamespaces
-	{15446, 0, 0, 0x1f},   // volumePluginDir string
-	{15462, 351, 0, 0x1f}, // volumeStatsAggPeriod v1.Duration
+	{12705, 7, 0, 0, 0x1f},    // address string
+	{12713, 20, 90, 0, 0x1f},  // allowedUnsafeSysctls []string
+	{103, 10, 0, 81, 0x1f},    // apiVersion string
+	{12734, 14, 348, 0, 0x1f}, // authentication v1beta1.KubeletAuthentication
+	{12779, 13, 349, 0, 0x1f}, // authorization v1beta1.KubeletAuthorization
+	{12822, 12, 0, 0, 0x1f},   // cgroupDriver string
+	{12835, 10, 0, 0, 0x1f},   // cgroupRoot string
+	{12846, 13, 19, 0, 0x1f},  // cgroupsPerQOS bool
+	{12860, 10, 90, 0, 0x1f},  // clusterDNS []string
+	{12871, 13, 0, 0, 0x1f},   // clusterDomain string
+	{12885, 41, 350, 0, 0x1f}, // configMapAndSecretChangeDetectionStrategy v1beta1.ResourceChangeDetectionStrategy
+	{12967, 20, 7, 0, 0x1f},   // containerLogMaxFiles int32
+	{12988, 19, 0, 0, 0x1f},   // containerLogMaxSize string
+	{13008, 22, 7, 0, 0x1f},   // containerLogMaxWorkers int32
+	{13031, 27, 342, 0, 0x1f}, // containerLogMonitorInterval v1.Duration
+	{13059, 24, 0, 0, 0x1f},   // containerRuntimeEndpoint string
+	{13084, 11, 0, 0, 0x1f},   // contentType string
+	{13096, 11, 19, 0, 0x1f},  // cpuCFSQuota bool
+	{13108, 17, 342, 0, 0x1f}, // cpuCFSQuotaPeriod v1.Duration
+	{13126, 16, 0, 0, 0x1f},   // cpuManagerPolicy string
+	{13143, 23, 87, 0, 0x1f},  // cpuManagerPolicyOptions map[string]string
+	{13167, 25, 351, 0, 0x1f}, // cpuManagerReconcilePeriod v1.Duration
+	{13193, 16, 352, 0, 0x1f}, // crashLoopBackOff v1beta1.CrashLoopBackOffConfig
+	{13241, 17, 87, 0, 0x10},  // defaultPodSysctls map[string]string
+	{13259, 25, 19, 0, 0x1f},  // enableContentionProfiling bool
+	{13285, 28, 19, 0, 0x1f},  // enableControllerAttachDetach bool
+	{13314, 23, 19, 0, 0x1f},  // enableDebugFlagsHandler bool
+	{13338, 23, 19, 0, 0x1f},  // enableDebuggingHandlers bool
+	{13362, 22, 19, 0, 0x1f},  // enableProfilingHandler bool
+	{13385, 12, 19, 0, 0x1f},  // enableServer bool
+	{13398, 22, 19, 0, 0x1f},  // enableSystemLogHandler bool
+	{13421, 20, 19, 0, 0x1f},  // enableSystemLogQuery bool
+	{13442, 22, 90, 0, 0x1f},  // enforceNodeAllocatable []string
+	{13465, 10, 7, 0, 0x1f},   // eventBurst int32
+	{13476, 14, 7, 0, 0x1f},   // eventRecordQPS int32
+	{13491, 12, 87, 0, 0x1f},  // evictionHard map[string]string
+	{13504, 25, 7, 0, 0x1f},   // evictionMaxPodGracePeriod int32
+	{13530, 22, 87, 0, 0x1f},  // evictionMinimumReclaim map[string]string
+	{13553, 32, 351, 0, 0x1f}, // evictionPressureTransitionPeriod v1.Duration
+	{13586, 12, 87, 0, 0x1f},  // evictionSoft map[string]string
+	{13599, 23, 87, 0, 0x1f},  // evictionSoftGracePeriod map[string]string
+	{13623, 12, 19, 0, 0x1f},  // failCgroupV1 bool
+	{13636, 10, 19, 0, 0x1f},  // failSwapOn bool
+	{13647, 12, 353, 0, 0x1f}, // featureGates map[string]bool
+	{13676, 18, 351, 0, 0x1f}, // fileCheckFrequency v1.Duration
+	{13695, 11, 0, 0, 0x1f},   // hairpinMode string
+	{13707, 18, 0, 0, 0x1f},   // healthzBindAddress string
+	{13726, 11, 7, 0, 0x1f},   // healthzPort int32
+	{13738, 18, 351, 0, 0x1f}, // httpCheckFrequency v1.Duration
+	{13757, 27, 7, 0, 0x1f},   // imageGCHighThresholdPercent int32
+	{13785, 26, 7, 0, 0x1f},   // imageGCLowThresholdPercent int32
+	{13812, 17, 351, 0, 0x1f}, // imageMaximumGCAge v1.Duration
+	{13830, 17, 351, 0, 0x1f}, // imageMinimumGCAge v1.Duration
+	{13848, 38, 354, 0, 0x1f}, // imagePullCredentialsVerificationPolicy v1beta1.ImagePullCredentialsVerificationPolicy
+	{13934, 20, 0, 0, 0x1f},   // imageServiceEndpoint string
+	{13955, 15, 7, 0, 0x1f},   // iptablesDropBit int32
+	{13971, 21, 7, 0, 0x1f},   // iptablesMasqueradeBit int32
+	{13993, 23, 19, 0, 0x1f},  // kernelMemcgNotification bool
+	{121, 4, 0, 81, 0x1f},     // kind string
+	{14017, 12, 7, 0, 0x1f},   // kubeAPIBurst int32
+	{14030, 10, 7, 0, 0x1f},   // kubeAPIQPS int32
+	{14041, 12, 87, 0, 0x1f},  // kubeReserved map[string]string
+	{14054, 18, 0, 0, 0x1f},   // kubeReservedCgroup string
+	{14073, 14, 0, 0, 0x1f},   // kubeletCgroups string
+	{14088, 29, 19, 0, 0x1f},  // localStorageCapacityIsolation bool
+	{14118, 7, 355, 0, 0x1f},  // logging v1.LoggingConfiguration
+	{14150, 22, 19, 0, 0x1f},  // makeIPTablesUtilChains bool
+	{14173, 12, 13, 0, 0x1f},  // maxOpenFiles int64
+	{14186, 21, 7, 0, 0x1f},   // maxParallelImagePulls int32
+	{14208, 7, 7, 0, 0x1f},    // maxPods int32
+	{14216, 19, 0, 0, 0x1f},   // memoryManagerPolicy string
+	{14236, 23, 356, 0, 0x18}, // memoryReservationPolicy v1beta1.MemoryReservationPolicy
+	{14292, 10, 357, 0, 0x1f}, // memorySwap v1beta1.MemorySwapConfiguration
+	{14335, 22, 358, 0, 0x1f}, // memoryThrottlingFactor float64
+	{14366, 28, 19, 0, 0x1f},  // mergeDefaultEvictionSettings bool
+	{14395, 24, 7, 0, 0x1f},   // nodeLeaseDurationSeconds int32
+	{14420, 19, 7, 0, 0x1f},   // nodeStatusMaxImages int32
+	{14440, 25, 351, 0, 0x1f}, // nodeStatusReportFrequency v1.Duration
+	{14466, 25, 351, 0, 0x1f}, // nodeStatusUpdateFrequency v1.Duration
+	{14492, 11, 7, 0, 0x1f},   // oomScoreAdj int32
+	{14504, 7, 0, 0, 0x1f},    // podCIDR string
+	{14512, 10, 0, 0, 0x1f},   // podLogsDir string
+	{14523, 12, 13, 0, 0x1f},  // podPidsLimit int64
+	{14536, 11, 7, 0, 0x1f},   // podsPerCore int32
+	{5277, 4, 7, 0, 0x1f},     // port int32
+	{14548, 36, 90, 0, 0x1f},  // preloadedImagesVerificationAllowlist []string
+	{14585, 21, 19, 0, 0x1f},  // protectKernelDefaults bool
+	{14607, 10, 0, 0, 0x1f},   // providerID string
+	{14618, 11, 87, 0, 0x1f},  // qosReserved map[string]string
+	{14630, 12, 7, 0, 0x1f},   // readOnlyPort int32
+	{14643, 12, 19, 0, 0x1f},  // registerNode bool
+	{14656, 18, 360, 0, 0x1f}, // registerWithTaints []v1.Taint
+	{14684, 13, 7, 0, 0x1f},   // registryBurst int32
+	{14698, 15, 7, 0, 0x1f},   // registryPullQPS int32
+	{14714, 14, 362, 0, 0x1f}, // reservedMemory []v1beta1.MemoryReservation
+	{14755, 18, 0, 0, 0x1f},   // reservedSystemCPUs string
+	{14774, 10, 0, 0, 0x1f},   // resolvConf string
+	{14785, 18, 19, 0, 0x1f},  // rotateCertificates bool
+	{14804, 7, 19, 0, 0x1f},   // runOnce bool
+	{14812, 21, 351, 0, 0x1f}, // runtimeRequestTimeout v1.Duration
+	{14834, 14, 19, 0, 0x1f},  // seccompDefault bool
+	{14849, 19, 19, 0, 0x1f},  // serializeImagePulls bool
+	{14869, 18, 19, 0, 0x1f},  // serverTLSBootstrap bool
+	{14888, 27, 0, 0, 0x1f},   // showHiddenMetricsForVersion string
+	{14916, 19, 351, 0, 0x1f}, // shutdownGracePeriod v1.Duration
+	{14936, 32, 364, 0, 0x1f}, // shutdownGracePeriodByPodPriority []v1beta1.ShutdownGracePeriodByPodPriority
+	{15010, 31, 351, 0, 0x1f}, // shutdownGracePeriodCriticalPods v1.Duration
+	{15042, 20, 19, 0, 0x1f},  // singleProcessOOMKill bool
+	{15063, 13, 0, 0, 0x1f},   // staticPodPath string
+	{15077, 12, 0, 0, 0x1f},   // staticPodURL string
+	{15090, 18, 365, 0, 0x1f}, // staticPodURLHeader map[string][]string
+	{15129, 30, 351, 0, 0x1f}, // streamingConnectionIdleTimeout v1.Duration
+	{15160, 13, 351, 0, 0x1f}, // syncFrequency v1.Duration
+	{15174, 13, 0, 0, 0x1f},   // systemCgroups string
+	{15188, 14, 87, 0, 0x1f},  // systemReserved map[string]string
+	{15203, 20, 0, 0, 0x1f},   // systemReservedCgroup string
+	{15224, 11, 0, 0, 0x1f},   // tlsCertFile string
+	{15236, 15, 90, 0, 0x1f},  // tlsCipherSuites []string
+	{15252, 19, 70, 0, 0x18},  // tlsCurvePreferences []int32
+	{15272, 13, 0, 0, 0x1f},   // tlsMinVersion string
+	{15286, 17, 0, 0, 0x1f},   // tlsPrivateKeyFile string
+	{15304, 21, 0, 0, 0x1f},   // topologyManagerPolicy string
+	{15326, 28, 87, 0, 0x1f},  // topologyManagerPolicyOptions map[string]string
+	{15355, 20, 0, 0, 0x1f},   // topologyManagerScope string
+	{15376, 7, 366, 0, 0x1f},  // tracing v1.TracingConfiguration
+	{15408, 14, 367, 0, 0x1f}, // userNamespaces v1beta1.UserNamespaces
+	{15446, 15, 0, 0, 0x1f},   // volumePluginDir string
+	{15462, 20, 351, 0, 0x1f}, // volumeStatsAggPeriod v1.Duration
 	// 209 k8s.io/kubelet/config/v1beta1.KubeletWebhookAuthentication
-	{15483, 351, 0, 0x1f}, // cacheTTL v1.Duration
-	{12495, 19, 0, 0x1f},  // enabled bool
+	{15483, 8, 351, 0, 0x1f}, // cacheTTL v1.Duration
+	{12495, 7, 19, 0, 0x1f},  // enabled bool
 	// 210 k8s.io/kubelet/config/v1beta1.KubeletWebhookAuthorization
-	{15492, 351, 0, 0x1f}, // cacheAuthorizedTTL v1.Duration
-	{15511, 351, 0, 0x1f}, // cacheUnauthorizedTTL v1.Duration
+	{15492, 18, 351, 0, 0x1f}, // cacheAuthorizedTTL v1.Duration
+	{15511, 20, 351, 0, 0x1f}, // cacheUnauthorizedTTL v1.Duration
 	// 211 k8s.io/kubelet/config/v1beta1.KubeletX509Authentication
-	{15532, 0, 0, 0x1f}, // clientCAFile string
+	{15532, 12, 0, 0, 0x1f}, // clientCAFile string
 	// 212 k8s.io/kubelet/config/v1beta1.MemoryReservation
-	{9408, 124, 0, 0x1f}, // limits v1.ResourceList
-	{15545, 7, 0, 0x1f},  // numaNode int32
+	{9408, 6, 124, 0, 0x1f}, // limits v1.ResourceList
+	{15545, 8, 7, 0, 0x1f},  // numaNode int32
 	// 213 k8s.io/kubelet/config/v1beta1.MemorySwapConfiguration
-	{15554, 0, 0, 0x1f}, // swapBehavior string
+	{15554, 12, 0, 0, 0x1f}, // swapBehavior string
 	// 214 k8s.io/kubelet/config/v1beta1.ShutdownGracePeriodByPodPriority
-	{5180, 7, 0, 0x1f},   // priority int32
-	{15567, 13, 0, 0x1f}, // shutdownGracePeriodSeconds int64
+	{5180, 8, 7, 0, 0x1f},    // priority int32
+	{15567, 26, 13, 0, 0x1f}, // shutdownGracePeriodSeconds int64
 	// 215 k8s.io/kubelet/config/v1beta1.UserNamespaces
-	{15594, 13, 0, 0x1f}, // idsPerPod int64
+	{15594, 9, 13, 0, 0x1f}, // idsPerPod int64
 }
 
 // structStarts are the first fields of the structs in fieldRows, and the end.

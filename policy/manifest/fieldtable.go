@@ -47,6 +47,7 @@ const (
 // fieldRow is a field of a struct under its JSON name.
 type fieldRow struct {
 	name   nameOffset
+	size   uint8 // bytes of the name: looking it up is what a check does most
 	typ    typeIndex
 	embed  uint8 // nameOffset of the Go name of the embedded struct that it comes from
 	minors uint8 // releases that have it: bit 0 is policy.OldestMinor
@@ -56,6 +57,9 @@ func (n nameOffset) String() string {
 	name, _, _ := strings.Cut(fieldNames[n:], "\n")
 	return name
 }
+
+// text returns the name of field f.
+func (f fieldRow) text() string { return fieldNames[f.name:][:f.size] }
 
 // String returns the type as Go prints it: []v1.Container.
 func (t typeIndex) String() string {
@@ -88,8 +92,8 @@ func (t typeIndex) rows() []fieldRow {
 // releases that have it.
 func (t typeIndex) field(name string, bit uint8) (row fieldRow, others uint8, found bool) {
 	rows := t.rows()
-	i, _ := slices.BinarySearchFunc(rows, name, func(r fieldRow, name string) int { return strings.Compare(r.name.String(), name) })
-	for ; i < len(rows) && rows[i].name.String() == name; i++ {
+	i, _ := slices.BinarySearchFunc(rows, name, func(r fieldRow, name string) int { return strings.Compare(r.text(), name) })
+	for ; i < len(rows) && rows[i].text() == name; i++ {
 		if rows[i].minors&bit != 0 {
 			return rows[i], 0, true
 		}
@@ -103,7 +107,7 @@ func (t typeIndex) names(bit uint8) []string {
 	var names []string
 	for _, r := range t.rows() {
 		if r.minors&bit != 0 {
-			names = append(names, r.name.String())
+			names = append(names, r.text())
 		}
 	}
 	return names

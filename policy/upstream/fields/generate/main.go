@@ -48,7 +48,7 @@ func main() {
 		log.Fatal(err)
 	}
 	log.Printf("%d structs, %d fields, %d types, %d bytes of names: about %d bytes",
-		len(t.structs), t.rows, len(t.types), len(t.names), len(t.names)+6*(t.rows+len(t.types))+2*len(t.structs))
+		len(t.structs), t.rows, len(t.types), len(t.names), len(t.names)+8*t.rows+6*len(t.types)+2*len(t.structs))
 }
 
 // types runs the module of a release.
@@ -238,7 +238,7 @@ func (t *table) source() []byte {
 	}
 	p("}\n\n")
 
-	p("// fieldRows are the fields of all structs: name, type, name of the embedded struct it comes from, releases.\n")
+	p("// fieldRows are the fields of all structs: name and its length, type, name of the embedded struct it comes from, releases.\n")
 	p("var fieldRows = [...]fieldRow{\n")
 	var starts []int
 	n := 0
@@ -247,7 +247,7 @@ func (t *table) source() []byte {
 		starts = append(starts, n)
 		p("// %d %s\n", i, key)
 		for _, f := range s.fields {
-			p("{%d, %d, %d, 0x%02x}, // %s %s\n", t.name(f.Name), t.typ(f.Type), t.name(f.Embed), f.minors, f.Name, f.Type.Name)
+			p("{%d, %d, %d, %d, 0x%02x}, // %s %s\n", t.name(f.Name), len(f.Name), t.typ(f.Type), t.name(f.Embed), f.minors, f.Name, f.Type.Name)
 			n++
 		}
 	}
