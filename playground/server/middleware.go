@@ -74,8 +74,8 @@ func (s *Server) ServeHTTP(raw http.ResponseWriter, r *http.Request) {
 	s.inFlight.Add(1)
 	idle := s.connections.handling(r)
 	h := w.Header()
-	for _, header := range fixedHeaders {
-		h.Set(header[0], header[1])
+	for i := range fixedHeaders {
+		h[fixedHeaders[i][0]] = fixedHeaders[i][1:] // shared by all answers: Set and Del replace it, nothing writes into it
 	}
 	h.Set("X-Request-Id", w.id)
 	defer func() {
