@@ -17,10 +17,20 @@ const (
 // MaxSweepPeriod bounds the time between two sweeps, and with it how long a curve is followed before it repeats.
 const MaxSweepPeriod = 60 * Second
 
+// Limits of a curve request, beside [MaxHorizon] for every length of time.
+const (
+	// MaxCurveStarts bounds the starts that an answer lists; the rest follows from its steady part.
+	MaxCurveStarts = 200
+	// MaxCurveWindows bounds the windows of a request.
+	MaxCurveWindows = 100
+	// MaxCurveFactor bounds the factor of growth.
+	MaxCurveFactor = 1000
+)
+
 // CurveParameters is what a curve follows from.
 type CurveParameters struct {
 	Backoff        // Initial from 1 ms on, at most Max
-	Factor  int64  // of growth, 1 to 1000; the kubelet's is 2
+	Factor  int64  // of growth, 1 to [MaxCurveFactor]; the kubelet's is 2
 	Run     Millis // how long each run lasts
 	Sweep   Millis // the time between two sweeps, at most [MaxSweepPeriod]; 0 for none. Only for [ModelKubelet]
 	Model   CurveModel

@@ -164,6 +164,7 @@ func (c *call) describeLimits() {
 		{"rules", policy.MaxRules},
 		{"values", policy.MaxValues},
 		{"exits", policy.MaxExits},
+		{"windows", policy.MaxCurveWindows},
 		{"outputBytes", policy.MaxOutputBytes},
 		{"faults", policy.MaxFaults},
 		{"steps", policy.MaxSteps},

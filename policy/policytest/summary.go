@@ -39,6 +39,7 @@ type answer struct {
 		Undecided *struct{ Reason, Path string }
 		Trace     []struct{ Path, Result, Code, Ignored string }
 	}
+	curve
 }
 
 // Summary puts an answer into words, one line per fact:
@@ -49,6 +50,16 @@ type answer struct {
 //	warning spec.containers[0].restartPolicyRules[1]: rule_shadowed
 //	dropped spec.containers[0].restartPolicy (ContainerRestartRules)
 //	error EVENT_INVALID
+//
+// and for a curve, in milliseconds:
+//
+//	curve kubelet: initial 10000 factor 2 max 300000 reset 600000 sweep 2000, runs 10000
+//	restart 1 at 10000 after 0 (first_restart_is_immediate)
+//	2 restarts until 30000
+//	300000: 5 restarts, 5 new
+//	longest wait first before restart 7 at 680000
+//	from restart 7 on 1 every 310000, 11612 an hour in thousandths
+//	needed from 420000: back with restart 7 at 624000, late 204000, best 204000, gap 302000
 //
 // Places in the text and what was assumed about the cluster are left out.
 func Summary(raw []byte) (string, error) {
@@ -89,6 +100,7 @@ func Summary(raw []byte) (string, error) {
 			fmt.Fprintf(&b, "  %s: %s (%s)%s\n", s.Path, s.Result, s.Code, ignored)
 		}
 	}
+	a.curve.write(&b)
 	for _, f := range a.Faults {
 		fmt.Fprintf(&b, "fault %s\n", f)
 	}
@@ -99,4 +111,47 @@ func Summary(raw []byte) (string, error) {
 		fmt.Fprintf(&b, "dropped %s (%s)\n", f.Path, f.Gate)
 	}
 	return b.String(), nil
+}
+
+// curve is the answer of that operation.
+type curve struct {
+	Model   string
+	Backoff *struct{ InitialMillis, Factor, MaxMillis, ResetMillis, SweepMillis int64 }
+	Run     struct{ ForMillis int64 }
+	Starts  []struct {
+		Restart, AtMillis, DelayMillis int64
+		Because                        string
+	}
+	Restarts    int64
+	UntilMillis int64
+	Windows     []struct{ UntilMillis, Restarts, NewRestarts int64 }
+	LongestWait *struct{ Restart, AtMillis int64 }
+	Steady      struct{ FromRestart, Restarts, PeriodMillis, RestartsPerHourThousandths int64 }
+	Outage      *struct{ UntilMillis, Restart, BackAtMillis, LateMillis, BestMillis, GapMillis int64 }
+}
+
+func (c curve) write(b *strings.Builder) {
+	if c.Backoff == nil {
+		return
+	}
+	fmt.Fprintf(b, "curve %s: initial %d factor %d max %d reset %d sweep %d, runs %d\n", c.Model, c.Backoff.InitialMillis, c.Backoff.Factor,
+		c.Backoff.MaxMillis, c.Backoff.ResetMillis, c.Backoff.SweepMillis, c.Run.ForMillis)
+	for _, s := range c.Starts {
+		if s.Restart > 0 {
+			fmt.Fprintf(b, "restart %d at %d after %d (%s)\n", s.Restart, s.AtMillis, s.DelayMillis, s.Because)
+		}
+	}
+	fmt.Fprintf(b, "%d restarts until %d\n", c.Restarts, c.UntilMillis)
+	for _, w := range c.Windows {
+		fmt.Fprintf(b, "%d: %d restarts, %d new\n", w.UntilMillis, w.Restarts, w.NewRestarts)
+	}
+	if c.LongestWait != nil {
+		fmt.Fprintf(b, "longest wait first before restart %d at %d\n", c.LongestWait.Restart, c.LongestWait.AtMillis)
+	}
+	fmt.Fprintf(b, "from restart %d on %d every %d, %d an hour in thousandths\n", c.Steady.FromRestart, c.Steady.Restarts,
+		c.Steady.PeriodMillis, c.Steady.RestartsPerHourThousandths)
+	if o := c.Outage; o != nil {
+		fmt.Fprintf(b, "needed from %d: back with restart %d at %d, late %d, best %d, gap %d\n",
+			o.UntilMillis, o.Restart, o.BackAtMillis, o.LateMillis, o.BestMillis, o.GapMillis)
+	}
 }
