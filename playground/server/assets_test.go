@@ -188,6 +188,9 @@ func walk(part any, visit func(ref string)) {
 func TestAnswersFitTheirSchemas(t *testing.T) {
 	s := newServer(t, native, withModule)
 	for _, op := range ops.Table() {
+		if !slices.Contains(schema.Names(), op.Name+"-answer") {
+			continue // a test of package schema says so
+		}
 		for _, request := range []string{validDecide, `{"manifest":{"kind":"Pod"}}`, `{}`, `{`, `{"manifest":{"spec":7},"exits":[{}]}`} {
 			w := send(s, "POST", "/api/v1/"+op.Name, request)
 			name := op.Name + "-answer"

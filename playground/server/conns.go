@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // connections bounds the open connections. At the limit a new one is let in and the connection that has been without a
@@ -24,8 +25,9 @@ type connections struct {
 
 type connection struct {
 	net.Conn
-	owner *connections
-	idle  *list.Element // guarded by owner.mu; nil while a handler runs
+	owner   *connections
+	idle    *list.Element // guarded by owner.mu; nil while a handler runs
+	waiting atomic.Int64  // when the read that waits for bytes began, Unix nanoseconds; 0 if none does
 }
 
 type connectionKey struct{}
@@ -54,6 +56,20 @@ func (c *connections) handling(r *http.Request) (done func()) {
 	conn.setIdle(false)
 	return func() { conn.setIdle(true) }
 }
+
+// sender returns the connection of r as what its body comes from.
+func (c *connections) sender(r *http.Request) sender {
+	if conn, ok := r.Context().Value(connectionKey{}).(*connection); ok {
+		return conn
+	}
+	return nobody{}
+}
+
+// nobody sends the body of a request that came without a connection, as in tests: all of it is there at once.
+type nobody struct{}
+
+func (nobody) stalled() time.Duration { return 0 }
+func (nobody) cut()                   {}
 
 // open reports how many connections are open.
 func (c *connections) open() int {
@@ -118,6 +134,22 @@ func (conn *connection) Close() error {
 	conn.owner.mu.Unlock()
 	return conn.Conn.Close()
 }
+
+// Read notes that somebody waits.
+func (conn *connection) Read(p []byte) (int, error) {
+	conn.waiting.Store(time.Now().UnixNano())
+	defer conn.waiting.Store(0)
+	return conn.Conn.Read(p)
+}
+
+func (conn *connection) stalled() time.Duration {
+	if since := conn.waiting.Load(); since != 0 {
+		return time.Since(time.Unix(0, since))
+	}
+	return 0
+}
+
+func (conn *connection) cut() { conn.SetReadDeadline(time.Unix(1, 0)) }
 
 // Write replaces what net/http says to a request that it cannot read.
 func (conn *connection) Write(p []byte) (int, error) {

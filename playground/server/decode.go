@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"time"
 )
 
 // mediaKind is what a body claims to be.
@@ -58,8 +57,7 @@ func (s *Server) readBody(w *response, r *http.Request, allow accepted) (kind me
 	if r.ContentLength > s.limits.BodyBytes {
 		return 0, nil, nil, s.tooLarge()
 	}
-	control := http.NewResponseController(w)
-	t, err := s.gate.enter(r.Context(), func() { control.SetReadDeadline(time.Unix(1, 0)) })
+	t, err := s.gate.enter(r.Context(), s.connections.sender(r))
 	if err != nil {
 		return 0, nil, nil, err
 	}

@@ -21,11 +21,19 @@ type gate struct {
 	reading list.List // of *ticket whose body is still on its way, oldest first
 }
 
+// sender is where the body of a request comes from.
+type sender interface {
+	// stalled is for how long its reader has been waiting for the next byte; 0 if it is not waiting. A reader that has
+	// not been given the processor does not wait: on a busy machine that is no fault of the client.
+	stalled() time.Duration
+	// cut ends the read at once.
+	cut()
+}
+
 // ticket is one place of a gate. Its holder calls leave exactly once.
 type ticket struct {
 	gate    *gate
-	since   time.Time
-	cut     func()        // ends the read of the body; called at most once, and not after bodyRead
+	from    sender        // cut at most once, and not after bodyRead
 	reading *list.Element // in gate.reading; nil once the body is read, or given up
 	wasCut  bool
 }
@@ -34,13 +42,13 @@ func newGate(l Limits) *gate {
 	return &gate{places: l.Requests, queue: l.Queue, wait: l.QueueWait, patience: l.BodyPatience}
 }
 
-// enter takes a place for a request whose body will be read; cut must end that read at once when it is called.
+// enter takes a place for a request whose body will be read from the sender.
 // It returns errBusy when the queue is full or the wait too long, and the cause of ctx when that ends first.
-func (g *gate) enter(ctx context.Context, cut func()) (*ticket, error) {
+func (g *gate) enter(ctx context.Context, from sender) (*ticket, error) {
 	g.mu.Lock()
 	if g.taken < g.places && g.waiting.Len() == 0 {
 		g.taken++
-		t := g.issueLocked(cut)
+		t := g.issueLocked(from)
 		g.mu.Unlock()
 		return t, nil
 	}
@@ -61,8 +69,8 @@ func (g *gate) enter(ctx context.Context, cut func()) (*ticket, error) {
 		case <-turn:
 			g.mu.Lock()
 			defer g.mu.Unlock()
-			return g.issueLocked(cut), nil
-		case <-again.C: // by now every body that was on its way when this request came has had its time
+			return g.issueLocked(from), nil
+		case <-again.C: // by now every body that had stalled when this request came has had its time
 			g.mu.Lock()
 			g.cutSlowestLocked()
 			g.mu.Unlock()
@@ -87,25 +95,24 @@ func (g *gate) giveUp(turn chan struct{}, place *list.Element, err error) error 
 	return err
 }
 
-func (g *gate) issueLocked(cut func()) *ticket {
-	t := &ticket{gate: g, since: time.Now(), cut: cut}
+func (g *gate) issueLocked(from sender) *ticket {
+	t := &ticket{gate: g, from: from}
 	t.reading = g.reading.PushBack(t)
 	return t
 }
 
-// cutSlowestLocked ends the oldest unfinished body, if it has had its time. Its place comes free when its handler notices.
+// cutSlowestLocked ends the oldest body that has stalled. Its place comes free when its handler notices.
 func (g *gate) cutSlowestLocked() {
-	oldest := g.reading.Front()
-	if oldest == nil {
+	for e := g.reading.Front(); e != nil; e = e.Next() {
+		t := e.Value.(*ticket)
+		if t.from.stalled() < g.patience {
+			continue
+		}
+		g.reading.Remove(e)
+		t.reading, t.wasCut = nil, true
+		t.from.cut()
 		return
 	}
-	t := oldest.Value.(*ticket)
-	if time.Since(t.since) < g.patience {
-		return
-	}
-	g.reading.Remove(oldest)
-	t.reading, t.wasCut = nil, true
-	t.cut()
 }
 
 // freeLocked gives a place to whoever waits longest, or back.

@@ -12,12 +12,29 @@ func smallGate() *gate {
 	return newGate(Limits{Requests: 2, Queue: 2}.withDefaults())
 }
 
+// fakeSender stops sending at some time.
+type fakeSender struct {
+	since time.Time // zero: it sends all the time
+	onCut func()
+}
+
+func (f fakeSender) stalled() time.Duration {
+	if f.since.IsZero() {
+		return 0
+	}
+	return time.Since(f.since)
+}
+
+func (f fakeSender) cut() { f.onCut() }
+
+// enter takes a place for a body that stalls at once; with nil, for one that never does.
 func enter(t *testing.T, g *gate, cut func()) *ticket {
 	t.Helper()
+	from := fakeSender{time.Now(), cut}
 	if cut == nil {
-		cut = func() { t.Error("a body was cut for no reason") }
+		from = fakeSender{onCut: func() { t.Error("a body was cut for no reason") }}
 	}
-	k, err := g.enter(t.Context(), cut)
+	k, err := g.enter(t.Context(), from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,13 +50,13 @@ func TestGateRefusesWhatDoesNotFitIntoTheQueue(t *testing.T) {
 		errs := make(chan error, 2)
 		for range 2 {
 			go func() {
-				_, err := g.enter(t.Context(), nil)
+				_, err := g.enter(t.Context(), nobody{})
 				errs <- err
 			}()
 		}
 		synctest.Wait()
 		began := time.Now()
-		if _, err := g.enter(t.Context(), nil); err != errBusy || time.Since(began) != 0 {
+		if _, err := g.enter(t.Context(), nobody{}); err != errBusy || time.Since(began) != 0 {
 			t.Errorf("with a full queue: %v after %v", err, time.Since(began))
 		}
 		for range 2 {
@@ -67,7 +84,7 @@ func TestGateServesInOrderOfArrival(t *testing.T) {
 		order := make(chan int, 2)
 		for i := range 2 {
 			go func() {
-				k, err := g.enter(t.Context(), nil)
+				k, err := g.enter(t.Context(), nobody{})
 				if err != nil {
 					t.Error(err)
 					return
@@ -115,7 +132,7 @@ func TestBodyHasItsTimeBeforeItIsCut(t *testing.T) {
 		a = enter(t, g, func() { cuts++; go a.leave() })
 		b := enter(t, g, func() { cuts++ })
 		began := time.Now()
-		k, err := g.enter(t.Context(), nil)
+		k, err := g.enter(t.Context(), nobody{})
 		if waited := time.Since(began); err != nil || waited != DefaultBodyPatience {
 			t.Errorf("entered after %v: %v", waited, err)
 		}
@@ -137,7 +154,7 @@ func TestGateForgetsWhoGoesAway(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		left := make(chan error)
 		go func() {
-			_, err := g.enter(ctx, nil)
+			_, err := g.enter(ctx, nobody{})
 			left <- err
 		}()
 		synctest.Wait()
@@ -165,7 +182,7 @@ func TestGateLosesNoPlace(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(50+i*31%400)*time.Millisecond)
 				defer cancel()
 				cut := make(chan struct{})
-				k, err := g.enter(ctx, func() { close(cut) })
+				k, err := g.enter(ctx, fakeSender{time.Now(), func() { close(cut) }})
 				if err != nil {
 					ended <- false
 					return

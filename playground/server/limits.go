@@ -15,8 +15,8 @@ const (
 	DefaultQueue = 64
 	// DefaultQueueWait is how long a person does not notice.
 	DefaultQueueWait = 250 * time.Millisecond
-	// DefaultBodyPatience is when a body that is still on its way may lose its place to a request that waits. With
-	// 64 places it takes 2,560 new slow clients each second to keep others out.
+	// DefaultBodyPatience is when a client that stops in the middle of a body may lose its place to a request that
+	// waits. With 64 places it takes 2,560 new slow clients each second to keep others out.
 	DefaultBodyPatience = 25 * time.Millisecond
 	// DefaultEvaluation is a hundred times the slowest honest evaluation.
 	DefaultEvaluation = 250 * time.Millisecond
@@ -45,7 +45,7 @@ type Limits struct {
 	Requests     int           // requests past the gate at once: bodies being read or evaluated
 	Queue        int           // requests waiting at the gate; one more is refused at once
 	QueueWait    time.Duration // longest wait at the gate
-	BodyPatience time.Duration // age from which an unfinished body gives way to a waiting request
+	BodyPatience time.Duration // pause within a body after which it gives way to a waiting request
 	Evaluation   time.Duration // deadline of one evaluation, waiting for an instance included
 	Connections  int           // open connections; at the limit the longest idle one is closed for a new one
 	ReadHeader   time.Duration
