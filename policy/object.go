@@ -24,16 +24,42 @@ type Object struct {
 func (o *Object) Path(r Ref) string { return o.SpecPath + r.Path() }
 
 // Validate reports what the API server of f would refuse of the restart fields of o on create, in its order.
-// Call [DropDisabled] first, as the API server does. A kubelet checks a static Pod in the same way, but drops nothing.
+// Call [DropDisabled] first, as the API server does.
 //
 // Source: pkg/apis/core/validation, pkg/apis/apps/validation and pkg/apis/batch/validation, validation.go;
-// Kubernetes v1.33 to v1.37. For static Pods tryDecodeSinglePod in pkg/kubelet/config/common.go.
+// Kubernetes v1.33 to v1.37.
 func (o *Object) Validate(f Features) []FieldError {
+	return once(o.ValidateStatic(f), f)
+}
+
+// ValidateStatic reports what a kubelet of f would refuse of the restart fields of o, a Pod in a file. A kubelet drops
+// nothing, so that there are faults that the API server cannot print.
+//
+// Source: tryDecodeSinglePod in pkg/kubelet/config/common.go, Kubernetes v1.36.
+func (o *Object) ValidateStatic(f Features) []FieldError {
 	v := validator{f: f}
 	if v.template(o) && o.Kind == "Pod" && len(o.Spec.EphemeralContainers) > 0 {
 		v.forbidden(o.SpecPath+"ephemeralContainers", "cannot be set on create")
 	}
 	return v.faults
+}
+
+// once leaves out faults that say what an earlier one said, as the API server does from 1.37 on.
+//
+// Source: FilterCoveredHandwrittenErrors and ErrorList.Filter, k8s.io/apiserver and k8s.io/apimachinery v0.37.
+func once(faults []FieldError, f Features) []FieldError {
+	if f.Minor < 37 || len(faults) < 2 {
+		return faults
+	}
+	said := make(map[string]bool, len(faults))
+	kept := faults[:0]
+	for _, fault := range faults {
+		if fault.Message == "" || !said[fault.Message] {
+			kept = append(kept, fault)
+		}
+		said[fault.Message] = true
+	}
+	return kept
 }
 
 // ValidateUpdate reports what the API server of f would refuse of the restart fields of o when it replaces old, an
@@ -62,7 +88,7 @@ func (o *Object) ValidateUpdate(old *Object, f Features) []FieldError {
 			})
 		}
 	}
-	return v.faults
+	return once(v.faults, f)
 }
 
 // template checks the Pod of o and what its kind asks of it; false means that there is none.
@@ -71,8 +97,11 @@ func (v *validator) template(o *Object) bool {
 		v.required("spec.template", "")
 		return false
 	}
-	v.podSpec(&o.Spec, o.SpecPath)
-	if o.Kind != "Pod" && len(o.Spec.EphemeralContainers) > 0 {
+	unchecked := o.Kind == "StatefulSet" && v.f.Minor < 34 // 1.33 looks only at labels and annotations of the template
+	if !unchecked {
+		v.podSpec(&o.Spec, o.SpecPath)
+	}
+	if o.Kind != "Pod" && !unchecked && len(o.Spec.EphemeralContainers) > 0 {
 		v.forbidden(o.SpecPath+"ephemeralContainers", "ephemeral containers not allowed in pod template")
 	}
 	switch o.Kind {

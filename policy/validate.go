@@ -186,7 +186,7 @@ func (v *validator) resizePolicy(list []ContainerResizePolicy, path string, pod 
 	for i, p := range list {
 		for _, earlier := range list[:i] {
 			if earlier.ResourceName == p.ResourceName {
-				v.add(path+index(i), TypeDuplicate, CodeDuplicate, v.word(p.ResourceName), "")
+				v.add(path+index(i), TypeDuplicate, CodeDuplicate, v.resourceName(p.ResourceName), "")
 				break
 			}
 		}
@@ -195,7 +195,7 @@ func (v *validator) resizePolicy(list []ContainerResizePolicy, path string, pod 
 		case "":
 			v.required(path, "")
 		default:
-			v.unsupported(path, p.ResourceName, "cpu", "memory")
+			v.unsupportedText(path, v.resourceName(p.ResourceName), "cpu", "memory")
 		}
 		switch p.RestartPolicy {
 		case ResizeNotRequired, ResizeRestartContainer:
@@ -282,7 +282,7 @@ func (v *validator) ephemeralContainers(spec *PodSpec, prefix string, taken map[
 			name string
 			set  bool // an empty list is refused as well
 		}{
-			{"resizePolicy", c.HasResizePolicy}, {"restartPolicy", c.RestartPolicy != nil}, {"restartPolicyRules", c.HasRules},
+			{"resizePolicy", c.HasResizePolicy}, {"restartPolicy", c.RestartPolicy != nil}, {"restartPolicyRules", c.HasRules && v.f.Minor >= 34},
 			{"livenessProbe", c.HasLivenessProbe}, {"readinessProbe", c.HasReadinessProbe},
 			{"startupProbe", c.HasStartupProbe}, {"lifecycle", c.HasLifecycle},
 		} {
@@ -372,23 +372,31 @@ func (v *validator) invalid(path, value, detail string) {
 }
 
 func (v *validator) unsupported(path, value string, supported ...string) {
+	v.unsupportedText(path, v.word(value), supported...)
+}
+
+// unsupportedText is unsupported with a value as Kubernetes prints it.
+func (v *validator) unsupportedText(path, value string, supported ...string) {
 	list := make([]string, len(supported))
 	for i, s := range supported {
 		list[i] = strconv.Quote(s)
 	}
-	v.add(path, TypeUnsupported, CodeUnsupported, v.word(value), "supported values: "+strings.Join(list, ", "))
+	v.add(path, TypeUnsupported, CodeUnsupported, value, "supported values: "+strings.Join(list, ", "))
 	v.faults[len(v.faults)-1].Allowed = slices.Clone(supported)
 }
 
-// add composes the text of a fault: path, type, the value where Kubernetes prints it, the detail.
+// add composes the text of a fault: path, type, the value where this type of fault has one, the detail.
 //
 // Source: Error.ErrorBody in k8s.io/apimachinery v0.36, pkg/util/validation/field/errors.go.
 func (v *validator) add(path string, t FaultType, code FaultCode, value, detail string) {
 	message := path + ": " + string(t)
-	for _, part := range []string{value, detail} {
-		if part != "" {
-			message += ": " + part
-		}
+	switch t {
+	case TypeRequired, TypeForbidden, TypeTooLong:
+	default:
+		message += ": " + value
+	}
+	if detail != "" {
+		message += ": " + detail
 	}
 	v.faults = append(v.faults, FieldError{Path: path, Type: t, Code: code, Detail: detail, Message: message})
 }
@@ -411,6 +419,15 @@ func (v *validator) word(s string) string {
 	}
 	s, more := bounded(s)
 	return jsonText(s) + more
+}
+
+// resourceName returns the name of a resource as Kubernetes prints it: until 1.33 its own method did so, without quotes.
+func (v *validator) resourceName(s string) string {
+	if v.f.Minor < 34 {
+		s, more := bounded(s)
+		return s + more
+	}
+	return v.word(s)
 }
 
 // bounded cuts s after [MaxQuotedBytes]; more tells that by an ellipsis.

@@ -102,7 +102,7 @@ func (c *call) admit(f policy.Features, a admission) loaded {
 			Message: "invalid pod: name is needed for the pod",
 		}})
 	case a.static:
-		l.faults = append(l.faults, c.manifestFaults(l.object.Validate(f))...)
+		l.faults = append(l.faults, c.manifestFaults(l.object.ValidateStatic(f))...)
 	case a.old != nil:
 		l.dropped = policy.DropDisabled(&l.object.Spec, l.object.SpecPath, f.WhileInUse(&a.old.Spec))
 		l.faults = append(l.faults, c.manifestFaults(l.object.ValidateUpdate(a.old, f))...)
