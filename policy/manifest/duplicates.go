@@ -1,12 +1,6 @@
 package manifest
 
-import (
-	"cmp"
-	"slices"
-	"strings"
-
-	"github.com/podfate/podfate/policy"
-)
+import "github.com/podfate/podfate/policy"
 
 // Duplicate is a member whose name occurred before in the same object.
 type Duplicate struct {
@@ -64,25 +58,51 @@ func (v Value) repeats() []repeat {
 	type named struct {
 		name   string
 		member Value
+		first  int // where the first member of the same name stands among all
 	}
 	all := make([]named, 0, v.Len())
+	order := make([]int, 0, v.Len())
 	for m := v.First(); m.Exists(); m = m.Next() {
-		all = append(all, named{m.Key(), m})
+		order = append(order, len(order))
+		all = append(all, named{name: m.Key(), member: m})
 	}
-	slices.SortFunc(all, func(a, b named) int {
-		return cmp.Or(strings.Compare(a.name, b.name), cmp.Compare(a.member.index, b.member.index))
-	})
-	var found []repeat
-	first := all[0]
-	for _, n := range all[1:] {
-		if n.name == first.name {
-			found = append(found, repeat{n.member, first.member})
-		} else {
-			first = n
+	order = sorted(order, func(i, j int) bool { return all[i].name < all[j].name })
+	for i, n := range order {
+		all[n].first = n
+		if i > 0 && all[n].name == all[order[i-1]].name {
+			all[n].first = all[order[i-1]].first
 		}
 	}
-	slices.SortFunc(found, func(a, b repeat) int { return cmp.Compare(a.member.index, b.member.index) })
+	var found []repeat
+	for i, n := range all {
+		if n.first != i {
+			found = append(found, repeat{n.member, all[n.first].member})
+		}
+	}
 	return found
+}
+
+// sorted returns order sorted, equal elements as they stood, in n log n steps whatever the order was. The sort of
+// package slices would take 30 KB of the module for each type.
+func sorted(order []int, less func(i, j int) bool) []int {
+	out := make([]int, len(order))
+	for width := 1; width < len(order); width *= 2 {
+		for from := 0; from < len(order); from += 2 * width {
+			middle, end := min(from+width, len(order)), min(from+2*width, len(order))
+			i, j := from, middle
+			for k := from; k < end; k++ {
+				if j == end || i < middle && !less(order[j], order[i]) {
+					out[k] = order[i]
+					i++
+				} else {
+					out[k] = order[j]
+					j++
+				}
+			}
+		}
+		order, out = out, order
+	}
+	return order
 }
 
 func (v Value) repeatsOfFew() []repeat {

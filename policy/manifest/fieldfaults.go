@@ -3,7 +3,6 @@ package manifest
 import (
 	"math/bits"
 	"strconv"
-	"strings"
 
 	"github.com/podfate/podfate/policy"
 )
@@ -14,8 +13,7 @@ type tally struct {
 	moreAt       int // offset of the first that is not listed
 }
 
-// full counts a fault at an offset and reports whether it is one too many. It is asked before the texts of the fault
-// are made, so that a hundred thousand faults cost little.
+// full counts a fault at an offset and reports whether it is one too many.
 func (t *tally) full(offset int) bool {
 	if t.listed < policy.MaxFaults {
 		t.listed++
@@ -53,38 +51,55 @@ func (c *checker) checked() Checked {
 	return out
 }
 
-// fault notes that v, in the current place, cannot be decoded.
-func (c *checker) fault(v Value, code policy.FaultCode, detail string, r rank, message string) {
-	if !c.faults.full(v.Offset()) {
-		c.add(v, code, detail, r, message)
+// fault notes that v, in the current place, cannot be decoded. want completes "must be".
+func (c *checker) fault(v Value, code policy.FaultCode, r rank, want, message string) {
+	if c.faults.full(v.Offset()) {
+		return
 	}
+	c.all = append(c.all, Fault{
+		FieldError: policy.FieldError{
+			Path: string(c.path), Code: code, Detail: "must be " + want + ", found " + show(v), Message: message,
+		},
+		Offset: v.Offset(),
+		rank:   r,
+	})
 }
 
-func (c *checker) add(v Value, code policy.FaultCode, detail string, r rank, message string) {
-	c.all = append(c.all, Fault{
-		FieldError: policy.FieldError{Path: string(c.path), Code: code, Detail: detail, Message: message},
-		Offset:     v.Offset(),
-		rank:       r,
-	})
+// show returns a value as it stands in a sentence: a list and an object by what they are.
+func show(v Value) string {
+	switch v.Kind() {
+	case Array:
+		return "a list"
+	case Object:
+		return "an object"
+	case String:
+		return quote(v.Str())
+	}
+	return v.lexeme()
 }
 
 // wrongKind notes that v is not of Go type typ, in words not want.
 func (c *checker) wrongKind(v Value, typ string, r rank, want string) {
-	if !c.faults.full(v.Offset()) {
-		c.add(v, policy.CodeWrongType, "must be "+want+", found "+article(v.Kind()), r, c.cannotUnmarshal(v.Kind().String(), typ))
-	}
+	c.fault(v, policy.CodeWrongType, r, want, c.cannotUnmarshal(v.Kind().String(), typ))
 }
 
 // wrongNumber notes that Go type typ cannot hold the number v.
-func (c *checker) wrongNumber(v Value, code policy.FaultCode, typ string, r rank, detail string) {
-	if !c.faults.full(v.Offset()) {
-		c.add(v, code, detail, r, c.cannotUnmarshal("number "+v.lexeme(), typ))
-	}
+func (c *checker) wrongNumber(v Value, code policy.FaultCode, typ string, r rank, want string) {
+	c.fault(v, code, r, want, c.cannotUnmarshal("number "+v.lexeme(), typ))
 }
 
-// cannotUnmarshal returns the decoder's error for a value in the current place.
+// cannotUnmarshal returns the decoder's error for a value in the current place, "" if the fault will not be listed: a
+// hundred thousand of them shall leave no garbage.
 func (c *checker) cannotUnmarshal(found, typ string) string {
-	return "json: cannot unmarshal " + found + " into Go struct field " + c.owner + "." + strings.Join(c.fields, ".") + " of type " + typ
+	if c.faults.listed == policy.MaxFaults {
+		return ""
+	}
+	b := append([]byte("json: cannot unmarshal "), found...)
+	b = append(append(b, " into Go struct field "...), c.owner...)
+	for _, field := range c.fields {
+		b = append(append(b, '.'), field...)
+	}
+	return string(append(append(b, " of type "...), typ...))
 }
 
 // strictFault notes what strict decoding says against member m of the value in the current place. detail is called
@@ -180,7 +195,7 @@ func draftName(t typeIndex, name string) string {
 // otherCase returns the name that differs from name in letter case only, "" when there is none.
 func otherCase(names []string, name string) string {
 	for _, n := range names {
-		if strings.EqualFold(n, name) {
+		if equalFold(n, name) {
 			return n
 		}
 	}

@@ -77,8 +77,8 @@ func CheckFields(v Value, kind string, minor int) Checked {
 	}
 	c := checker{bit: minorBit(minor), embeds: minor >= 35, root: root}
 	if v.Kind() != Object && v.Kind() != Null {
-		c.fault(v, policy.CodeWrongType, "must be an object, found "+article(v.Kind()),
-			unreadable, notAnObject+v.Kind().String()+` into Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`)
+		c.fault(v, policy.CodeWrongType, unreadable, "an object", notAnObject+v.Kind().String()+
+			` into Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`)
 	}
 	c.value(v, root)
 	return c.checked()
@@ -158,23 +158,23 @@ func (c *checker) value(v Value, t typeIndex) {
 			c.wrongKind(v, t.String(), kept, "true or false")
 		}
 	case int32Type, int64Type, intType, uint32Type:
-		c.integer(v, t)
+		c.number(v, t.String(), row.kind, kept, "an integer")
 	case float64Type:
 		if v.Kind() != Number && !null {
 			c.wrongKind(v, t.String(), kept, "a number")
 		} else if !null && overflowsFloat64(v.lexeme()) {
-			c.wrongNumber(v, policy.CodeOutOfRange, t.String(), kept, "must not be above 1.7976931348623157e308, found "+v.lexeme())
+			c.wrongNumber(v, policy.CodeOutOfRange, t.String(), kept, "at most 1.7976931348623157e308")
 		}
 	case timeType:
 		c.text(v, "a time such as 2026-01-31T12:00:00Z", timeFault)
 	case durationType:
 		if null {
-			c.fault(v, policy.CodeBadFormat, "must be a duration such as 1m30s, found null", ending, `time: invalid duration ""`)
+			c.fault(v, policy.CodeBadFormat, ending, aDuration, `time: invalid duration ""`)
 			return
 		}
-		c.text(v, "a duration such as 1m30s", durationFault)
+		c.text(v, aDuration, durationFault)
 	case durationPointerType:
-		c.text(v, "a duration such as 1m30s", durationFault)
+		c.text(v, aDuration, durationFault)
 	case quantityType:
 		c.quantity(v)
 	case intOrStringType:
@@ -185,6 +185,8 @@ func (c *checker) value(v Value, t typeIndex) {
 		c.flushFrequency(v)
 	}
 }
+
+const aDuration = "a duration such as 1m30s"
 
 func durationFault(text string) string {
 	_, message := policy.ParseDuration(text)
@@ -229,8 +231,8 @@ func (c *checker) object(v Value, t typeIndex) {
 // typeMeta checks apiVersion or kind, which Kubernetes reads before everything else to find out what the text is.
 func (c *checker) typeMeta(v Value, name string) {
 	if v.Kind() != String && v.Kind() != Null {
-		c.fault(v, policy.CodeWrongType, "must be a string, found "+article(v.Kind()),
-			unreadable, notAnObject+v.Kind().String()+" into Go struct field ."+name+" of type string")
+		c.fault(v, policy.CodeWrongType, unreadable, "a string",
+			notAnObject+v.Kind().String()+" into Go struct field ."+name+" of type string")
 	}
 }
 
@@ -271,10 +273,6 @@ func (c *checker) mapping(v Value, t typeIndex) {
 	}
 }
 
-func (c *checker) integer(v Value, t typeIndex) {
-	c.number(v, t.String(), typeRows[t].kind, kept, "an integer")
-}
-
 // number checks an integer of a kind; typ is how Go prints its type.
 func (c *checker) number(v Value, typ string, kind typeKind, r rank, want string) {
 	switch v.Kind() {
@@ -285,25 +283,32 @@ func (c *checker) number(v Value, typ string, kind typeKind, r rank, want string
 		c.wrongKind(v, typ, r, want)
 		return
 	}
-	if strings.ContainsAny(v.lexeme(), ".eE") {
-		c.wrongNumber(v, policy.CodeWrongType, typ, r, "must be "+want+" without fraction and exponent, found "+v.lexeme())
-		return
-	}
-	low, high := int64(-1<<63), int64(1<<63-1)
+	n, fits := v.Int64()
+	low, high, span := int64(-1<<63), int64(1<<63-1), "from -9223372036854775808 to 9223372036854775807"
 	switch kind {
 	case int32Type:
-		low, high = -1<<31, 1<<31-1
+		low, high, span = -1<<31, 1<<31-1, "from -2147483648 to 2147483647"
 	case uint32Type:
-		low, high = 0, 1<<32-1
+		low, high, span = 0, 1<<32-1, "from 0 to 4294967295"
+		fits = fits && v.lexeme()[0] != '-' // Go reads no sign into an unsigned number, not even that of -0
 	}
-	n, fits := v.Int64()
-	if kind == uint32Type && v.lexeme() == "-0" { // Go reads no sign at all into an unsigned number
-		fits = false
+	switch {
+	case fits && low <= n && n <= high:
+	case !integer(v.lexeme()):
+		c.wrongNumber(v, policy.CodeWrongType, typ, r, want+" without fraction and exponent")
+	default:
+		c.wrongNumber(v, policy.CodeOutOfRange, typ, r, span)
 	}
-	if !fits || n < low || n > high {
-		c.wrongNumber(v, policy.CodeOutOfRange, typ, r,
-			"must be from "+strconv.FormatInt(low, 10)+" to "+strconv.FormatInt(high, 10)+", found "+v.lexeme())
+}
+
+// integer reports whether a number is written without fraction and exponent.
+func integer(lexeme string) bool {
+	for i := range len(lexeme) {
+		if lexeme[i] != '-' && !digit(lexeme[i]) {
+			return false
+		}
 	}
+	return true
 }
 
 // text checks a string that is read by a function; fault returns what that function says against it.
@@ -312,7 +317,7 @@ func (c *checker) text(v Value, want string, fault func(string) string) {
 	case Null:
 	case String:
 		if message := fault(v.Str()); message != "" {
-			c.fault(v, policy.CodeBadFormat, "must be "+want+", found "+quote(v.Str()), ending, message)
+			c.fault(v, policy.CodeBadFormat, ending, want, message)
 		}
 	default:
 		c.wrongKind(v, "string", ending, want)
@@ -327,45 +332,30 @@ func (c *checker) quantity(v Value) {
 	if message == "" {
 		return
 	}
-	found, code := quote(v.Str()), policy.CodeBadFormat
-	switch v.Kind() {
-	case Number:
-		found = v.lexeme()
-	case Bool, Array, Object:
-		found, code = article(v.Kind()), policy.CodeWrongType
+	code := policy.CodeWrongType
+	if v.Kind() == Number || v.Kind() == String {
+		code = policy.CodeBadFormat
 	}
-	c.fault(v, code, "must be a quantity such as 500m or 4Gi, found "+found, ending, message)
+	c.fault(v, code, ending, "a quantity such as 500m or 4Gi", message)
 }
 
 func (c *checker) flushFrequency(v Value) {
-	const want = "must be a duration such as 5s, or a number of nanoseconds, found "
-	cannot := func(found string) string {
-		return "invalid duration " + strconv.Quote(cut(v.lexeme())) + ": json: cannot unmarshal " + found + " into Go value of type time.Duration"
-	}
+	const want = "a duration such as 5s, or a number of nanoseconds"
+	found := v.Kind().String()
 	switch v.Kind() {
 	case Null:
+		return
 	case String:
-		if message := durationFault(v.Str()); message != "" {
-			c.fault(v, policy.CodeBadFormat, want+quote(v.Str()), ending, message)
-		}
+		c.text(v, want, durationFault)
+		return
 	case Number:
-		if _, ok := v.Int64(); !ok {
-			c.fault(v, policy.CodeWrongType, want+v.lexeme(), ending, cannot("number "+v.lexeme()))
+		if _, ok := v.Int64(); ok {
+			return
 		}
-	default:
-		c.fault(v, policy.CodeWrongType, want+article(v.Kind()), ending, cannot(v.Kind().String()))
+		found = "number " + v.lexeme()
 	}
-}
-
-// article returns a kind as it stands in a sentence: an array.
-func article(k Kind) string {
-	switch k {
-	case Array, Object:
-		return "an " + k.String()
-	case Null:
-		return "null"
-	}
-	return "a " + k.String()
+	c.fault(v, policy.CodeWrongType, ending, want,
+		"invalid duration "+quote(v.lexeme())+": json: cannot unmarshal "+found+" into Go value of type time.Duration")
 }
 
 // quote quotes at most policy.MaxQuotedBytes of the user's text.

@@ -65,15 +65,15 @@ func TestCheckFields(t *testing.T) {
 			Path: "x", Code: policy.CodeUnknownField, Detail: "not a field of Pod", Message: `strict decoding error: unknown field "x"`, Allowed: []string{"apiVersion", "kind", "metadata", "spec", "status"},
 		}}},
 		{"exit codes of wrong types", inRule(`"exitCodes":{"values":["42",42.5,42.0,1e2,3000000000,null,true]}`), 36, []policy.FieldError{
-			{Path: rulePath + ".exitCodes.values[0]", Code: policy.CodeWrongType, Detail: "must be an integer, found a string", Message: inValues("string", "int32")},
+			{Path: rulePath + ".exitCodes.values[0]", Code: policy.CodeWrongType, Detail: `must be an integer, found "42"`, Message: inValues("string", "int32")},
 			{Path: rulePath + ".exitCodes.values[1]", Code: policy.CodeWrongType, Detail: "without fraction", Message: inValues("number 42.5", "int32")},
 			{Path: rulePath + ".exitCodes.values[2]", Code: policy.CodeWrongType, Detail: "without fraction", Message: inValues("number 42.0", "int32")},
 			{Path: rulePath + ".exitCodes.values[3]", Code: policy.CodeWrongType, Detail: "without fraction", Message: inValues("number 1e2", "int32")},
 			{Path: rulePath + ".exitCodes.values[4]", Code: policy.CodeOutOfRange, Detail: "from -2147483648 to 2147483647", Message: inValues("number 3000000000", "int32")},
-			{Path: rulePath + ".exitCodes.values[6]", Code: policy.CodeWrongType, Detail: "found a bool", Message: inValues("bool", "int32")},
+			{Path: rulePath + ".exitCodes.values[6]", Code: policy.CodeWrongType, Detail: "found true", Message: inValues("bool", "int32")},
 		}},
 		{"a number instead of a list", inRule(`"exitCodes":{"values":42}`), 36, []policy.FieldError{{
-			Path: rulePath + ".exitCodes.values", Code: policy.CodeWrongType, Detail: "must be a list, found a number", Message: inValues("number", "[]int32"),
+			Path: rulePath + ".exitCodes.values", Code: policy.CodeWrongType, Detail: "must be a list, found 42", Message: inValues("number", "[]int32"),
 		}}},
 		{"a rule that is null", inPod(`"containers":[{"restartPolicyRules":[null]}],"initContainers":null,"securityContext":null`), 36, nil},
 		{"embedded struct in 1.34", inPod(`"volumes":[{"hostPath":5}]`), 34, []policy.FieldError{{
@@ -84,7 +84,7 @@ func TestCheckFields(t *testing.T) {
 		}}},
 		{"scalars that read themselves", inPod(`"overhead":{"cpu":"x","memory":true},"containers":[{"livenessProbe":{"httpGet":{"port":1.5}}}]`), 36, []policy.FieldError{
 			{Path: "spec.overhead.cpu", Code: policy.CodeBadFormat, Detail: `a quantity such as 500m or 4Gi, found "x"`, Message: `quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`},
-			{Path: "spec.overhead.memory", Code: policy.CodeWrongType, Detail: "found a bool", Message: `quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`},
+			{Path: "spec.overhead.memory", Code: policy.CodeWrongType, Detail: "found true", Message: `quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`},
 			{Path: "spec.containers[0].livenessProbe.httpGet.port", Code: policy.CodeWrongType, Detail: "an integer or a string", Message: into + "number 1.5 into Go struct field HTTPGetAction.spec.containers.livenessProbe.ProbeHandler.httpGet.port of type int32"},
 		}},
 		{"a time", `{"status":{"startTime":"yesterday"}}`, 36, []policy.FieldError{{
@@ -95,7 +95,7 @@ func TestCheckFields(t *testing.T) {
 			Path: "kind", Code: policy.CodeWrongType, Detail: "must be a string", Message: "couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string",
 		}}},
 		{"a list instead of an object", `[]`, 36, []policy.FieldError{{
-			Path: "", Code: policy.CodeWrongType, Detail: "must be an object, found an array",
+			Path: "", Code: policy.CodeWrongType, Detail: "must be an object, found a list",
 			Message: `couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`,
 		}}},
 		{"null", `null`, 36, nil},

@@ -1,8 +1,6 @@
 package manifest
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/podfate/podfate/policy"
@@ -54,8 +52,8 @@ type fieldRow struct {
 }
 
 func (n nameOffset) String() string {
-	name, _, _ := strings.Cut(fieldNames[n:], "\n")
-	return name
+	name := fieldNames[n:]
+	return name[:strings.IndexByte(name, '\n')]
 }
 
 // text returns the name of field f.
@@ -92,7 +90,14 @@ func (t typeIndex) rows() []fieldRow {
 // releases that have it.
 func (t typeIndex) field(name string, bit uint8) (row fieldRow, others uint8, found bool) {
 	rows := t.rows()
-	i, _ := slices.BinarySearchFunc(rows, name, func(r fieldRow, name string) int { return strings.Compare(r.text(), name) })
+	i, end := 0, len(rows) // the first row whose name is not before name
+	for i < end {
+		if middle := (i + end) / 2; rows[middle].text() < name {
+			i = middle + 1
+		} else {
+			end = middle
+		}
+	}
 	for ; i < len(rows) && rows[i].text() == name; i++ {
 		if rows[i].minors&bit != 0 {
 			return rows[i], 0, true
@@ -113,33 +118,30 @@ func (t typeIndex) names(bit uint8) []string {
 	return names
 }
 
-// nearest returns at most n of names that name could be a misspelling of, the likeliest first.
+// nearest returns at most n of names that name could be a misspelling or a part of, the likeliest first.
 func nearest(names []string, name string, n int) []string {
-	type candidate struct {
-		name  string
-		edits int
-	}
 	// A longer name is like none of them; the number of steps stays small.
 	const longest = 64
 	if len(name) > longest {
 		return nil
 	}
-	var candidates []candidate
-	for _, c := range names {
-		edits := editDistance(strings.ToLower(name), strings.ToLower(c))
-		if edits <= max(len(name), len(c))/2 || strings.Contains(strings.ToLower(c), strings.ToLower(name)) {
-			candidates = append(candidates, candidate{c, edits})
+	edits := make([]int, len(names))
+	var order []int
+	for i, c := range names {
+		edits[i] = editDistance(name, c)
+		if edits[i] <= max(len(name), len(c))/2 || containsFold(c, name) {
+			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(candidates, func(a, b candidate) int { return cmp.Compare(a.edits, b.edits) })
+	order = sorted(order, func(i, j int) bool { return edits[i] < edits[j] })
 	var out []string
-	for _, c := range candidates[:min(n, len(candidates))] {
-		out = append(out, c.name)
+	for _, i := range order[:min(n, len(order))] {
+		out = append(out, names[i])
 	}
 	return out
 }
 
-// editDistance returns how many bytes must be inserted, deleted or replaced to turn a into b.
+// editDistance returns how many bytes must be inserted, deleted or replaced to turn a into b, letter case aside.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -150,11 +152,40 @@ func editDistance(a, b string) int {
 		row[0] = i + 1
 		for j := range len(b) {
 			cost := before
-			if a[i] != b[j] {
+			if lower(a[i]) != lower(b[j]) {
 				cost = 1 + min(before, row[j], row[j+1])
 			}
 			before, row[j+1] = row[j+1], cost
 		}
 	}
 	return row[len(b)]
+}
+
+// lower returns c, an ASCII letter in lower case: the names of fields have no others.
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c | 0x20
+	}
+	return c
+}
+
+func equalFold(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) {
+		if lower(a[i]) != lower(b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func containsFold(s, part string) bool {
+	for i := 0; i+len(part) <= len(s); i++ {
+		if equalFold(s[i:i+len(part)], part) {
+			return true
+		}
+	}
+	return false
 }

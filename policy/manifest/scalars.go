@@ -23,14 +23,17 @@ func quantityFault(raw string) string {
 	if len(raw) >= 2 && raw[0] == '"' {
 		raw = raw[1 : len(raw)-1]
 	}
-	s := strings.TrimSpace(raw)
+	s := trimSpace(raw)
 	if s == "" {
 		return quantityFormat
 	}
 	if s[0] == '-' || s[0] == '+' {
 		s = s[1:]
 	}
-	whole := strings.TrimLeft(s, "0")
+	whole := s
+	for strings.HasPrefix(whole, "0") {
+		whole = whole[1:]
+	}
 	if whole == "" { // a sign alone is zero, too
 		return ""
 	}
@@ -43,7 +46,9 @@ func quantityFault(raw string) string {
 		rest = rest[1+decimals:]
 	}
 	suffix := rest
-	rest = strings.TrimLeft(rest, "eEinumkKMGTP")
+	for rest != "" && strings.IndexByte("eEinumkKMGTP", rest[0]) >= 0 {
+		rest = rest[1:]
+	}
 	if rest != "" && (rest[0] == '-' || rest[0] == '+') {
 		rest = rest[1:]
 	}
@@ -63,6 +68,34 @@ func quantityFault(raw string) string {
 		return quantityNumeric
 	}
 	return ""
+}
+
+// trimSpace is strings.TrimSpace without the tables of package unicode, which are 40 KB of the module.
+func trimSpace(s string) string {
+	for s != "" {
+		r, size := utf8.DecodeRuneInString(s)
+		if !space(r) {
+			break
+		}
+		s = s[size:]
+	}
+	for s != "" {
+		r, size := utf8.DecodeLastRuneInString(s)
+		if !space(r) {
+			break
+		}
+		s = s[:len(s)-size]
+	}
+	return s
+}
+
+// space reports whether r is white space in the sense of Unicode.
+func space(r rune) bool {
+	switch r {
+	case ' ', 0x85, 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000:
+		return true
+	}
+	return '\t' <= r && r <= '\r' || 0x2000 <= r && r <= 0x200A
 }
 
 // quantityExponent reads a suffix: a power of ten, or with binary a power of two.
@@ -253,19 +286,30 @@ func timeQuote(s string) string {
 
 // overflowsFloat64 reports whether a number, as it is written in JSON, is larger than a float64 can be.
 func overflowsFloat64(lexeme string) bool {
-	s := strings.TrimPrefix(lexeme, "-")
-	power := 0 // of the digit before the point
-	if i := strings.IndexAny(s, "eE"); i >= 0 {
-		power, _ = strconv.Atoi(strings.TrimPrefix(s[i+1:], "+"))
-		s = s[:i]
+	const before, fraction, exponent = 0, 1, 2
+	part, power, digits := before, 0, make([]byte, 0, MaxNumberBytes)
+	for i := range len(lexeme) {
+		switch c := lexeme[i]; {
+		case c == 'e' || c == 'E':
+			n, _ := strconv.Atoi(lexeme[i+1:])
+			power += n
+			part = exponent
+		case c == '.':
+			part = fraction
+		case !digit(c) || part == exponent:
+		case c == '0' && len(digits) == 0: // a zero in front
+			if part == fraction {
+				power--
+			}
+		default:
+			digits = append(digits, c)
+			if part == before {
+				power++
+			}
+		}
 	}
-	whole, decimals, _ := strings.Cut(s, ".")
-	digits := strings.TrimLeft(whole+decimals, "0")
-	if digits == "" {
-		return false
-	}
-	power += len(digits) - len(decimals) // now the number is 0.digits times ten to the power
-	// From here on numbers round to infinity: halfway between the largest float64 and what would be the next.
+	// Now the number is 0.digits times ten to the power. From limit on numbers round to infinity: it is halfway between
+	// the largest float64 and what would be the next. It has more digits than a lexeme, so that texts compare as numbers.
 	const limit = "17976931348623158079372897140530341507993413271003782693617377898044496829276475"
-	return power > 309 || power == 309 && digits >= limit // digits are fewer than those of limit: as texts they compare alike
+	return len(digits) > 0 && (power > 309 || power == 309 && string(digits) >= limit)
 }

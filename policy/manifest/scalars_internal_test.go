@@ -59,6 +59,16 @@ func checkFloat(t *testing.T, s string) {
 	}
 }
 
+func TestTrimSpace(t *testing.T) {
+	for r := range rune(0x3100) {
+		for _, s := range []string{string(r), string(r) + "a" + string(r), "a" + string(r) + "b"} {
+			if got, want := trimSpace(s), strings.TrimSpace(s); got != want {
+				t.Errorf("%q: got %q, want %q", s, got, want)
+			}
+		}
+	}
+}
+
 func FuzzTime(f *testing.F) {
 	for _, s := range timeSeeds {
 		f.Add(s)
