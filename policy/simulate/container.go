@@ -59,7 +59,6 @@ type container struct {
 	ref     policy.Ref
 	spec    *policy.Container
 	sidecar bool
-	probes  Probes
 
 	insts  []instance // newest first, at most two
 	logs   int64      // one more than the highest log file
@@ -89,8 +88,12 @@ type container struct {
 		trigger  bool // a RestartAllContainers rule matches first
 	}
 
-	stats Totals
-	mark  *mark // for the search for repetition
+	stats       Totals
+	startRecord int // entry of the timeline whose restart count the next status tells, below 0 for none
+	// For the search for repetition.
+	mark   *mark
+	search search
+	phased int64 // decisions that depended on when the kubelet sweeps
 }
 
 // latest returns the newest instance, nil if the runtime has none.
@@ -99,6 +102,14 @@ func (c *container) latest() *instance {
 		return nil
 	}
 	return &c.insts[0]
+}
+
+// attempts returns the restart count of the newest instance, also after it was removed.
+func (c *container) attempts() int64 {
+	if in := c.latest(); in != nil {
+		return in.attempt
+	}
+	return max(c.logs-1, 0)
 }
 
 // lastExited returns the newest exited instance as the runtime showed it when the sync began.

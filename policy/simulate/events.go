@@ -19,7 +19,8 @@ const (
 
 // events lets happen what the scenario has for this instant and reports whether the kubelet should look.
 func (k *kubelet) events() (happened bool) {
-	if d := k.sc.ActiveDeadline; d > 0 && d <= k.now && !k.pastDeadline && !k.terminated {
+	if k.deadline <= k.now && !k.terminated {
+		k.deadline = never
 		k.record(Record{Event: Kind(EventDeadlineExceeded), Container: none})
 		k.pastDeadline = true
 		happened = true

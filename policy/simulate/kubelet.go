@@ -30,7 +30,8 @@ type kubelet struct {
 	initializedFor policy.PodPhase
 	disruption     string // message of the condition DisruptionTarget, "" for none
 
-	deleted      bool // deletionTimestamp is set
+	deleted      bool   // deletionTimestamp is set
+	deadline     Millis // when activeDeadlineSeconds are over
 	pastDeadline bool
 	terminated   bool // the Pod is over
 	killCode     int32
@@ -38,6 +39,7 @@ type kubelet struct {
 	plan      plan
 	refused   bool   // the last sync left a start refused
 	waitUntil Millis // the earliest end of a refused wait
+	told      bool   // the last sync refused a start for the first time
 	quiet     bool   // something changed that causes no sync
 	syncAt    Millis // when the work queue wakes
 
@@ -68,18 +70,13 @@ func newKubelet(sc *Scenario) *kubelet {
 	}
 	for i := range k.ctrs {
 		c := &k.ctrs[i]
-		probes := sc.InitProbes
 		c.ref = policy.Ref{Kind: policy.InitContainer, Index: i}
 		if i >= k.inits {
 			c.ref = policy.Ref{Kind: policy.MainContainer, Index: i - k.inits}
-			probes = sc.MainProbes
-		}
-		if c.ref.Index < len(probes) {
-			c.probes = probes[c.ref.Index]
 		}
 		c.spec = k.spec.Container(c.ref)
 		c.sidecar = c.spec.IsSidecar(c.ref.Kind)
-		c.retryAt, c.dirty = never, true
+		c.retryAt, c.dirty, c.startRecord = never, true, none
 		for _, rule := range c.spec.RestartPolicyRules {
 			k.couldRestartAll = k.couldRestartAll || rule.Action == policy.ActionRestartAllContainers
 			if rule.ExitCodes != nil {
@@ -95,6 +92,10 @@ func newKubelet(sc *Scenario) *kubelet {
 		if e.Type == EventStartupFailed {
 			k.at(e.Container).startupFailures++
 		}
+	}
+	k.deadline = never
+	if d := sc.Spec.ActiveDeadlineSeconds; d != nil {
+		k.deadline = Millis(min(*d, int64(policy.MaxHorizon/policy.Second)+1)) * policy.Second
 	}
 	k.use(sc.Kubelet)
 	return k
@@ -182,9 +183,7 @@ func (k *kubelet) next() (at Millis, sync bool) {
 	if k.terminated {
 		return at, false
 	}
-	if d := k.sc.ActiveDeadline; d > 0 && !k.pastDeadline {
-		at = min(at, d)
-	}
+	at = min(at, k.deadline)
 	k.steps += int64(len(k.ctrs)+7) / 8
 	for i := range k.ctrs {
 		c := &k.ctrs[i]
@@ -219,7 +218,11 @@ func (k *kubelet) settle() {
 			}
 			break
 		}
-		if !k.notice() && !changed {
+		// Differs from a real kubelet, which shows a refused start only with the next sync that something else causes:
+		// here it counts as a change, so that what is shown does not depend on the other containers.
+		again := k.told && !k.sc.Timing.KubeletSync
+		k.told = false
+		if !k.notice() && !changed && !again {
 			break
 		}
 		if k.stopped {
@@ -436,11 +439,12 @@ func (k *kubelet) start(i int) bool {
 	c.push(in)
 	c.backingOff, c.dirty = false, true
 	c.stats.Starts++
+	c.startRecord = len(k.res.Timeline)
 	k.record(Record{Event: Started, Container: i, RestartCount: max(in.attempt, k.apiRestarts(c, in.attempt))})
 	return true
 }
 
-// apiRestarts is the count that the status will show for a new instance.
+// apiRestarts is the count that the status will most likely show for a new instance; [kubelet.generate] corrects it.
 func (k *kubelet) apiRestarts(c *container, attempt int64) int64 {
 	if !k.rac() || !c.api.listed {
 		return attempt
@@ -454,6 +458,9 @@ func (k *kubelet) apiRestarts(c *container, attempt int64) int64 {
 func (k *kubelet) backoffLets(i int, last *instance) bool {
 	c := &k.ctrs[i]
 	e := &c.entry
+	if age := k.now - e.Mark; e.Exists && age > k.backoff.Reset && age <= k.backoff.Reset+policy.SweepPeriod {
+		c.phased++
+	}
 	e.Sweep(k.backoff, k.now/policy.SweepPeriod*policy.SweepPeriod)
 	if k.sc.Timing.FirstRestart == FirstRestartDocumented && (!e.Exists || last.finished-e.Mark > k.backoff.Reset) {
 		*e = policy.BackoffEntry{Delay: k.backoff.Initial, Mark: last.finished, Exists: true}
@@ -463,14 +470,19 @@ func (k *kubelet) backoffLets(i int, last *instance) bool {
 		e.Start(k.backoff, last.finished, k.now)
 		return true
 	}
+	tell := c.toldRefused != last.id || c.until != until
 	c.backingOff, c.dirty = true, true
 	c.backoff, c.until = e.Delay, until
 	k.refused, k.waitUntil = true, min(k.waitUntil, until)
+	if until > e.Mark+k.backoff.Reset {
+		c.phased++
+	}
 	if !k.sc.Timing.KubeletSync {
 		c.retryAt = e.Release(k.backoff, until, policy.SweepPeriod)
 	}
-	if c.toldRefused != last.id {
+	if tell {
 		c.toldRefused = last.id
+		k.told = true
 		k.record(Record{Event: BackOff, Container: i, Until: until, Delay: e.Delay})
 	}
 	return false

@@ -14,8 +14,6 @@ const KilledExitCode = 137
 
 // Limits of a simulation.
 const (
-	// MaxUntil bounds the horizon and every duration: a thousand years.
-	MaxUntil Millis = 365_250 * 24 * 3600 * 1000
 	// MaxRuns bounds the entries of all tapes together.
 	MaxRuns = 10_000
 	// MaxTimes bounds how often one entry of a tape is taken; more is spelled forever.
@@ -141,22 +139,17 @@ type Timing struct {
 	Jitter       Jitter // with KubeletSync
 }
 
-// Probes tells which probes a container has.
-type Probes struct{ Liveness, Startup bool }
-
 // Scenario is what a simulation starts from.
 type Scenario struct {
 	Spec    *policy.PodSpec
 	Kubelet Kubelet
-	Name    string // of the Pod
+	Name    string // of the Pod, as the kubelet prints it: name_namespace(uid)
 	Tapes   []Tape
 	Events  []Event // ordered by At
-	Until   Millis
-	// ActiveDeadline is activeDeadlineSeconds of the Pod, 0 for none.
-	ActiveDeadline Millis
-	Timing         Timing
+	Until   Millis  // at most [policy.MaxHorizon]
+	Timing  Timing
 	// Undecided says why nobody knows what follows an exit, "" if it is known; nil never asks.
 	Undecided func(policy.Ref, policy.Exit) (reason, path string)
-	// InitProbes and MainProbes follow the lists of Spec; missing entries have no probes.
-	InitProbes, MainProbes []Probes
+
+	writeOut bool // for tests: repetition is not summarised
 }

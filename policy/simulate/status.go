@@ -49,6 +49,10 @@ func (k *kubelet) generate(terminating bool) {
 		}
 		k.steps++
 		s := k.convert(c)
+		if in := c.latest(); c.startRecord >= 0 && c.startRecord < len(k.res.Timeline) && in != nil && s.instance == in.id {
+			k.res.Timeline[c.startRecord].RestartCount = s.restarts
+			c.startRecord = none
+		}
 		c.dirty = s != c.api
 		if c.dirty {
 			changed = true
@@ -252,7 +256,7 @@ func FormatDuration(d Millis) string {
 // event says that it will fail.
 func (k *kubelet) startupPassed(c *container) bool {
 	in := c.latest()
-	return !c.probes.Startup || c.startupFailures == 0 && in != nil && !in.startupFailed
+	return !c.spec.HasStartupProbe || c.startupFailures == 0 && in != nil && !in.startupFailed
 }
 
 // shouldRestartAll tells whether all containers have to be restarted.
