@@ -10,6 +10,15 @@
 // and it takes the last of two members of the same name. This reader keeps offsets and decodes nothing that nobody
 // asks for. Look again if the standard library gets a reader without reflection that small modules can afford.
 //
+// # Why a table of fields?
+//
+// Unknown fields and wrong types are what people get wrong most, and the words of the API server are what they search
+// for. A JSON Schema knows neither: it has no words, and one schema for each release would be 2 MB. The table has each
+// field once, with the releases that know it, and takes 27 KB. policy/upstream/fields makes it and holds [CheckFields]
+// against the decoder of each release. What is known to differ: at the root of a manifest Kubernetes also takes "Kind"
+// for kind when it looks for the type; names and texts beyond policy.MaxQuotedBytes are cut here; Kubernetes replaces
+// bytes that are not UTF-8, reads deeper than 64 levels and longer numbers.
+//
 // # Limits
 //
 // A text may have policy.MaxRequestBytes and policy.MaxDepth levels. Its values number at most half its bytes and

@@ -1,6 +1,10 @@
 package manifest
 
-import "github.com/podfate/podfate/policy"
+import (
+	"slices"
+
+	"github.com/podfate/podfate/policy"
+)
 
 // Duplicate is a member whose name occurred before in the same object.
 type Duplicate struct {
@@ -39,8 +43,12 @@ func (v Value) eachRepeat(yield func(repeat) bool) bool {
 	return true
 }
 
-// repeat is a member and the first member of the same name in the same object.
-type repeat struct{ member, first Value }
+// repeat is a member and the first member of the same name in the same object. again tells that there is another
+// between them.
+type repeat struct {
+	member, first Value
+	again         bool
+}
 
 // fewMembers is the size of an object up to which comparing each two names is cheaper than sorting them.
 const fewMembers = 16
@@ -59,6 +67,7 @@ func (v Value) repeats() []repeat {
 		name   string
 		member Value
 		first  int // where the first member of the same name stands among all
+		again  bool
 	}
 	all := make([]named, 0, v.Len())
 	order := make([]int, 0, v.Len())
@@ -70,13 +79,14 @@ func (v Value) repeats() []repeat {
 	for i, n := range order {
 		all[n].first = n
 		if i > 0 && all[n].name == all[order[i-1]].name {
-			all[n].first = all[order[i-1]].first
+			before := order[i-1]
+			all[n].first, all[n].again = all[before].first, all[before].first != before
 		}
 	}
 	var found []repeat
 	for i, n := range all {
 		if n.first != i {
-			found = append(found, repeat{n.member, all[n.first].member})
+			found = append(found, repeat{n.member, all[n.first].member, n.again})
 		}
 	}
 	return found
@@ -110,7 +120,8 @@ func (v Value) repeatsOfFew() []repeat {
 	for m := v.First().Next(); m.Exists(); m = m.Next() {
 		for first := v.First(); first != m; first = first.Next() {
 			if sameName(first.node(), m.node()) && first.Key() == m.Key() {
-				found = append(found, repeat{m, first})
+				again := slices.ContainsFunc(found, func(r repeat) bool { return r.first == first })
+				found = append(found, repeat{m, first, again})
 				break
 			}
 		}

@@ -125,9 +125,14 @@ func (c *checker) strictFault(m Value, code policy.FaultCode, message, name stri
 	c.all = append(c.all, f)
 }
 
-func (c *checker) duplicate(m, first Value, name string) {
-	c.strictFault(m, policy.CodeDuplicateField, "duplicate field", name, func(f *policy.FieldError) {
-		f.Detail = "stands in " + position(m) + " for the second time, first in " + position(first)
+// duplicate notes a member of this name that stands in its object for the second time. Kubernetes says nothing of a
+// third.
+func (c *checker) duplicate(r repeat, name string) {
+	if !r.member.Exists() || r.again {
+		return
+	}
+	c.strictFault(r.member, policy.CodeDuplicateField, "duplicate field", name, func(f *policy.FieldError) {
+		f.Detail = "stands in " + position(r.member) + " for the second time, first in " + position(r.first)
 	})
 }
 

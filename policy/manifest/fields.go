@@ -203,21 +203,19 @@ func (c *checker) object(v Value, t typeIndex) {
 	repeats := v.repeats()
 	here := c.place()
 	for m := v.First(); m.Exists(); m = m.Next() {
-		first := Value{}
+		repeated := repeat{}
 		if len(repeats) > 0 && repeats[0].member == m {
-			first, repeats = repeats[0].first, repeats[1:]
+			repeated, repeats = repeats[0], repeats[1:]
 		}
 		name := m.Key()
 		field, others, known := t.field(name, c.bit)
 		if !known {
-			if !first.Exists() { // Kubernetes names an unknown field once
+			if !repeated.first.Exists() { // Kubernetes names an unknown field once
 				c.unknown(m, t, name, others)
 			}
 			continue
 		}
-		if first.Exists() {
-			c.duplicate(m, first, name)
-		}
+		c.duplicate(repeated, name)
 		c.enterField(t, field)
 		if t == c.root && (name == "apiVersion" || name == "kind") {
 			c.typeMeta(m, name)
@@ -264,7 +262,7 @@ func (c *checker) mapping(v Value, t typeIndex) {
 	for m := v.First(); m.Exists(); m = m.Next() {
 		name := m.Key()
 		if len(repeats) > 0 && repeats[0].member == m {
-			c.duplicate(m, repeats[0].first, name)
+			c.duplicate(repeats[0], name)
 			repeats = repeats[1:]
 		}
 		c.enterMember(name)
