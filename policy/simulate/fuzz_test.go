@@ -1,0 +1,197 @@
+package simulate_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/podfate/podfate/policy"
+	. "github.com/podfate/podfate/policy/simulate"
+)
+
+// dice draws choices from the bytes of the fuzzer; when they are used up it draws zeros.
+type dice struct{ bytes []byte }
+
+func (d *dice) roll(n int) int {
+	if len(d.bytes) == 0 {
+		return 0
+	}
+	b := d.bytes[0]
+	d.bytes = d.bytes[1:]
+	return int(b) % n
+}
+
+func (d *dice) policy() policy.RestartPolicy {
+	return []policy.RestartPolicy{"Always", "OnFailure", "Never"}[d.roll(3)]
+}
+
+func (d *dice) code() int32 { return []int32{0, 1, 42, 137}[d.roll(4)] }
+
+func (d *dice) rules() []policy.ContainerRestartRule {
+	var rules []policy.ContainerRestartRule
+	for range d.roll(3) {
+		rules = append(rules, policy.ContainerRestartRule{
+			Action: []policy.ContainerRestartRuleAction{policy.ActionRestart, policy.ActionRestartAllContainers}[d.roll(2)],
+			ExitCodes: &policy.ContainerRestartRuleOnExitCodes{
+				Operator: []policy.ExitCodesOperator{policy.OperatorIn, policy.OperatorNotIn}[d.roll(2)], Values: []int32{d.code()},
+			},
+		})
+	}
+	return rules
+}
+
+func (d *dice) container(name string) policy.Container {
+	c := policy.Container{Name: name, HasStartupProbe: d.roll(2) == 1}
+	if d.roll(3) > 0 {
+		p := d.policy()
+		c.RestartPolicy, c.RestartPolicyRules = &p, d.rules()
+	}
+	return c
+}
+
+func (d *dice) runs() (runs []Run) {
+	lengths := []Millis{1000, 0, 1, 10_000, 305_000, 599_000, 601_500, 70_007}
+	for range d.roll(3) + 1 {
+		runs = append(runs, Run{For: lengths[d.roll(len(lengths))], ExitCode: d.code(), Times: []int64{1, 2, 100, Forever}[d.roll(4)]})
+		if d.roll(8) == 1 {
+			runs[len(runs)-1].Reason = "OOMKilled"
+		}
+	}
+	return runs
+}
+
+func (d *dice) scenario() *Scenario {
+	f := policy.DefaultFeatures(policy.OldestMinor + d.roll(5))
+	if f.Minor >= 34 && d.roll(4) == 1 {
+		f.ContainerRestartRules, f.RestartAllContainersOnContainerExits = !f.ContainerRestartRules, false
+	}
+	sc := &Scenario{Name: "p", Until: []Millis{3_600_000, 86_400_000, 600_000, 7 * 86_400_000}[d.roll(4)]}
+	b := policy.KubeletBackoff(f, []Millis{0, 60_000, 2_000, 1_000}[d.roll(4)])
+	sc.Kubelet = Kubelet{f, b}
+	spec := &policy.PodSpec{RestartPolicy: d.policy()}
+	sc.Spec = spec
+	for range d.roll(3) + 1 {
+		sc.Tapes = append(sc.Tapes, Tape{policy.Ref{Kind: policy.MainContainer, Index: len(spec.Containers)}, d.runs()})
+		spec.Containers = append(spec.Containers, d.container(string(rune('a'+len(spec.Containers)))))
+	}
+	for range d.roll(3) {
+		sc.Tapes = append(sc.Tapes, Tape{policy.Ref{Kind: policy.InitContainer, Index: len(spec.InitContainers)}, d.runs()})
+		spec.InitContainers = append(spec.InitContainers, d.container(string(rune('i'+len(spec.InitContainers)))))
+	}
+	at := Millis(0)
+	for range d.roll(4) {
+		at += Millis(d.roll(256)) * []Millis{1, 1000, 60_000}[d.roll(3)]
+		types := EventTypes()
+		sc.Events = append(sc.Events, Event{
+			At: at, Type: types[d.roll(len(types))], ExitCode: d.code(),
+			Container: policy.Ref{Kind: policy.MainContainer, Index: d.roll(len(spec.Containers))},
+		})
+	}
+	if d.roll(6) == 1 {
+		seconds := int64(100)
+		spec.ActiveDeadlineSeconds = &seconds
+	}
+	if d.roll(3) == 1 {
+		sc.Timing = Timing{Detection: []Millis{0, 1000}[d.roll(2)], KubeletSync: d.roll(2) == 1, Jitter: []Jitter{JitterNone, JitterMean, JitterFull}[d.roll(3)]}
+		if d.roll(3) == 1 {
+			sc.Timing.FirstRestart = FirstRestartDocumented
+		}
+	}
+	return sc
+}
+
+// FuzzSimulate holds for every scenario: no panic; the same answer twice; times never go back; a restart count never
+// falls while nothing is purged; a start never comes before the end of its wait; and a summary of repetition says
+// what playing the rounds would.
+func FuzzSimulate(f *testing.F) {
+	f.Add([]byte{})
+	f.Add([]byte{3, 0, 1, 0, 1, 1, 0, 1, 3})
+	f.Add([]byte{4, 2, 0, 2, 1, 2, 1, 1, 0, 2, 3, 1, 2, 3, 1, 1, 1, 1})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		sc := (&dice{data}).scenario()
+		r := Pod(sc)
+		if again := Pod(sc); !reflect.DeepEqual(r, again) {
+			t.Fatal("two answers to one scenario")
+		}
+		if r.Exceeded != "" {
+			return
+		}
+		check(t, sc, r)
+		plain := PodWrittenOut(sc)
+		if plain.Exceeded != "" {
+			return
+		}
+		compare(t, sc, r, plain)
+	})
+}
+
+func check(t *testing.T, sc *Scenario, r *Result) {
+	var at Millis
+	n := len(sc.Spec.InitContainers) + len(sc.Spec.Containers)
+	count, until, last := make([]int64, n), make([]Millis, n), make([]Millis, n)
+	for i := range count {
+		count[i] = -1
+	}
+	for _, e := range r.Timeline {
+		if e.At < at || e.At > sc.Until {
+			t.Fatalf("%s at %d after %d, until %d", e.Event, e.At, at, sc.Until)
+		}
+		at = e.At
+		switch e.Event {
+		case Kind(EventKubeletRestarted), Kind(EventNodeRebooted), RestartingAllContainers, SandboxCreated:
+			clear(until)
+			if e.Event == SandboxCreated {
+				for i := range sc.Spec.InitContainers {
+					count[i] = -1 // purged with the old sandbox
+				}
+			}
+		case Kind(EventImageChanged), Kind(EventResized), Kind(EventContainerLost), Kind(EventContainerUnknown):
+			until[e.Container] = 0
+		case BackOff:
+			until[e.Container] = e.Until
+			if e.Until < e.At || e.Delay <= 0 {
+				t.Fatalf("wait of %d until %d at %d", e.Delay, e.Until, e.At)
+			}
+		case Started:
+			if e.RestartCount < count[e.Container] {
+				t.Fatalf("restart count of %d falls from %d to %d", e.Container, count[e.Container], e.RestartCount)
+			}
+			count[e.Container] = e.RestartCount
+			if e.At < until[e.Container] && e.At-last[e.Container] <= policy.BackoffReset && e.At%policy.SweepPeriod != 0 && sc.Timing.FirstRestart == "" {
+				t.Fatalf("start at %d before the wait ends at %d", e.At, until[e.Container])
+			}
+			until[e.Container], last[e.Container] = 0, e.At
+		case Repeated:
+			clear(until)
+			if e.Times <= 0 || e.Every <= 0 || e.Until > sc.Until {
+				t.Fatalf("repetition %+v", e)
+			}
+		}
+	}
+}
+
+// compare demands that the summary ends where the rounds end.
+func compare(t *testing.T, sc *Scenario, r, plain *Result) {
+	if r.Phase != plain.Phase || !reflect.DeepEqual(r.Containers, plain.Containers) || !reflect.DeepEqual(r.Conditions, plain.Conditions) {
+		t.Fatalf("summarised:\n%+v %+v\nwritten out:\n%+v %+v\n%+v\n%+v", r.Phase, r.Containers, plain.Phase, plain.Containers, r.Timeline[max(0, len(r.Timeline)-12):], plain.Timeline[max(0, len(plain.Timeline)-12):])
+	}
+	for i := range r.Containers {
+		got, want := count(r, i), count(plain, i)
+		if got != want {
+			t.Fatalf("container %d: %d starts in the summary, %d written out", i, got, want)
+		}
+	}
+}
+
+func count(r *Result, i int) (n int64) {
+	for _, e := range r.Timeline {
+		if e.Event == Started && e.Container == i {
+			n++
+		}
+		for _, s := range e.Starts {
+			if s.Container == i {
+				n += s.Starts
+			}
+		}
+	}
+	return n
+}
