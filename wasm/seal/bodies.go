@@ -8,6 +8,7 @@ const (
 	opEnd         = 0x0B
 	opBr          = 0x0C
 	opBrIf        = 0x0D
+	opCall        = 0x10
 	opSelect      = 0x1B
 	opLocalGet    = 0x20
 	opLocalSet    = 0x21
@@ -15,6 +16,8 @@ const (
 	opGlobalGet   = 0x23
 	opGlobalSet   = 0x24
 	opI32Load     = 0x28
+	opI64Load     = 0x29
+	opI32Load8U   = 0x2D
 	opI32Store    = 0x36
 	opI64Store    = 0x37
 	opI32Const    = 0x41
@@ -22,6 +25,7 @@ const (
 	opI32Eqz      = 0x45
 	opI32LtU      = 0x49
 	opI32GtU      = 0x4B
+	opI32GeU      = 0x4F
 	opI32Add      = 0x6A
 	opI32Sub      = 0x6B
 	opI64Add      = 0x7C

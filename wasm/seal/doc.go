@@ -33,6 +33,14 @@
 // trap leaves in the diagnostic area has the text of the panic but no names. Refused: wasm-opt, a larger tool for half
 // the gain, and none of it after compression. Look again when the version of the table changes: strip then fails.
 //
+// # Why is the data packed?
+//
+// Half of the memory that the linker describes are zeroes inside pointers, in runs too short for a data segment of
+// their own, and still there were 30,000 segments of eight bytes of overhead. One segment of records with two bytes of
+// overhead, unpacked by a function in front of _initialize, makes the module another tenth smaller (2.49 to 2.21 MB,
+// 503 to 471 KB with brotli 11) and quicker to start (2.9 to 1.7 ms in Node.js), since engines apply segments one by
+// one. Refused: compression proper; it would not survive brotli and takes longer to undo.
+//
 // # Why is every assumption checked?
 //
 // The format is wide and the linker of Go uses little of it. What this program does not know it cannot move safely,

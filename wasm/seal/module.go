@@ -11,6 +11,9 @@ import (
 // errSealed is the answer to a module that has been sealed before.
 var errSealed = errors.New("the module is already sealed")
 
+// startName is the export that starts the runtime of a reactor.
+const startName = "_initialize"
+
 // pageBytes is the unit of linear memory.
 const pageBytes = 1 << 16
 
@@ -29,7 +32,8 @@ type module struct {
 	exports   []export
 	elements  []byte   // section contents
 	bodies    [][]byte // each with its length in front
-	data      []byte   // section contents
+	data      []byte   // section contents, as the linker wrote them
+	packed    packed   // the same stripped and packed, made by seal
 	custom    map[string][]byte
 }
 
@@ -277,11 +281,11 @@ func (m *module) checkExports(r *reader, total uint32) {
 		switch {
 		case e.name == "memory" && e.kind == kindMemory && e.index == 0:
 			memory = true
-		case e.kind == kindFunction && (ours || e.name == "_initialize"):
+		case e.kind == kindFunction && (ours || e.name == startName):
 			if e.index < uint32(len(m.imports)) || e.index >= total {
 				r.fail("export %q is function %d, defined are %d to %d", e.name, e.index, len(m.imports), total)
 			}
-			start = start || e.name == "_initialize"
+			start = start || e.name == startName
 		case e.kind == kindGlobal && ours && e.index < uint32(m.nGlobals):
 		default:
 			r.fail("unknown export %q of kind %d", e.name, e.kind)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"slices"
 )
 
 const (
@@ -22,7 +23,11 @@ func seal(file []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.data, err = strip(m.data); err != nil {
+	memory := loadImage(&reader{what: "data", data: m.data}) // read before, so it cannot fail
+	if err := memory.strip(); err != nil {
+		return nil, err
+	}
+	if m.packed, err = memory.pack(int(m.minPages) * pageBytes); err != nil {
 		return nil, err
 	}
 	out := m.encode()
@@ -30,9 +35,10 @@ func seal(file []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the sealed module is malformed: %w", err)
 	}
-	if n := len(m.imports) + len(m.functions); len(check.functions) != n || !bytes.Equal(check.data, m.data) {
+	data := m.packed.section()
+	if n := len(m.imports) + len(m.functions) + 1; len(check.functions) != n || !bytes.Equal(check.data, data) {
 		return nil, fmt.Errorf("the sealed module has %d functions and %d bytes of data, expected %d and %d",
-			len(check.functions), len(check.data), n, len(m.data))
+			len(check.functions), len(check.data), n, len(data))
 	}
 	return out, nil
 }
@@ -40,7 +46,14 @@ func seal(file []byte) ([]byte, error) {
 // encode writes the sealed form of m.
 func (m *module) encode() []byte {
 	g := newGlobals{diag: m.nGlobals, diagLen: m.nGlobals + 1, clock: m.nGlobals + 2}
-	functions, bodies := uleb(uint64(len(m.imports)+len(m.functions))), uleb(uint64(len(m.imports)+len(m.bodies)))
+	total := len(m.imports) + len(m.functions) // index of the function that unpacks the data, which comes last
+	functions, bodies := uleb(uint64(total+1)), uleb(uint64(total+1))
+	exports := append(slices.Clone(m.exports),
+		export{"pf_diag", kindGlobal, uint32(g.diag)}, export{"pf_diag_len", kindGlobal, uint32(g.diagLen)})
+	start := slices.IndexFunc(exports, func(e export) bool { return e.name == startName })
+	unpack := m.packed.body(exports[start].index)
+	startType := m.functions[int(exports[start].index)-len(m.imports)]
+	exports[start].index = uint32(total)
 	for _, f := range m.imports {
 		r := replacements[f.name]
 		functions = append(functions, uleb(uint64(f.typ))...)
@@ -52,6 +65,8 @@ func (m *module) encode() []byte {
 	for _, b := range m.bodies {
 		bodies = append(bodies, b...)
 	}
+	functions = append(functions, uleb(uint64(startType))...)
+	bodies = append(bodies, unpack...)
 	return join(header,
 		section(sectionCustom, vector(customName), []byte(identity)),
 		section(sectionType, encodeTypes(m.types)),
@@ -62,11 +77,10 @@ func (m *module) encode() []byte {
 			[]byte{typeI32, 0}, i32Const(diagStart), []byte{opEnd},
 			[]byte{typeI32, 1}, i32Const(0), []byte{opEnd},
 			[]byte{typeI64, 1, opI64Const, 0, opEnd}),
-		section(sectionExport, encodeExports(append(m.exports[:len(m.exports):len(m.exports)],
-			export{"pf_diag", kindGlobal, uint32(g.diag)}, export{"pf_diag_len", kindGlobal, uint32(g.diagLen)}))),
+		section(sectionExport, encodeExports(exports)),
 		section(sectionElement, m.elements),
 		section(sectionCode, bodies),
-		section(sectionData, m.data))
+		section(sectionData, m.packed.section()))
 }
 
 func encodeTypes(types []signature) []byte {

@@ -57,11 +57,11 @@ func TestSeal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(m.imports) != 0 || len(m.functions) != 4 || len(m.bodies) != 4 || m.nGlobals != 4 {
+	if len(m.imports) != 0 || len(m.functions) != 5 || len(m.bodies) != 5 || m.nGlobals != 4 {
 		t.Errorf("%d imports, %d functions, %d bodies, %d globals", len(m.imports), len(m.functions), len(m.bodies), m.nGlobals)
 	}
-	if want := []uint32{1, 2, 3, 0}; !slices.Equal(m.functions, want) {
-		t.Errorf("types of the functions are %v, want %v: the imports come first, in their order", m.functions, want)
+	if want := []uint32{1, 2, 3, 0, 0}; !slices.Equal(m.functions, want) {
+		t.Errorf("types of the functions are %v, want %v: the imports come first, in their order, the unpacking last", m.functions, want)
 	}
 	if len(m.custom) != 1 || string(m.custom[customName]) != identity {
 		t.Errorf("custom sections %q, want only %s", m.custom, customName)

@@ -30,31 +30,22 @@ const (
 // systemPrefix begins the names of the runtime's own functions. The runtime tells its own goroutines by it.
 const systemPrefix = "runtime."
 
-// segmentOverhead is what another data segment costs, so shorter runs of zeroes are kept.
-const segmentOverhead = 8
-
 // image is the linear memory that the data segments describe.
 type image struct {
 	memory []byte
 	start  int // first byte that a segment sets
 }
 
-// strip removes from a data section what only a traceback of Go needs: names of functions and files, line numbers and
+// strip removes from the image what only a traceback of Go needs: names of functions and files, line numbers and
 // the tree of inlined calls. What walks the stack (stack maps, sizes of frames) stays. A panic then prints its text
 // and addresses, but no names.
 //
-// It returns the section's contents anew, or an error if the table does not look as the linker of Go is known to write it.
-func strip(data []byte) ([]byte, error) {
-	var stripped []byte
-	err := protect(func() {
-		m := loadImage(&reader{what: "data", data: data})
-		t := findTable(m.memory)
-		t.strip()
-		stripped = m.segments()
-	})
-	return stripped, err
+// It fails if the table does not look as the linker of Go is known to write it.
+func (m *image) strip() error {
+	return protect(func() { findTable(m.memory).strip() })
 }
 
+// loadImage reads the contents of a data section.
 func loadImage(r *reader) *image {
 	m := &image{start: -1}
 	for range r.count() {
@@ -72,33 +63,6 @@ func loadImage(r *reader) *image {
 		}
 	}
 	return m
-}
-
-// segments writes the image as data segments that leave out long runs of zeroes, which memory holds anyway.
-func (m *image) segments() []byte {
-	var out []byte
-	n := 0
-	for at := max(m.start, 0); at < len(m.memory); {
-		if m.memory[at] == 0 {
-			at++
-			continue
-		}
-		end := at
-		for end < len(m.memory) {
-			zeroes := 0
-			for end+zeroes < len(m.memory) && m.memory[end+zeroes] == 0 {
-				zeroes++
-			}
-			if zeroes > segmentOverhead || end+zeroes == len(m.memory) {
-				break
-			}
-			end += max(zeroes, 1)
-		}
-		out = append(out, join([]byte{0}, i32Const(int64(at)), []byte{opEnd}, vector(string(m.memory[at:end])))...)
-		n++
-		at = end
-	}
-	return join(uleb(uint64(n)), out)
 }
 
 // funcTable is the table of functions inside an image.

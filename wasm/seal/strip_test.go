@@ -35,12 +35,10 @@ func testTable() []byte {
 }
 
 func TestStrip(t *testing.T) {
-	data := dataAt(diagStart + diagBytes)
-	stripped, err := strip(data)
-	if err != nil {
+	m := loadImage(&reader{data: dataAt(diagStart + diagBytes)})
+	if err := m.strip(); err != nil {
 		t.Fatal(err)
 	}
-	m := loadImage(&reader{data: stripped})
 	table := m.memory[diagStart+diagBytes:]
 	for _, gone := range []string{"main.b", "runtime.c", "a.go", "\x00\x04\x05\x00", "\x06\x07\x00", "\x0a\x0b\x00"} {
 		if bytes.Contains(table, []byte(gone)) {
@@ -62,8 +60,8 @@ func TestStrip(t *testing.T) {
 			t.Errorf("function %d still points to files %d and lines %d", i, file, line)
 		}
 	}
-	again, err := strip(stripped)
-	if err != nil || !bytes.Equal(again, stripped) {
+	once := bytes.Clone(m.memory)
+	if err := m.strip(); err != nil || !bytes.Equal(m.memory, once) {
 		t.Errorf("stripping twice changed the data: %v", err)
 	}
 }
@@ -92,7 +90,7 @@ func TestStripRefuses(t *testing.T) {
 		})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := strip(c.data); err == nil || !strings.Contains(err.Error(), c.want) {
+			if err := loadImage(&reader{data: c.data}).strip(); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one with %q", err, c.want)
 			}
 		})
