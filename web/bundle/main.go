@@ -1,8 +1,7 @@
 // Command bundle writes web/static: it bundles the page's scripts from bundle/src, with the npm package yaml, copies that
 // package's licence, and collects the examples. With -check it writes nothing and fails if a file would change.
 //
-//	npm ci                    in this folder, once
-//	go run ./web/bundle       from the root of the project
+//	go run ./web/bundle       from the root of the project; runs npm ci in this folder the first time
 //
 // The same sources give the same bytes: versions are pinned in package-lock.json and go.mod.
 package main
@@ -14,6 +13,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -35,6 +35,9 @@ func main() {
 func run(check bool) error {
 	folder, err := sourceFolder()
 	if err != nil {
+		return err
+	}
+	if err := installPackages(folder); err != nil {
 		return err
 	}
 	files, err := build(folder)
@@ -72,6 +75,16 @@ func sourceFolder() (string, error) {
 		return filepath.Dir(file), nil
 	}
 	return "", errors.New("start it from the root of the project")
+}
+
+// installPackages runs npm ci if there are no packages, so that generating works in a fresh clone.
+func installPackages(folder string) error {
+	if _, err := os.Stat(filepath.Join(folder, "node_modules", "yaml", "package.json")); err == nil {
+		return nil
+	}
+	npm := exec.Command("npm", "ci")
+	npm.Dir, npm.Stdout, npm.Stderr = folder, os.Stderr, os.Stderr
+	return npm.Run()
 }
 
 // output is a file of web/static.

@@ -17,7 +17,10 @@ func ReadAnswer(operation string, request, answer []byte, locate Locator) (*Answ
 	if err := json.Unmarshal(answer, a); err != nil {
 		return nil, err
 	}
-	r := reader{operation: operation, locate: locate}
+	r := reader{locate: locate, dropped: map[string]bool{}}
+	for _, d := range a.Dropped {
+		r.dropped[d.Path] = true
+	}
 	var asked struct {
 		Cluster  Cluster `json:"cluster"`
 		Manifest any     `json:"manifest"`
@@ -50,9 +53,9 @@ func ReadAnswer(operation string, request, answer []byte, locate Locator) (*Answ
 
 // reader adds what stands in the manifest to an answer.
 type reader struct {
-	operation string
-	manifest  any // as decoded from JSON, nil if unknown
-	locate    Locator
+	manifest any // as decoded from JSON, nil if unknown
+	dropped  map[string]bool
+	locate   Locator
 }
 
 func (r reader) place(path string, p *Place) {
@@ -82,6 +85,9 @@ func (r reader) decision(d *Decision) {
 		s := &d.Trace[i]
 		r.place(s.Path, &s.Place)
 		s.Quote, s.values = quoteStep(r.at(s.Path))
+		if s.Code == "not_set" && r.dropped[s.Path] {
+			s.Code = "dropped" // the kubelet never saw what stands there
+		}
 	}
 }
 

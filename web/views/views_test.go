@@ -94,7 +94,7 @@ func TestSentencesExist(t *testing.T) {
 		"by.pod.":       {"policy_always", "policy_never", "policy_on_failure_failed", "policy_on_failure_succeeded", "init_retried"},
 		"by.default.":   {"policy_always", "unknown_pod_policy", "init_completed", "ephemeral_never_restarts"},
 		"by.rule.":      {"rule_matched"},
-		"why.": {"in", "not_in", "no_exit_codes", "unknown_operator", "unknown_policy", "gate_off", "not_set", "earlier_rule_matched", "already_decided", "not_consulted",
+		"why.": {"in", "not_in", "no_exit_codes", "unknown_operator", "unknown_policy", "gate_off", "not_set", "dropped", "earlier_rule_matched", "already_decided", "not_consulted",
 			"policy_always", "policy_never", "policy_on_failure_failed", "policy_on_failure_succeeded", "unknown_pod_policy", "sidecar_always_restarts",
 			"init_completed", "init_retried", "ephemeral_never_restarts"},
 		"ignored.": {"unknown_action", "gate_off", "sidecar", "init_completed", "no_policy"},

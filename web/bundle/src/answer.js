@@ -27,6 +27,9 @@ export function readAnswer(operation, request, answer, locate, relocate) {
     for (const step of d.trace) {
       place(step.path, step);
       step.looked = at(manifest, step.path);
+      if (step.code === 'not_set' && a.dropped?.some((dropped) => dropped.path === step.path)) {
+        step.code = 'dropped'; // the kubelet never saw what stands there
+      }
     }
   }
   a.faults?.forEach(fault);

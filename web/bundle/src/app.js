@@ -89,7 +89,7 @@ function goTo(line, column) {
   const from = start + [...text.slice(start)].slice(0, column - 1).join('').length;
   manifest.focus({preventScroll: true});
   manifest.setSelectionRange(from, end < 0 ? text.length : end);
-  $('L' + line)?.scrollIntoView({block: 'center'});
+  $('L' + line)?.scrollIntoView({block: 'nearest'});
 }
 
 function highlight(event) {

@@ -29,7 +29,7 @@ export function reply(a) {
     decisions.map((d, i) => (decisions.length === 1 ? [heading('heading.trace'), trace(d)]
       : h('details', i === 0 ? {open: ''} : {},
         h('summary', {}, say('heading.trace.of', {container: visible(d.container), code: code(d)})), trace(d)))),
-    dropped.length > 0 && [heading('heading.dropped'), h('ul', {class: 'faults'}, dropped.map((d) =>
+    dropped.length > 0 && [heading('heading.dropped'), h('ul', {class: 'faults warnings'}, dropped.map((d) =>
       h('li', {}, sign(say('glyph.skipped')), ' ', h('span', {}, say('dropped', {path: visible(d.path), gate: visible(d.gate)})), ' ', at(d))))],
     warnings.length > 0 && [heading('heading.warnings'), faultList('faults warnings', 'glyph.warning', warnings)],
     a.cluster?.version && h('p', {class: 'note'}, say('cluster', {version: a.cluster.version})),
@@ -49,7 +49,7 @@ function table(decisions) {
       h('td', {}, code(d)),
       h('td', {},
         h('span', {class: outcomeTone(d.action)}, sign(say('glyph.' + (d.action ?? ''))), ' ' + say('action.' + (d.action ?? ''))),
-        ' ', decider(d)))))));
+        ' ', decider(d), ' ', h('span', {class: 'note'}, means(d))))))));
 }
 
 function trace(d) {
