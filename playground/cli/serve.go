@@ -17,9 +17,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// memoryLimit is what the garbage collector aims below when GOMEMLIMIT does not say otherwise: the server's own bound
-// of 256 MiB, less the memory of instances, which the collector can do nothing about (see package server).
-const memoryLimit = 192 << 20
+// memoryLimit is what the garbage collector aims below when GOMEMLIMIT does not say otherwise: the server's bound of
+// 256 MiB less the machine code of the module and the program itself, which are outside of its heap (see package server).
+const memoryLimit = 176 << 20
 
 // serveOptions are the flags of serve.
 type serveOptions struct {

@@ -38,10 +38,6 @@ func (s *Server) operation(op ops.Operation) handler {
 // ask turns a body into a request of the core and returns its answer. JSON goes to the core as it came, and so do the
 // bytes of the answer; for YAML the places in the answer are those in the YAML text.
 func (s *Server) ask(ctx context.Context, op uint32, kind mediaKind, body []byte) ([]byte, error) {
-	if err := take(ctx, s.workers, s.limits.QueueWait); err != nil {
-		return nil, err
-	}
-	defer func() { <-s.workers }()
 	if kind != mediaYAML {
 		return s.evaluate(ctx, op, body)
 	}
@@ -54,13 +50,14 @@ func (s *Server) ask(ctx context.Context, op uint32, kind mediaKind, body []byte
 
 // readText builds a request from documents. What is wrong with them is a refusal.
 func (s *Server) readText(ctx context.Context, text []byte, overrides schema.Overrides) (*schema.Request, error) {
+	readers := s.readers
 	if len(text) > smallText {
-		// Such a text can take fifty megabytes while it is read, so it is read alone.
-		if err := take(ctx, s.largeText, s.limits.QueueWait); err != nil {
-			return nil, err
-		}
-		defer func() { <-s.largeText }()
+		readers = s.largeText // such a text can take fifty megabytes while it is read, so it is read alone
 	}
+	if err := take(ctx, readers, s.limits.QueueWait); err != nil {
+		return nil, err
+	}
+	defer func() { <-readers }()
 	request, err := schema.Read(text, overrides)
 	var faults schema.Faults
 	if errors.As(err, &faults) {

@@ -30,25 +30,65 @@ func (f EngineFunc) Call(ctx context.Context, op uint32, request []byte) ([]byte
 var ErrEngineBusy = errors.New("engine is busy")
 
 // evaluate runs op on request and returns the answer. A failed call is a refusal that carries the core's error.
+//
+// It returns when the deadline has passed even if the call goes on: stopping a module in the middle would make each of its
+// loops slower (see package wasm), and the core bounds its steps by itself. The call keeps its place among the workers
+// until it ends, so that calls nobody waits for any more do not add up.
 func (s *Server) evaluate(ctx context.Context, op uint32, request []byte) ([]byte, error) {
 	engine, err := s.awaitEngine(ctx)
 	if err != nil {
 		return nil, err
 	}
+	if err := take(ctx, s.workers, s.limits.QueueWait); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, s.limits.Evaluation, errDeadline)
 	defer cancel()
 	began := time.Now()
-	answer, failed, err := engine.Call(ctx, op, request)
+	done := make(chan called, 1)
+	go func() {
+		defer func() { <-s.workers }()
+		done <- call(ctx, engine, op, request)
+	}()
+	var c called
+	select {
+	case c = <-done:
+	case <-ctx.Done():
+		c.err = context.Cause(ctx)
+	}
+	if c.panicked != nil {
+		panic(c.panicked) // the handler's own recover deals with it
+	}
+	err = c.err
 	if err != nil {
 		err = s.engineError(ctx, err)
-	} else if failed {
-		err = coreError(answer)
+	} else if c.failed {
+		err = coreError(c.answer)
 	}
 	s.metrics.engineCall(operationName(op), err, time.Since(began))
 	if err != nil {
 		return nil, err
 	}
-	return answer, nil
+	return c.answer, nil
+}
+
+// called is what a call of the engine came to.
+type called struct {
+	answer   []byte
+	failed   bool
+	err      error
+	panicked any
+}
+
+// call calls the engine in a goroutine of its own, in which a panic would end the program.
+func call(ctx context.Context, engine Engine, op uint32, request []byte) (c called) {
+	defer func() {
+		if v := recover(); v != nil {
+			c = called{panicked: v}
+		}
+	}()
+	c.answer, c.failed, c.err = engine.Call(ctx, op, request)
+	return c
 }
 
 // awaitEngine returns the engine, after a short wait if the server has only just started.

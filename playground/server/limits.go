@@ -18,8 +18,9 @@ const (
 	// DefaultBodyPatience is when a client that stops in the middle of a body may lose its place to a request that
 	// waits. With 64 places it takes 2,560 new slow clients each second to keep others out.
 	DefaultBodyPatience = 25 * time.Millisecond
-	// DefaultEvaluation is a hundred times the slowest honest evaluation.
-	DefaultEvaluation = 250 * time.Millisecond
+	// DefaultEvaluation is far above the slowest honest evaluation, so that it stays right on a machine that has no
+	// processor to spare. The core's own budget of steps comes first.
+	DefaultEvaluation = time.Second
 	// DefaultConnections ends clients that read slowly: their answers fit the socket buffers, so no time-out of
 	// writing sees them.
 	DefaultConnections = 512

@@ -143,7 +143,7 @@ func TestShutdownWaitsOnlySoLong(t *testing.T) {
 			}
 			return []byte(`{}`), false, nil
 		}
-		s := runInMemory(t, config(stuck))
+		s := runInMemory(t, config(stuck, limited(Limits{Evaluation: time.Minute})))
 		client := s.ln.client(0)
 		go post(client, `{}`)
 		synctest.Wait()
@@ -212,6 +212,37 @@ func TestRunEndsWhileTheEngineStarts(t *testing.T) {
 		defer cancel()
 		if err := s.Run(ctx, newMemoryListener()); err != nil {
 			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// TestDeadline: a call that does not end is given up, and keeps its place until it ends.
+func TestDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		stuck := func(ctx context.Context, op uint32, request []byte) ([]byte, bool, error) {
+			if op != opDescribe {
+				<-release
+			}
+			return []byte(`{}`), false, nil
+		}
+		s := newServer(t, stuck, func(c *Config) { c.Workers = 2 })
+		for i := range 3 {
+			began := time.Now()
+			w := send(s, "POST", "/api/v1/decide", `{}`)
+			took := time.Since(began)
+			want, limit := "DEADLINE_EXCEEDED", DefaultEvaluation
+			if i == 2 {
+				want, limit = "BUSY", DefaultQueueWait
+			}
+			if p := problemOf(t, w.Code, w.Header(), w.Body.Bytes()); w.Code != 503 || code(p.Type) != want || took != limit {
+				t.Errorf("request %d: status %d, %s after %v", i, w.Code, p.Type, took)
+			}
+		}
+		close(release)
+		synctest.Wait()
+		if w := send(s, "POST", "/api/v1/decide", `{}`); w.Code != 200 {
+			t.Errorf("afterwards: status %d, %s", w.Code, w.Body)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,7 +34,7 @@ type Config struct {
 	Address string
 	// Hosts are further names that the server answers for, such as that of a proxy before it.
 	Hosts []string
-	// Workers bounds the evaluations, and the decoding before them, that run at once; 0 means 4.
+	// Workers bounds the evaluations that run at once, and the texts in YAML that are read at once; 0 means 4.
 	Workers int
 	// Log gets one line per request and one per event; nil discards them.
 	Log *slog.Logger
@@ -52,8 +53,9 @@ type Server struct {
 	metrics     *metrics
 	gate        *gate
 	connections *connections
-	workers     chan struct{} // holds one for each evaluation, and the reading before it, that runs
-	largeText   chan struct{} // holds one while a large text is read
+	workers     chan struct{} // holds one for each evaluation that runs
+	readers     chan struct{} // holds one for each small text in YAML that is being read
+	largeText   chan struct{} // holds one while a large text in YAML is read
 
 	files           map[string]*file // by their path below /static/
 	schemas         map[string]*file // by their path below /schema/v1/
@@ -96,6 +98,7 @@ func New(config Config) (*Server, error) {
 		gate:            newGate(limits),
 		connections:     newConnections(limits.Connections),
 		workers:         make(chan struct{}, config.Workers),
+		readers:         make(chan struct{}, config.Workers),
 		largeText:       make(chan struct{}, 1),
 		describeRequest: describeRequest(config.Module),
 		started:         make(chan struct{}),
@@ -134,9 +137,10 @@ func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 
 	starting, stopStarting := context.WithCancel(ctx)
 	defer stopStarting()
-	var startup sync.WaitGroup
+	var background sync.WaitGroup
+	background.Go(func() { s.tidy(starting) })
 	startFailed := make(chan error, 1)
-	startup.Go(func() {
+	background.Go(func() {
 		if err := s.start(starting); err != nil {
 			startFailed <- err
 		}
@@ -152,7 +156,7 @@ func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 	case failure = <-served:
 	}
 	stopStarting()
-	startup.Wait()
+	background.Wait()
 	return errors.Join(failure, s.shutdown(web))
 }
 
@@ -177,6 +181,27 @@ func (s *Server) start(ctx context.Context) error {
 		go s.moduleFile.gzipped() // takes half a second, which the first visitor need not wait for
 	}
 	return nil
+}
+
+// tidy returns memory to the system when the server falls idle. By itself Go does that with the next collection, and
+// without requests that is minutes away.
+func (s *Server) tidy(ctx context.Context) {
+	const pause = 10 * time.Second
+	ticker := time.NewTicker(pause)
+	defer ticker.Stop()
+	var tidied int64
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticker.C:
+			last := s.lastRequest.Load()
+			if last != tidied && s.inFlight.Load() == 0 && now.Sub(time.Unix(0, last)) >= pause {
+				debug.FreeOSMemory()
+				tidied = last
+			}
+		}
+	}
 }
 
 // shutdown is the second half of [Server.Run].

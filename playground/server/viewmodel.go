@@ -45,10 +45,6 @@ func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Answer
 	if !known {
 		return nil, refuse(codeInternal, "the page asks for operation %q", name)
 	}
-	if err := take(ctx, s.workers, s.limits.QueueWait); err != nil {
-		return nil, err
-	}
-	defer func() { <-s.workers }()
 	request, err := s.readText(ctx, []byte(form.Manifest), overrides(form, exits))
 	if err != nil {
 		return refusedAnswer(name, nil, err)
