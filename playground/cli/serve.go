@@ -18,8 +18,9 @@ import (
 )
 
 // memoryLimit is what the garbage collector aims below when GOMEMLIMIT does not say otherwise: the server's bound of
-// 256 MiB less the machine code of the module and the program itself, which are outside of its heap (see package server).
-const memoryLimit = 176 << 20
+// 256 MiB (see package server), less the machine code of the module and the program itself, which are outside of its
+// heap, and room for what it passes the limit by.
+const memoryLimit = 144 << 20
 
 // serveOptions are the flags of serve.
 type serveOptions struct {
