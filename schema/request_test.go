@@ -295,7 +295,7 @@ func TestPlacesOfEveryValue(t *testing.T) {
 		}
 		root, _ := manifest.Parse(r.JSON())
 		original, parseErr := manifest.Parse(c.Request)
-		if parseErr != nil || len(original.Duplicates()) > 0 {
+		if parseErr != nil || len(original.Duplicates(manifest.Value{})) > 0 {
 			continue
 		}
 		var visit func(v manifest.Value)

@@ -123,7 +123,7 @@ func validate(s *jsonschema.Schema, text []byte) (err error) {
 		return b.faults.unsorted()
 	}
 	v.root = root
-	for _, d := range root.Duplicates() {
+	for _, d := range root.Duplicates(manifest.Value{}) {
 		line, column := v.lines.position(d.First)
 		v.fault(d.Second, d.Path, CodeDuplicateKey, "key "+quoted(d.Key)+" is already set in line "+strconv.Itoa(line)+", column "+strconv.Itoa(column))
 	}

@@ -16,18 +16,20 @@ type Duplicate struct {
 
 // Duplicates returns the members of v, and of everything below it, whose name occurred before in the same object, in
 // document order. A name that occurs three times is there twice, each time with the first place. The list ends after
-// policy.MaxFaults + 1 entries, one more than a caller reports.
-func (v Value) Duplicates() []Duplicate {
+// policy.MaxFaults + 1 entries, one more than a caller reports. What is below without is left out; the zero Value
+// leaves out nothing.
+func (v Value) Duplicates(without Value) []Duplicate {
 	var found []Duplicate
-	v.eachRepeat(func(r repeat) bool {
+	v.eachRepeat(without, func(r repeat) bool {
 		found = append(found, Duplicate{r.member.Key(), r.member.Path(v), r.first.KeyOffset(), r.member.KeyOffset()})
 		return len(found) <= policy.MaxFaults
 	})
 	return found
 }
 
-// eachRepeat calls yield for each repeat below v in document order, until yield returns false.
-func (v Value) eachRepeat(yield func(repeat) bool) bool {
+// eachRepeat calls yield for each repeat below v in document order, until yield returns false. It does not look into
+// without.
+func (v Value) eachRepeat(without Value, yield func(repeat) bool) bool {
 	repeats := v.repeats()
 	for child := v.First(); child.Exists(); child = child.Next() {
 		if len(repeats) > 0 && repeats[0].member == child {
@@ -36,7 +38,7 @@ func (v Value) eachRepeat(yield func(repeat) bool) bool {
 			}
 			repeats = repeats[1:]
 		}
-		if child.Len() > 0 && !child.eachRepeat(yield) {
+		if child.Len() > 0 && child != without && !child.eachRepeat(without, yield) {
 			return false
 		}
 	}
@@ -117,9 +119,15 @@ func sorted(order []int, less func(i, j int) bool) []int {
 
 func (v Value) repeatsOfFew() []repeat {
 	var found []repeat
-	for m := v.First().Next(); m.Exists(); m = m.Next() {
+	var seen uint64 // one bit for each name so far: without a clash there is nothing to compare
+	for m := v.First(); m.Exists(); m = m.Next() {
+		bit := m.nameBit()
+		if seen&bit == 0 {
+			seen |= bit
+			continue
+		}
 		for first := v.First(); first != m; first = first.Next() {
-			if sameName(first.node(), m.node()) && first.Key() == m.Key() {
+			if first.Key() == m.Key() {
 				again := slices.ContainsFunc(found, func(r repeat) bool { return r.first == first })
 				found = append(found, repeat{m, first, again})
 				break
@@ -129,7 +137,12 @@ func (v Value) repeatsOfFew() []repeat {
 	return found
 }
 
-// sameName reports whether two members can have the same name: without escapes, their lengths tell most apart.
-func sameName(a, b *node) bool {
-	return a.keyEnd-a.keyStart == b.keyEnd-b.keyStart || a.keyEscaped || b.keyEscaped
+// nameBit returns one of 64 bits for the name of member v, or all of them for a name with escapes.
+func (v Value) nameBit() uint64 {
+	n := v.node()
+	if n.keyEscaped {
+		return ^uint64(0)
+	}
+	first, last := v.doc.src[n.keyStart+1], v.doc.src[n.keyEnd-2]
+	return 1 << ((n.keyEnd - n.keyStart + uint32(first)*5 + uint32(last)*11) & 63)
 }

@@ -58,7 +58,7 @@ func (c *checker) fault(v Value, code policy.FaultCode, r rank, want, message st
 	}
 	c.all = append(c.all, Fault{
 		FieldError: policy.FieldError{
-			Path: string(c.path), Code: code, Detail: "must be " + want + ", found " + show(v), Message: message,
+			Path: c.path(), Code: code, Detail: "must be " + want + ", found " + show(v), Message: message,
 		},
 		Offset: v.Offset(),
 		rank:   r,
@@ -95,8 +95,9 @@ func (c *checker) cannotUnmarshal(found, typ string) string {
 		return ""
 	}
 	b := append([]byte("json: cannot unmarshal "), found...)
-	b = append(append(b, " into Go struct field "...), c.owner...)
-	for _, field := range c.fields {
+	owner, fields := c.fields()
+	b = append(append(b, " into Go struct field "...), owner...)
+	for _, field := range fields {
 		b = append(append(b, '.'), field...)
 	}
 	return string(append(append(b, " of type "...), typ...))
@@ -109,11 +110,11 @@ func (c *checker) strictFault(m Value, code policy.FaultCode, message, name stri
 		c.strict.full(m.KeyOffset())
 		return
 	}
-	here := c.place()
+	here := len(c.way)
 	c.enterMember(name)
-	defer c.back(here)
+	defer c.leave(here)
 	f := Fault{Offset: m.KeyOffset(), Strict: true, rank: extra, FieldError: policy.FieldError{
-		Path: string(c.path), Code: code, Message: strictPrefix + message + " " + strconv.Quote(string(c.plain)),
+		Path: c.path(), Code: code, Message: strictPrefix + message + " " + strconv.Quote(c.plainPath()),
 	}}
 	for _, other := range c.all {
 		if other.Message == f.Message { // Kubernetes prints equal errors once

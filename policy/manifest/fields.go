@@ -93,49 +93,79 @@ type checker struct {
 	embeds bool  // type errors name embedded structs: since the decoder of 1.35
 	root   typeIndex
 
-	path   []byte   // of the current value, as Podfate writes it
-	plain  []byte   // the same as strict errors write it: names as they are, joined by dots
-	fields []string // the same as type errors write it: fields of structs only
-	owner  string   // the struct that the last of fields belongs to
+	// way is how the current value was reached. Texts are made of it only for a fault: most manifests have none.
+	way []wayStep
 
 	all            []Fault
 	faults, strict tally
 }
 
-// place is what must be put back when the walk leaves a value.
-type place struct {
-	path, plain, fields int
-	owner               string
+// wayStep leads from a value to one below it.
+type wayStep struct {
+	name  string // of a member
+	index int    // of an element, -1 for a member
+	// owner is the struct type that has the member as a field; noOwner for an element and the key of a map.
+	owner int
+	embed nameOffset // of the field
 }
 
-func (c *checker) place() place { return place{len(c.path), len(c.plain), len(c.fields), c.owner} }
+const noOwner = -1
 
-func (c *checker) back(to place) {
-	c.path, c.plain, c.fields, c.owner = c.path[:to.path], c.plain[:to.plain], c.fields[:to.fields], to.owner
-}
-
-func (c *checker) enterElement(i int) {
-	c.path = append(strconv.AppendInt(append(c.path, '['), int64(i), 10), ']')
-	c.plain = append(strconv.AppendInt(append(c.plain, '['), int64(i), 10), ']')
-}
+func (c *checker) enterElement(i int) { c.way = append(c.way, wayStep{index: i, owner: noOwner}) }
 
 func (c *checker) enterMember(name string) {
-	name = cut(name)
-	c.path = appendName(c.path, name)
-	if len(c.plain) > 0 {
-		c.plain = append(c.plain, '.')
-	}
-	c.plain = append(c.plain, name...)
+	c.way = append(c.way, wayStep{name: name, index: -1, owner: noOwner})
 }
 
 func (c *checker) enterField(t typeIndex, f fieldRow) {
-	name := f.text()
-	c.enterMember(name)
-	if c.embeds && f.embed != 0 {
-		c.fields = append(c.fields, nameOffset(f.embed).String())
+	c.way = append(c.way, wayStep{name: f.text(), index: -1, owner: int(t), embed: nameOffset(f.embed)})
+}
+
+// leave goes back to where the way had n steps.
+func (c *checker) leave(n int) { c.way = c.way[:n] }
+
+// path returns the path of the current value as Podfate writes it.
+func (c *checker) path() string {
+	var b []byte
+	for _, s := range c.way {
+		if s.index >= 0 {
+			b = append(strconv.AppendInt(append(b, '['), int64(s.index), 10), ']')
+		} else {
+			b = appendName(b, cut(s.name))
+		}
 	}
-	c.fields = append(c.fields, name)
-	c.owner = t.bareName()
+	return string(b)
+}
+
+// plainPath returns the same as strict errors write it: names as they are, joined by dots.
+func (c *checker) plainPath() string {
+	var b []byte
+	for _, s := range c.way {
+		if s.index >= 0 {
+			b = append(strconv.AppendInt(append(b, '['), int64(s.index), 10), ']')
+			continue
+		}
+		if len(b) > 0 {
+			b = append(b, '.')
+		}
+		b = append(b, cut(s.name)...)
+	}
+	return string(b)
+}
+
+// fields returns the same as type errors write it, fields of structs only, and the struct that the last one belongs to.
+func (c *checker) fields() (owner string, names []string) {
+	for _, s := range c.way {
+		if s.owner == noOwner {
+			continue
+		}
+		if c.embeds && s.embed != 0 {
+			names = append(names, s.embed.String())
+		}
+		names = append(names, s.name)
+		owner = typeIndex(s.owner).bareName()
+	}
+	return owner, names
 }
 
 // value checks v against type t.
@@ -201,7 +231,7 @@ func (c *checker) object(v Value, t typeIndex) {
 		return
 	}
 	repeats := v.repeats()
-	here := c.place()
+	here := len(c.way)
 	for m := v.First(); m.Exists(); m = m.Next() {
 		repeated := repeat{}
 		if len(repeats) > 0 && repeats[0].member == m {
@@ -222,7 +252,7 @@ func (c *checker) object(v Value, t typeIndex) {
 		} else {
 			c.value(m, field.typ)
 		}
-		c.back(here)
+		c.leave(here)
 	}
 }
 
@@ -241,11 +271,11 @@ func (c *checker) list(v Value, t typeIndex) {
 		}
 		return
 	}
-	here, i := c.place(), 0
+	here, i := len(c.way), 0
 	for e := v.First(); e.Exists(); e = e.Next() {
 		c.enterElement(i)
 		c.value(e, typeIndex(typeRows[t].elem))
-		c.back(here)
+		c.leave(here)
 		i++
 	}
 }
@@ -258,7 +288,7 @@ func (c *checker) mapping(v Value, t typeIndex) {
 		return
 	}
 	repeats := v.repeats()
-	here := c.place()
+	here := len(c.way)
 	for m := v.First(); m.Exists(); m = m.Next() {
 		name := m.Key()
 		if len(repeats) > 0 && repeats[0].member == m {
@@ -267,7 +297,7 @@ func (c *checker) mapping(v Value, t typeIndex) {
 		}
 		c.enterMember(name)
 		c.value(m, typeIndex(typeRows[t].elem))
-		c.back(here)
+		c.leave(here)
 	}
 }
 

@@ -126,7 +126,7 @@ func decode(v manifest.Value) any {
 func checkPlaces(t *testing.T, root manifest.Value) {
 	t.Helper()
 	repeated := map[string]bool{}
-	for _, d := range root.Duplicates() {
+	for _, d := range root.Duplicates(manifest.Value{}) {
 		repeated[d.Path] = true
 	}
 	var walk func(v manifest.Value, below bool)
@@ -153,7 +153,7 @@ func checkPlaces(t *testing.T, root manifest.Value) {
 func TestParseAgreesWithEncodingJSON(t *testing.T) {
 	for _, text := range texts {
 		for _, src := range []string{text, "[" + text + "]", `{"a":` + text + `,"b":[` + text + `]}`, " " + text + "\n"} {
-			if v := check(t, []byte(src)); v.Exists() && len(v.Duplicates()) <= policy.MaxFaults {
+			if v := check(t, []byte(src)); v.Exists() && len(v.Duplicates(manifest.Value{})) <= policy.MaxFaults {
 				checkPlaces(t, v)
 			}
 		}
@@ -261,7 +261,7 @@ func TestAbsentValueAnswersEmpty(t *testing.T) {
 	var v manifest.Value
 	if v.Exists() || v.Kind() != manifest.Invalid || v.Len() != 0 || v.First().Exists() || v.Next().Exists() || v.Get("a").Exists() ||
 		v.Key() != "" || v.KeyOffset() != 0 || v.Str() != "" || v.Bool() || v.Raw() != nil || v.Path(v) != "" || v.Locate("a.b").Exists() ||
-		v.Duplicates() != nil || v.Kind().String() != "nothing" {
+		v.Duplicates(manifest.Value{}) != nil || v.Kind().String() != "nothing" {
 		t.Error("the zero Value is not empty")
 	}
 	if got := parse(t, `{"a":[1]}`).Get("a").Get("b").Get("c").First(); got.Exists() {
@@ -346,7 +346,7 @@ func TestDuplicates(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var paths []string
-			for _, d := range parse(t, test.src).Duplicates() {
+			for _, d := range parse(t, test.src).Duplicates(manifest.Value{}) {
 				paths = append(paths, d.Path)
 				if d.First >= d.Second || test.src[d.First] != '"' || test.src[d.Second] != '"' {
 					t.Errorf("%s: places %d and %d", d.Path, d.First, d.Second)
@@ -357,7 +357,7 @@ func TestDuplicates(t *testing.T) {
 			}
 		})
 	}
-	if got := len(parse(t, "{\"x\":1"+strings.Repeat(`,"x":1`, 100_000)+"}").Duplicates()); got != policy.MaxFaults+1 {
+	if got := len(parse(t, "{\"x\":1"+strings.Repeat(`,"x":1`, 100_000)+"}").Duplicates(manifest.Value{})); got != policy.MaxFaults+1 {
 		t.Errorf("%d duplicates, the list should end before", got)
 	}
 }
@@ -396,7 +396,7 @@ func FuzzParse(f *testing.F) {
 		if len(src) > 4096 {
 			return
 		}
-		if v := check(t, src); v.Exists() && len(v.Duplicates()) <= policy.MaxFaults {
+		if v := check(t, src); v.Exists() && len(v.Duplicates(manifest.Value{})) <= policy.MaxFaults {
 			checkPlaces(t, v)
 		}
 	})
@@ -457,7 +457,7 @@ func BenchmarkDuplicates(b *testing.B) {
 		v := parse(b, s.String())
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			for b.Loop() {
-				if len(v.Duplicates()) != 1 {
+				if len(v.Duplicates(manifest.Value{})) != 1 {
 					b.Fatal("wrong")
 				}
 			}

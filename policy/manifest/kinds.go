@@ -8,16 +8,17 @@ type KindInfo struct {
 }
 
 // Kinds returns the kinds, in the order in which faults and describe list them.
-func Kinds() []KindInfo {
-	return []KindInfo{
-		{"Pod", "v1", ""},
-		{"PodTemplate", "v1", "template"},
-		{"ReplicationController", "v1", "spec.template"},
-		{"Job", "batch/v1", "spec.template"},
-		{"CronJob", "batch/v1", "spec.jobTemplate.spec.template"},
-		{"Deployment", "apps/v1", "spec.template"},
-		{"ReplicaSet", "apps/v1", "spec.template"},
-		{"StatefulSet", "apps/v1", "spec.template"},
-		{"DaemonSet", "apps/v1", "spec.template"},
-	}
+func Kinds() []KindInfo { return kinds }
+
+// kinds is never written to.
+var kinds = []KindInfo{
+	{"Pod", "v1", ""},
+	{"PodTemplate", "v1", "template"},
+	{"ReplicationController", "v1", "spec.template"},
+	{"Job", "batch/v1", "spec.template"},
+	{"CronJob", "batch/v1", "spec.jobTemplate.spec.template"},
+	{"Deployment", "apps/v1", "spec.template"},
+	{"ReplicaSet", "apps/v1", "spec.template"},
+	{"StatefulSet", "apps/v1", "spec.template"},
+	{"DaemonSet", "apps/v1", "spec.template"},
 }

@@ -115,34 +115,38 @@ func (c *call) admit(f policy.Features, a admission) loaded {
 
 // kindOf finds what a manifest says it is, or the fault in that.
 func kindOf(man manifest.Value) (manifest.KindInfo, *policy.FieldError) {
-	kinds := manifest.Kinds()
-	names := make([]string, 0, len(kinds))
-	for _, k := range kinds {
-		names = append(names, k.APIVersion+" "+k.Kind)
-	}
-	fault := &policy.FieldError{Path: "kind", Code: policy.CodeUnknownKind, Allowed: names}
 	for _, name := range []string{"kind", "apiVersion"} {
 		switch v := man.Get(name); v.Kind() {
 		case manifest.String:
 		case manifest.Invalid, manifest.Null:
-			fault.Path, fault.Code, fault.Detail = name, policy.CodeRequired, "a manifest names its apiVersion and kind"
-			return manifest.KindInfo{}, fault
+			return unknownKind(name, policy.CodeRequired, "a manifest names its apiVersion and kind")
 		default:
-			fault.Path, fault.Code, fault.Detail = name, policy.CodeWrongType, "must be a string, found "+kindName(v.Kind())
-			return manifest.KindInfo{}, fault
+			return unknownKind(name, policy.CodeWrongType, "must be a string, found "+kindName(v.Kind()))
 		}
 	}
 	kind, version := man.Get("kind").Str(), man.Get("apiVersion").Str()
-	for _, k := range kinds {
+	for _, k := range manifest.Kinds() {
 		if k.Kind == kind && k.APIVersion == version {
 			return k, nil
 		}
+	}
+	found := "no kind that Podfate knows: " + strconv.Quote(cut(version)) + " " + strconv.Quote(cut(kind))
+	for _, k := range manifest.Kinds() {
 		if k.Kind == kind {
-			fault.Path = "apiVersion"
+			_, fault := unknownKind("apiVersion", policy.CodeUnknownKind, found)
 			fault.Allowed = []string{k.APIVersion}
+			return manifest.KindInfo{}, fault
 		}
 	}
-	fault.Detail = "no kind that Podfate knows: " + strconv.Quote(cut(version)) + " " + strconv.Quote(cut(kind))
+	return unknownKind("kind", policy.CodeUnknownKind, found)
+}
+
+// unknownKind makes a fault that lists the kinds.
+func unknownKind(path string, code policy.FaultCode, detail string) (manifest.KindInfo, *policy.FieldError) {
+	fault := &policy.FieldError{Path: path, Code: code, Detail: detail}
+	for _, k := range manifest.Kinds() {
+		fault.Allowed = append(fault.Allowed, k.APIVersion+" "+k.Kind)
+	}
 	return manifest.KindInfo{}, fault
 }
 
