@@ -107,6 +107,9 @@ func (v *validator) podSpec(spec *PodSpec, prefix string) {
 		}
 		v.initOnly(c, path)
 	}
+	for i := range spec.InitContainers {
+		taken[spec.InitContainers[i].Name] = true // for an ephemeral container also ""
+	}
 	v.ephemeralContainers(spec, prefix, taken)
 	switch spec.RestartPolicy {
 	case "", RestartPolicyAlways, RestartPolicyOnFailure, RestartPolicyNever: // "" has been defaulted
@@ -183,13 +186,15 @@ func (v *validator) resizePolicy(list []ContainerResizePolicy, path string, pod 
 	if v.f.Minor >= 36 {
 		whose = "pod `restartPolicy`"
 	}
+	if len(list) == 0 {
+		return
+	}
+	taken := make(map[string]bool, len(list))
 	for i, p := range list {
-		for _, earlier := range list[:i] {
-			if earlier.ResourceName == p.ResourceName {
-				v.add(path+index(i), TypeDuplicate, CodeDuplicate, v.resourceName(p.ResourceName), "")
-				break
-			}
+		if taken[p.ResourceName] {
+			v.add(path+index(i), TypeDuplicate, CodeDuplicate, v.resourceName(p.ResourceName), "")
 		}
+		taken[p.ResourceName] = true
 		switch p.ResourceName {
 		case "cpu", "memory":
 		case "":
