@@ -71,6 +71,7 @@ type container struct {
 	backingOff  bool   // the kubelet remembers a refused start
 	backoff     Millis // as its message says
 	until       Millis // when the wait ends
+	release     Millis // when it ends or the back-off is forgotten, whichever is earlier
 	retryAt     Millis // when the refused start is tried again under ideal timing
 	toldRefused int64  // the exited instance whose refusal is in the timeline
 

@@ -49,6 +49,9 @@ func (k *kubelet) event(e *Event) (happened bool) {
 		return false
 	}
 	if e.Outside {
+		if k.serial == 0 {
+			k.generate(false) // so that the Pod has a status at all
+		}
 		k.record(r)
 		k.undecided(Undecided{Reason: "outside_the_model", Event: k.nextEvent - 1})
 		return false

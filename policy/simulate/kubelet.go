@@ -37,6 +37,7 @@ type kubelet struct {
 	killCode     int32
 
 	plan      plan
+	started   []int  // containers started at this instant
 	refused   bool   // the last sync left a start refused
 	waitUntil Millis // the earliest end of a refused wait
 	told      bool   // the last sync refused a start for the first time
@@ -156,7 +157,7 @@ func (k *kubelet) loop() {
 		if t > k.sc.Until {
 			break
 		}
-		k.now = t
+		k.now, k.killCode, k.started = t, KilledExitCode, k.started[:0]
 		noticed := k.notice()
 		happened := k.events()
 		if k.stopped {
@@ -279,11 +280,8 @@ func (k *kubelet) schedule() {
 // v1.37.
 func (k *kubelet) sync() (changed bool) {
 	k.serial++
-	k.generate(false)
-	for i := range k.ctrs {
-		k.ctrs[i].retryAt = never
-	}
 	k.refused, k.waitUntil = false, never
+	k.generate(false)
 	if k.phase.Terminal() || k.deleted {
 		k.terminate()
 		return false
@@ -419,7 +417,12 @@ func exitReason(code int32) string {
 // Kubernetes v1.33 to v1.37.
 func (k *kubelet) start(i int) bool {
 	c := &k.ctrs[i]
-	if last := c.lastExited(k.serial); last != nil && !k.backoffLets(i, last) {
+	last := c.lastExited(k.serial)
+	if last != nil && c.backingOff && c.toldRefused == last.id && k.now < c.release {
+		k.refuse(c) // as at the last try: nothing that the back-off depends on has changed
+		return false
+	}
+	if last != nil && !k.backoffLets(i, last) {
 		return false
 	}
 	in := instance{sandbox: k.sandbox, started: k.now, exitAt: never, attempt: c.logs}
@@ -437,6 +440,7 @@ func (k *kubelet) start(i int) bool {
 		}
 	}
 	c.push(in)
+	k.started = append(k.started, i)
 	c.backingOff, c.dirty = false, true
 	c.stats.Starts++
 	c.startRecord = len(k.res.Timeline)
@@ -471,21 +475,27 @@ func (k *kubelet) backoffLets(i int, last *instance) bool {
 		return true
 	}
 	tell := c.toldRefused != last.id || c.until != until
-	c.backingOff, c.dirty = true, true
+	c.backingOff, c.dirty = true, c.dirty || tell || !c.backingOff
 	c.backoff, c.until = e.Delay, until
-	k.refused, k.waitUntil = true, min(k.waitUntil, until)
+	c.release = e.Release(k.backoff, until, policy.SweepPeriod)
 	if until > e.Mark+k.backoff.Reset {
 		c.phased++
 	}
-	if !k.sc.Timing.KubeletSync {
-		c.retryAt = e.Release(k.backoff, until, policy.SweepPeriod)
-	}
+	k.refuse(c)
 	if tell {
 		c.toldRefused = last.id
 		k.told = true
 		k.record(Record{Event: BackOff, Container: i, Until: until, Delay: e.Delay})
 	}
 	return false
+}
+
+// refuse leaves c waiting.
+func (k *kubelet) refuse(c *container) {
+	k.refused, k.waitUntil = true, min(k.waitUntil, c.until)
+	if !k.sc.Timing.KubeletSync {
+		c.retryAt = c.release
+	}
 }
 
 // reset kills and removes every instance.

@@ -1,6 +1,10 @@
 package simulate
 
-import "github.com/podfate/podfate/policy"
+import (
+	"slices"
+
+	"github.com/podfate/podfate/policy"
+)
 
 // minRepeatedStarts is how many starts a repetition must spare to be summarised: short ones read better written out.
 const minRepeatedStarts = 64
@@ -62,25 +66,24 @@ func (k *kubelet) summarize() {
 	if k.sc.writeOut {
 		return
 	}
-	if k.independent() {
-		for i := range k.ctrs {
-			if c := &k.ctrs[i]; c.startedAt(k.now) {
-				k.summarizeOne(i)
-			}
-		}
+	if len(k.started) == 0 {
 		return
 	}
-	for i := range k.ctrs {
-		if k.ctrs[i].startedAt(k.now) {
-			k.summarizeAll()
-			return
+	if !k.independent() {
+		k.summarizeAll()
+		return
+	}
+	for n, i := range k.started {
+		if c := &k.ctrs[i]; c.startedAt(k.now) && !slices.Contains(k.started[:n], i) {
+			k.summarizeOne(i)
 		}
 	}
 }
 
+// startedAt tells whether c was started at this instant and will not run for ever; it may be over already.
 func (c *container) startedAt(now Millis) bool {
 	in := c.latest()
-	return in != nil && in.state == running && in.started == now && in.exitAt != never
+	return in != nil && in.started == now && (in.state == exited || in.state == running && in.exitAt != never)
 }
 
 // independent tells whether each main container and sidecar goes its own way: whatever one does, neither the Pod's
@@ -380,6 +383,7 @@ func (k *kubelet) advance(c *container, m *mark, times int64, shift Millis, sand
 		c.retryAt += by
 	}
 	c.until += by
+	c.release += by
 	c.used += times * (c.used - was.used)
 	c.stats.Starts += times * (c.stats.Starts - was.stats.Starts)
 	c.stats.Ran += Millis(times) * (c.stats.Ran - was.stats.Ran)

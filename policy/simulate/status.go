@@ -44,6 +44,7 @@ func (k *kubelet) generate(terminating bool) {
 	changed := false
 	for i := range k.ctrs {
 		c := &k.ctrs[i]
+		c.retryAt = never // until this sync refuses its start
 		if !c.dirty {
 			continue
 		}
@@ -64,11 +65,10 @@ func (k *kubelet) generate(terminating bool) {
 	if !phase.Terminal() && k.phase.Terminal() {
 		phase = k.phase
 	}
-	if phase != k.phase {
-		k.setPhase(phase, "", "")
-	}
 	if k.pastDeadline {
 		k.setPhase(policy.PodFailed, "DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
+	} else if phase != k.phase {
+		k.setPhase(phase, "", "")
 	}
 	k.restartingAll = restarting && !k.phase.Terminal() && !k.cleanedUp()
 	if changed || k.initializedFor != k.phase {
