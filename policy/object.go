@@ -159,7 +159,11 @@ func (v *validator) deadlineUpdate(now, old *int64) bool {
 	const path = "spec.activeDeadlineSeconds"
 	switch {
 	case now == nil && old != nil:
-		v.invalid(path, "null", "must not update from a positive integer to nil value")
+		null := "null"
+		if v.f.Minor < 34 { // a text there
+			null = `"null"`
+		}
+		v.invalid(path, null, "must not update from a positive integer to nil value")
 	case now == nil:
 	case *now < 0 || *now > math.MaxInt32:
 		v.invalid(path, strconv.FormatInt(*now, 10), "must be between 0 and 2147483647, inclusive")

@@ -21,4 +21,10 @@
 // The API server refuses it, but a kubelet that is older than the API server meets it. If the request names a version,
 // that version's kubelet is asked and its fallback is the answer; otherwise nobody knows what a later release will do,
 // and the decision is undecided, with the reason.
+//
+// # Why two models in curve?
+//
+// The kubelet restarts the first time at once and a sweep forgets a wait while it lasts; the documentation says neither,
+// and proposals reckon by it. Both are asked for, often to see why a figure on a page and a node differ, so the answer
+// names its model and what it assumes. Lag of the node is left to simulate: a curve is what the rules alone say.
 package ops
