@@ -17,13 +17,14 @@ import (
 )
 
 // verb is what the command line adds to an operation. An operation that has no entry still has its verb: with files,
-// flags about the cluster, and JSON as text.
+// flags about the cluster, and YAML as text.
 type verb struct {
-	long    string
-	example string
-	files   bool // reads documents
-	exits   bool // takes --exit
-	text    func(*printer, outcome) error
+	long     string
+	example  string
+	files    bool // reads documents
+	manifest bool // and one of them must be a manifest
+	exits    bool // takes --exit
+	text     func(*printer, outcome) error
 }
 
 var verbs = map[string]verb{
@@ -44,8 +45,9 @@ for all manifests. Folders are walked for *.yaml, *.yml and *.json.`,
   podfate validate -f manifests/ --kubernetes-version 1.34
   podfate validate -f job.yaml --feature-gates ContainerRestartRules=false
   helm template . | podfate validate -f - --validate ignore -o json`,
-		files: true,
-		text:  (*printer).validate,
+		files:    true,
+		manifest: true,
+		text:     (*printer).validate,
 	},
 	"decide": {
 		long: `Says what happens when a container exits now: whether it is started again, which rule or policy decides, and what
@@ -57,9 +59,10 @@ The manifest may be any workload with a Pod template, or a live Pod from kubectl
   podfate decide -f pod.yaml --exit 1                       # a Pod with one container
   podfate decide -f pod.yaml -f scenario.yaml               # exits from a Scenario
   kubectl get pod my-pod -o yaml | podfate decide -f - --exit main=137`,
-		files: true,
-		exits: true,
-		text:  (*printer).decide,
+		files:    true,
+		manifest: true,
+		exits:    true,
+		text:     (*printer).decide,
 	},
 }
 
@@ -87,7 +90,12 @@ var (
 func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 	v, known := verbs[op.Name]
 	if !known {
-		v = verb{long: op.Summary, files: true, text: (*printer).json}
+		v = verb{
+			long:    op.Summary + "\n\nThe request is written in files: a Scenario with what the operation asks for, and manifests beside it.",
+			example: "  podfate " + op.Name + " -f scenario.yaml\n  podfate " + op.Name + " -f pod.yaml -f scenario.yaml -o json",
+			files:   true,
+			text:    (*printer).yaml,
+		}
 	}
 	o := &options{}
 	command := &cobra.Command{
@@ -151,7 +159,7 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, streams Str
 	if err != nil {
 		return err
 	}
-	if v.files && len(o.files) == 0 {
+	if v.manifest && len(o.files) == 0 {
 		return errors.New("no manifest: name a file or a folder with -f, or - for standard input")
 	}
 	p, err := newPrinter(o.output, v.text, streams)
@@ -164,12 +172,14 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, streams Str
 	}
 	defer closeEngine(engine)
 	var batch []asked
-	if v.files {
+	if len(o.files) > 0 {
 		if batch, err = readFiles(o.files, streams.In, overrides); err != nil {
 			return err
 		}
 	} else {
-		overrides.Members = map[string]json.RawMessage{"module": moduleMember()}
+		if op.Name == "describe" {
+			overrides.Members = map[string]json.RawMessage{"module": moduleMember()}
+		}
 		request, err := schema.NewRequest(nil, overrides)
 		if err != nil {
 			return err

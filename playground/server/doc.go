@@ -12,18 +12,21 @@
 //
 // The sum of all bounds, for a limit of 256 MiB resident:
 //
-//	compiled module and its code            64 MiB
-//	instances           4 x 32 MiB         128 MiB   a healthy one stays below 8 MiB
+//	program, machine code of the module     48 MiB
+//	instances           5 x 16 MiB          80 MiB   replaced when larger; a healthy one stays below 8 MiB
 //	request bodies     64 x 256 KiB         16 MiB
-//	decoding            4 x 4 MiB           16 MiB   YAML tree and its JSON, one per instance at most
+//	reading YAML        1 x 45 MiB          45 MiB   a large text; these are read one at a time
+//	                    4 x 5.5 MiB         22 MiB   texts of up to 16 KiB
 //	connections       512 x 24 KiB          12 MiB   two stacks, two 4 KiB buffers, headers
-//	                                       236 MiB
+//	                                       223 MiB
+//
+// The command gives Go a memory limit below that, and an idle server returns what it does not need.
 //
 // # Why does a request wait before its body is read?
 //
 // A body in memory is what overload is made of. A request that may not enter costs a connection and nothing more. The
-// price is that a client which sends its body slowly holds a place; so the slowest such client loses it as soon as
-// another one waits (see gate.go).
+// price is that a client which stops in the middle of its body holds a place; so the first such client loses it as soon
+// as another one waits (see gate.go).
 //
 // # Why are there no cross-origin headers?
 //

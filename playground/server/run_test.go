@@ -226,7 +226,9 @@ func TestDeadline(t *testing.T) {
 			}
 			return []byte(`{}`), false, nil
 		}
-		s := newServer(t, stuck, func(c *Config) { c.Workers = 2 })
+		s := newServer(t, stuck, func(c *Config) {
+			c.Workers, c.Limits.Evaluation, c.Limits.QueueWait = 2, DefaultEvaluation, DefaultQueueWait
+		})
 		for i := range 3 {
 			began := time.Now()
 			w := send(s, "POST", "/api/v1/decide", `{}`)
