@@ -202,43 +202,43 @@ const (
 const MaxHorizon = 8_766_000 * 3600 * Second
 
 // ParseMillis reads a length of time in a request of Podfate: the text of a duration field, but exact, not negative,
-// a whole number of milliseconds and at most [MaxHorizon]. detail is "" or what is wrong.
-func ParseMillis(s string) (m Millis, detail string) {
+// a whole number of milliseconds and at most [MaxHorizon]. code and detail are "" or say what is wrong.
+func ParseMillis(s string) (m Millis, code FaultCode, detail string) {
 	rest, negative := cutSign(s)
 	if rest == "0" {
-		return 0, ""
+		return 0, "", ""
 	}
 	if rest == "" {
-		return 0, durationForm
+		return 0, CodeBadFormat, durationForm
 	}
 	var sum nanos128
 	for rest != "" {
 		t, tail, fault := cutTerm(rest)
 		if fault == termNoNumber && t.whole != "" {
-			return 0, durationLength
+			return 0, CodeOutOfRange, durationLength
 		}
 		if fault != termOK {
-			return 0, durationForm
+			return 0, CodeBadFormat, durationForm
 		}
 		exact, ok := t.exactNanos()
 		if !ok {
-			return 0, durationExact
+			return 0, CodeOutOfRange, durationExact
 		}
 		if sum = sum.add(exact); sum.hi >= 1e6 {
-			return 0, durationLength
+			return 0, CodeOutOfRange, durationLength
 		}
 		rest = tail
 	}
 	ms, below := bits.Div64(sum.hi, sum.lo, 1e6)
 	switch {
 	case negative && (ms > 0 || below > 0):
-		return 0, durationSign
+		return 0, CodeOutOfRange, durationSign
 	case ms > uint64(MaxHorizon):
-		return 0, durationLength
+		return 0, CodeOutOfRange, durationLength
 	case below != 0:
-		return 0, durationExact
+		return 0, CodeOutOfRange, durationExact
 	}
-	return Millis(ms), ""
+	return Millis(ms), "", ""
 }
 
 // nanos128 is a number of nanoseconds of 128 bits.

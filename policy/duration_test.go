@@ -44,7 +44,7 @@ func checkDuration(t *testing.T, s string) {
 	if int64(got) != int64(want) || gotMessage != message {
 		t.Errorf("%q: got %d %q, want %d %q", s, got, gotMessage, want, message)
 	}
-	ms, detail := ParseMillis(s)
+	ms, _, detail := ParseMillis(s)
 	if detail == "" && err == nil && int64(ms) != want.Milliseconds() {
 		t.Errorf("%q: %d ms, %v", s, ms, want)
 	}
@@ -65,7 +65,7 @@ func TestParseMillis(t *testing.T) {
 		{"9999999999999999999999h", 0, false}, {"9223372036854775808h", 0, false}, {"0.0000000000001h", 0, false},
 		{"9223372036854775808h9223372036854775808h9223372036854775808h", 0, false}, {"0.1000000000000000000000000s", 100, true},
 	} {
-		if got, detail := ParseMillis(test.text); got != test.want || (detail == "") != test.ok {
+		if got, _, detail := ParseMillis(test.text); got != test.want || (detail == "") != test.ok {
 			t.Errorf("%q: got %d %q", test.text, got, detail)
 		}
 	}

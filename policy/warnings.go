@@ -46,8 +46,8 @@ const (
 	sourceWarnings = "pkg/api/pod/warnings.go, v1.36"
 )
 
-// Warnings reports what the API server of f accepts of o and what will still not work, or not as it seems, in the
-// order init, main containers and then the Pod. Call [DropDisabled] first: what was dropped has no warning.
+// Warnings reports what the API server of f accepts of o and what will still not work, or not as it seems: the Pod's
+// policy first, then init and main containers, then the grace period. Call [DropDisabled] first: what was dropped has no warning.
 //
 // It looks only at single exits and never at what a program does. Codes are stable.
 func (o *Object) Warnings(f Features) []FieldError {

@@ -150,10 +150,10 @@ func (c *call) length(v manifest.Value, path string, otherwise, least policy.Mil
 		c.wrongType(v, path, `a string with a unit, such as "10s"`)
 		return otherwise
 	}
-	m, detail := policy.ParseMillis(v.Str())
+	m, code, detail := policy.ParseMillis(v.Str())
 	switch {
-	case detail != "":
-		c.requestFault(v, policy.FieldError{Path: path, Code: policy.CodeBadFormat, Detail: detail + ", found " + strconv.Quote(cut(v.Str()))})
+	case code != "":
+		c.requestFault(v, policy.FieldError{Path: path, Code: code, Detail: detail + ", found " + strconv.Quote(cut(v.Str()))})
 		return otherwise
 	case m < least:
 		c.requestFault(v, policy.FieldError{Path: path, Code: policy.CodeOutOfRange, Detail: "must be at least " + millisText(least) + ", found " + strconv.Quote(cut(v.Str()))})
