@@ -3,6 +3,7 @@ package ops
 import (
 	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/manifest"
+	"github.com/podfate/podfate/policy/simulate"
 )
 
 // describe answers {} or {"module":{"sha256":"…","bytes":N}}, which it repeats; see the package comment.
@@ -168,6 +169,10 @@ func (c *call) describeLimits() {
 		{"outputBytes", policy.MaxOutputBytes},
 		{"faults", policy.MaxFaults},
 		{"steps", policy.MaxSteps},
+		{"runs", simulate.MaxRuns},
+		{"events", simulate.MaxEvents},
+		{simulate.LimitTimeline, simulate.MaxRecords},
+		{simulate.LimitSteps, simulate.MaxSteps},
 	} {
 		w.Key(l.name)
 		w.Int(l.most)

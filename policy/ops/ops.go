@@ -25,6 +25,7 @@ var table = []Operation{
 	{1, "describe", "Versions, feature gates and their defaults, operations and limits."},
 	{2, "validate", "Would the API server accept this manifest, what would it drop, what will never work?"},
 	{3, "decide", "A container exits now: what happens, and which rule or policy decides?"},
+	{4, "simulate", "These runs and events over time: what becomes of the Pod, step by step?"},
 	{5, "curve", "A container fails the same way again and again: when is it restarted, and how late is it back?"},
 }
 
@@ -89,6 +90,8 @@ func (c *call) run(number uint32) {
 		c.validate()
 	case 3:
 		c.decide()
+	case 4:
+		c.simulate()
 	case 5:
 		c.curve()
 	}

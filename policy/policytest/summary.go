@@ -61,6 +61,14 @@ type answer struct {
 //	from restart 7 on 1 every 310000, 11612 an hour in thousandths
 //	needed from 420000: back with restart 7 at 624000, late 204000, best 204000, gap 302000
 //
+// and for a simulation:
+//
+//	10s main Exited 42 Error: Restart, rule spec.containers[0].restartPolicyRules[0] (rule_matched)
+//	10s main BackOff 10s until 20s
+//	20s main Started 2
+//	30m0s: Running
+//	main: running, last terminated 42 Error, restartCount 2
+//
 // Places in the text and what was assumed about the cluster are left out.
 func Summary(raw []byte) (string, error) {
 	var a answer
@@ -101,6 +109,9 @@ func Summary(raw []byte) (string, error) {
 		}
 	}
 	a.curve.write(&b)
+	if err := summarizeSimulation(&b, raw); err != nil {
+		return "", err
+	}
 	for _, f := range a.Faults {
 		fmt.Fprintf(&b, "fault %s\n", f)
 	}

@@ -125,7 +125,7 @@ func (k *kubelet) index(r policy.Ref) int {
 
 func (k *kubelet) record(r Record) {
 	if len(k.res.Timeline) >= MaxRecords {
-		k.exceed("timeline")
+		k.exceed(LimitTimeline)
 		return
 	}
 	r.At = k.now
@@ -208,7 +208,7 @@ func (k *kubelet) settle() {
 		changed := k.sync()
 		k.steps += int64(len(k.ctrs)+3) / 4
 		if k.steps > MaxSteps {
-			k.exceed("steps")
+			k.exceed(LimitSteps)
 		}
 		if k.stopped || k.terminated {
 			return

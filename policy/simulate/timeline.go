@@ -108,7 +108,7 @@ type Result struct {
 	Undecided []Undecided
 	// Assumptions are stable codes of what was assumed where Kubernetes leaves something open.
 	Assumptions []string
-	// Exceeded names the limit that ended the simulation; the result is then of no use.
+	// Exceeded names the limit that ended the simulation, "" for none; otherwise the result is of no use.
 	Exceeded string
 	Steps    int64
 }

@@ -1,0 +1,381 @@
+package ops
+
+import (
+	"strconv"
+
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/manifest"
+	"github.com/podfate/podfate/policy/simulate"
+)
+
+// simulate answers what becomes of the Pod over time.
+func (c *call) simulate() {
+	c.requestMembers("cluster", "fieldValidation", "manifest", "runs", "podRuns", "events", "until", "timing")
+	cl := c.readCluster()
+	l := c.load(cl.features)
+	if c.failure != nil {
+		return
+	}
+	c.passOverUnknown(&l)
+	c.faults = append(c.faults, l.faults...)
+	sc := c.readScenario(&l, cl)
+	if c.failOnFaults() {
+		return
+	}
+	result := simulate.Pod(sc)
+	switch result.Exceeded {
+	case "":
+		c.writeSimulation(&l, cl, sc, result)
+	case simulate.LimitSteps:
+		c.failWith(policy.BudgetExceeded, "this simulation takes more than "+strconv.Itoa(simulate.MaxSteps)+
+			" steps; ask for less time, or let runs repeat forever so that they can be summarised")
+		c.failure.limit = result.Exceeded
+	default:
+		c.failWith(policy.LimitExceeded, result.Exceeded+": more than "+strconv.Itoa(simulate.MaxRecords)+
+			" entries; ask for less time, or let runs repeat forever so that they can be summarised")
+		c.failure.limit = result.Exceeded
+	}
+}
+
+func (c *call) readScenario(l *loaded, cl cluster) *simulate.Scenario {
+	spec := &l.object.Spec
+	sc := &simulate.Scenario{
+		Spec: spec, Name: c.podName(l),
+		Kubelet: simulate.Kubelet{Features: cl.features, Backoff: cl.kubelet.Backoff(cl.features)},
+		Until:   c.length(c.root.Get("until"), "until", 1800*policy.Second, 1),
+		Timing:  c.readTiming(c.root.Get("timing")),
+	}
+	if v := c.root.Get("podRuns"); v.Exists() && v.Kind() != manifest.Null {
+		c.requestFault(v, policy.FieldError{
+			Path: "podRuns", Code: policy.CodeForbidden, Detail: "the Pods of a Job are not simulated yet; runs plays one Pod of the template",
+		})
+	}
+	sc.Tapes = c.readTapes(c.root.Get("runs"), l)
+	sc.Events = c.readEvents(c.root.Get("events"), l, cl)
+	for _, w := range l.warnings {
+		if w.Code == policy.CodeUnsupported && !cl.named {
+			sc.Undecided = func(r policy.Ref, e policy.Exit) (string, string) {
+				_, trace := policy.Trace(spec, cl.features, r, e)
+				return undecided(cl, pathsOf(&l.object, r), trace)
+			}
+		}
+	}
+	return sc
+}
+
+// podName is how the kubelet prints the Pod.
+func (c *call) podName(l *loaded) string {
+	namespace := l.object.Namespace
+	if namespace == "" {
+		namespace = "default"
+	}
+	uid := c.man.Get("metadata").Get("uid")
+	return shortName(l) + "_" + namespace + "(" + uid.Str() + ")"
+}
+
+// shortName is the name of the Pod, or of what makes it.
+func shortName(l *loaded) string {
+	if l.object.Name == "" {
+		return "pod"
+	}
+	return l.object.Name
+}
+
+func (c *call) readTiming(v manifest.Value) (t simulate.Timing) {
+	if !v.Exists() || v.Kind() == manifest.Null {
+		return t
+	}
+	c.members(v, "timing", "detection", "firstRestart", "sync", "jitter")
+	t.Detection = c.length(v.Get("detection"), "timing.detection", 0, 0)
+	if most := 600 * policy.Second; t.Detection > most {
+		c.requestFault(v.Get("detection"), policy.FieldError{Path: "timing.detection", Code: policy.CodeOutOfRange, Detail: "must be at most 10m"})
+	}
+	t.FirstRestart = simulate.FirstRestart(c.choice(v.Get("firstRestart"), "timing.firstRestart", "kubelet", "documented"))
+	before := len(c.faults)
+	t.KubeletSync = c.choice(v.Get("sync"), "timing.sync", "ideal", "kubelet") == "kubelet"
+	t.Jitter = simulate.Jitter(c.choice(v.Get("jitter"), "timing.jitter", "none", "mean", "full"))
+	if j := v.Get("jitter"); j.Kind() == manifest.String && !t.KubeletSync && len(c.faults) == before {
+		c.forbidden(j, "timing.jitter", "counts only with sync: kubelet")
+	}
+	return t
+}
+
+// choice reads one of some words; the first is the default.
+func (c *call) choice(v manifest.Value, path string, words ...string) string {
+	s, ok := c.text(v, path)
+	if !ok {
+		return words[0]
+	}
+	if !contains(words, s) {
+		c.requestFault(v, policy.FieldError{
+			Path: path, Code: policy.CodeUnsupported, Detail: strconv.Quote(cut(s)) + " is not known", Allowed: words,
+		})
+		return words[0]
+	}
+	return s
+}
+
+// readTapes reads the member runs: a list of runs for each container name.
+func (c *call) readTapes(v manifest.Value, l *loaded) (tapes []simulate.Tape) {
+	if !v.Exists() || v.Kind() == manifest.Null {
+		return nil
+	}
+	if v.Kind() != manifest.Object {
+		c.wrongType(v, "runs", "an object with a list of runs for each container")
+		return nil
+	}
+	total := 0
+	for m := v.First(); m.Exists(); m = m.Next() {
+		path := child("runs", m.Key())
+		if m.Kind() != manifest.Array {
+			c.wrongType(m, path, "an array of runs")
+			continue
+		}
+		if total += m.Len(); total > simulate.MaxRuns {
+			c.limit("runs", total, simulate.MaxRuns)
+			return nil
+		}
+		tape := simulate.Tape{Runs: c.readRuns(m, path)}
+		if !l.readable {
+			continue
+		}
+		ref, found := l.object.Spec.Find(m.Key())
+		if !found || ref.Kind == policy.EphemeralContainer {
+			c.requestFaultAt(m.KeyOffset(), policy.FieldError{
+				Path: path, Code: policy.CodeUnknownContainer,
+				Detail: "the Pod has no container " + strconv.Quote(cut(m.Key())), Allowed: containerNames(&l.object.Spec),
+			})
+			continue
+		}
+		tape.Container = ref
+		tapes = append(tapes, tape)
+	}
+	return tapes
+}
+
+func (c *call) readRuns(v manifest.Value, path string) []simulate.Run {
+	runs := make([]simulate.Run, 0, v.Len())
+	i, forever := 0, false
+	for e := v.First(); e.Exists(); e = e.Next() {
+		at := element(path, i)
+		i++
+		c.members(e, at, "for", "exitCode", "reason", "times")
+		if e.Kind() != manifest.Object {
+			continue
+		}
+		if forever {
+			c.requestFault(e, policy.FieldError{Path: at, Code: policy.CodeForbidden, Detail: "is never taken: the run before repeats forever"})
+			return runs
+		}
+		run := simulate.Run{Times: c.readTimes(e.Get("times"), at+".times")}
+		forever = run.Times == simulate.Forever
+		if d := e.Get("for"); !d.Exists() || d.Kind() == manifest.Null {
+			c.requestFault(e, policy.FieldError{Path: at + ".for", Code: policy.CodeRequired, Detail: `how long does it run? such as "10s"`})
+		} else {
+			run.For = c.length(d, at+".for", 0, 0)
+		}
+		run.ExitCode = c.readExitCode(e, at)
+		run.Reason, _ = c.text(e.Get("reason"), at+".reason")
+		runs = append(runs, run)
+	}
+	return runs
+}
+
+// readTimes reads how often a run is taken: a number, or the word forever; once if absent.
+func (c *call) readTimes(v manifest.Value, path string) int64 {
+	if !v.Exists() || v.Kind() == manifest.Null {
+		return 1
+	}
+	if v.Kind() == manifest.String && v.Str() == "forever" {
+		return simulate.Forever
+	}
+	n, ok := v.Int64()
+	switch {
+	case v.Kind() != manifest.Number || !ok:
+		c.wrongTypeOf(v, path, "a whole number or the word forever")
+	case n < 1 || n > simulate.MaxTimes:
+		c.requestFault(v, policy.FieldError{
+			Path: path, Code: policy.CodeOutOfRange,
+			Detail: "must be between 1 and " + strconv.Itoa(simulate.MaxTimes) + ", or the word forever, found " + cut(string(v.Raw())),
+		})
+	default:
+		return n
+	}
+	return 1
+}
+
+func (c *call) readEvents(v manifest.Value, l *loaded, cl cluster) []simulate.Event {
+	switch {
+	case !v.Exists() || v.Kind() == manifest.Null:
+		return nil
+	case v.Kind() != manifest.Array:
+		c.wrongType(v, "events", "an array")
+		return nil
+	case v.Len() > simulate.MaxEvents:
+		c.limit("events", v.Len(), simulate.MaxEvents)
+		return nil
+	}
+	events := make([]simulate.Event, 0, v.Len())
+	i := 0
+	var last policy.Millis
+	for e := v.First(); e.Exists(); e = e.Next() {
+		path := element("events", i)
+		i++
+		c.members(e, path, "at", "type", "container", "exitCode", "reason", "cluster")
+		if e.Kind() != manifest.Object {
+			continue
+		}
+		event := c.readEvent(e, path, last, l, cl)
+		if event.At < last {
+			c.requestFault(e.Get("at"), policy.FieldError{
+				Path: path + ".at", Code: policy.CodeOutOfRange, Detail: "times must not go back: the event before is at " + millisText(last),
+			})
+		}
+		last = max(last, event.At)
+		events = append(events, event)
+	}
+	return events
+}
+
+// readEvent reads one event; last is when the one before happens, and stands in for an instant that cannot be read.
+func (c *call) readEvent(v manifest.Value, path string, last policy.Millis, l *loaded, cl cluster) (e simulate.Event) {
+	e.At = last
+	if at := v.Get("at"); !at.Exists() || at.Kind() == manifest.Null {
+		c.requestFault(v, policy.FieldError{Path: path + ".at", Code: policy.CodeRequired, Detail: `when does it happen? such as "5m"`})
+	} else {
+		e.At = c.length(at, path+".at", last, 0)
+	}
+	e.Type, e.Outside = c.readEventType(v, path)
+	if e.Type == "" {
+		return e
+	}
+	if e.Type.OfContainer() && l.readable {
+		e.Container = c.findContainer(v, path+".container", &l.object.Spec)
+		c.checkEventContainer(v, path, &e, l)
+	} else if name := v.Get("container"); name.Exists() && !e.Outside && l.readable {
+		c.forbidden(name, path+".container", "concerns the whole Pod")
+	} else if name.Exists() {
+		c.text(name, path+".container")
+	}
+	c.readEventExit(v, path, &e)
+	if other := v.Get("cluster"); other.Exists() && other.Kind() != manifest.Null {
+		if e.Type == simulate.EventKubeletRestarted || e.Type == simulate.EventNodeRebooted {
+			e.Kubelet = c.readEventCluster(other, path+".cluster", cl)
+		} else {
+			c.forbidden(other, path+".cluster", "only a restarted kubelet can be another one")
+		}
+	}
+	return e
+}
+
+func (c *call) forbidden(v manifest.Value, path, detail string) {
+	c.requestFault(v, policy.FieldError{Path: path, Code: policy.CodeForbidden, Detail: detail})
+}
+
+func (c *call) readEventType(v manifest.Value, path string) (t simulate.EventType, outside bool) {
+	path += ".type"
+	s, ok := c.text(v.Get("type"), path)
+	if !ok {
+		if !v.Get("type").Exists() {
+			c.requestFault(v, policy.FieldError{Path: path, Code: policy.CodeRequired, Detail: "what happens?", Allowed: eventNames()})
+		}
+		return "", false
+	}
+	for _, known := range simulate.EventTypes() {
+		if s == string(known) {
+			return known, false
+		}
+	}
+	for _, known := range simulate.OutsideTypes() {
+		if s == string(known) {
+			return known, true
+		}
+	}
+	c.requestFault(v.Get("type"), policy.FieldError{
+		Path: path, Code: policy.CodeUnsupported, Detail: strconv.Quote(cut(s)) + " is not an event", Allowed: eventNames(),
+	})
+	return "", false
+}
+
+func eventNames() (names []string) {
+	for _, t := range simulate.EventTypes() {
+		names = append(names, string(t))
+	}
+	return names
+}
+
+// checkEventContainer checks that the event can happen to the container that it names.
+func (c *call) checkEventContainer(v manifest.Value, path string, e *simulate.Event, l *loaded) {
+	if e.Container.Index >= len(l.object.Spec.List(e.Container.Kind)) {
+		return // no such container, which is a fault already
+	}
+	container := l.object.Spec.Container(e.Container)
+	at := v.Get("container")
+	if !at.Exists() {
+		at = v
+	}
+	missing := func(probe string) {
+		c.requestFault(at, policy.FieldError{
+			Path: path + ".container", Code: policy.CodeInvalid, Detail: "the container has no " + probe,
+		})
+	}
+	switch {
+	case e.Container.Kind == policy.EphemeralContainer:
+		c.requestFault(at, policy.FieldError{Path: path + ".container", Code: policy.CodeUnknownContainer, Detail: "ephemeral containers are not simulated"})
+	case e.Type == simulate.EventLivenessFailed && !container.HasLivenessProbe:
+		missing("livenessProbe")
+	case e.Type == simulate.EventStartupFailed && !container.HasStartupProbe:
+		missing("startupProbe")
+	case e.Type == simulate.EventResized && e.Container.Kind == policy.InitContainer && !container.IsSidecar(policy.InitContainer):
+		e.Outside = true // a resize of a running init container depends on gates that are not modelled
+	}
+}
+
+// readEventExit reads how containers end that the event ends or has killed.
+func (c *call) readEventExit(v manifest.Value, path string, e *simulate.Event) {
+	e.ExitCode = simulate.KilledExitCode
+	switch e.Type {
+	case simulate.EventNodeRebooted:
+		e.ExitCode = 255
+	case simulate.EventOOMKilled:
+		e.Reason = "OOMKilled"
+	}
+	code, reason := v.Get("exitCode"), v.Get("reason")
+	given := code.Exists() && code.Kind() != manifest.Null
+	switch {
+	case e.Type == simulate.EventExited || given && e.Type != simulate.EventKubeletRestarted && e.Type != simulate.EventContainerLost:
+		e.ExitCode = c.readExitCode(v, path)
+	case given:
+		c.forbidden(code, path+".exitCode", "nothing exits")
+	}
+	if s, ok := c.text(reason, path+".reason"); ok {
+		if e.Type == simulate.EventExited {
+			e.Reason = s
+		} else {
+			c.forbidden(reason, path+".reason", "is that of the event")
+		}
+	}
+}
+
+// readEventCluster reads what the kubelet is after its restart: version and gates. What the request says about its
+// configuration stays.
+func (c *call) readEventCluster(v manifest.Value, path string, cl cluster) *simulate.Kubelet {
+	c.members(v, path, "version", "featureGates")
+	minor := cl.features.Minor
+	if s, ok := c.text(v.Get("version"), path+".version"); ok {
+		if minor, ok = policy.ParseVersion(s); !ok {
+			c.clusterFault(v.Get("version"), policy.FieldError{
+				Path: path + ".version", Code: policy.CodeUnknownVersion, Detail: strconv.Quote(cut(s)) + " is not modelled", Allowed: policy.Versions(),
+			})
+			return nil
+		}
+	}
+	features, faults := policy.NewFeatures(minor, c.readGates(v.Get("featureGates"), path+".featureGates"))
+	if len(faults) == 0 {
+		faults = cl.kubelet.Validate(features, kubeletPath+".")
+	}
+	for _, f := range faults {
+		c.clusterFault(c.root.Locate(f.Path), f)
+	}
+	return &simulate.Kubelet{Features: features, Backoff: cl.kubelet.Backoff(features)}
+}
