@@ -23,8 +23,8 @@ const (
 	// MaxSteps bounds the work of one simulation, counted in containers looked at: about 150 ms natively. A day of 500
 	// containers that crash in different rhythms takes 2.5 million.
 	MaxSteps = 3_000_000
-	// MaxRecords bounds the timeline. 10 000 events of a Pod with one container fit.
-	MaxRecords = 50_000
+	// MaxRecords bounds the timeline: about 4 MiB of JSON, and 5 MiB of the memory of a module.
+	MaxRecords = 25_000
 )
 
 // Names of the limits that a [Result] can exceed.
