@@ -8,6 +8,9 @@ const (
 	MaxManifestBytes = 256 << 10
 	// MaxDepth bounds the nesting of JSON. A Deployment needs less than 20 levels.
 	MaxDepth = 64
+	// MaxMembers bounds the names in one JSON object. A Pod's largest type has about 40 fields, and labels of more than
+	// a few dozen do not occur; finding a repeated name costs more than reading it.
+	MaxMembers = 1000
 	// MaxRules bounds the rules of one container. Kubernetes allows 20; more are read so that 21 can be reported.
 	MaxRules = 1024
 	// MaxValues bounds the exit codes of one rule. Kubernetes allows 255; more are read so that 256 can be reported.

@@ -23,6 +23,7 @@ const (
 const (
 	LimitRequestBytes   = "requestBytes"
 	LimitDepth          = "depth"
+	LimitMembers        = "members"
 	LimitNumberBytes    = "numberBytes"
 	LimitNumberExponent = "numberExponent"
 )
@@ -84,8 +85,8 @@ type Value struct {
 // Parse reads one JSON text: strict RFC 8259 in UTF-8 without a byte order mark. src is kept and must not change
 // while the Value or one got from it is in use.
 //
-// The limits are policy.MaxRequestBytes, policy.MaxDepth (nested arrays and objects), [MaxNumberBytes] and
-// [MaxExponent]; memory is asked for once, in proportion to the number of values. Names that occur twice in an object
+// The limits are policy.MaxRequestBytes, policy.MaxDepth (nested arrays and objects), policy.MaxMembers (of one
+// object), [MaxNumberBytes] and [MaxExponent]; memory is asked for once, in proportion to the number of values. Names that occur twice in an object
 // are accepted; see [Value.Duplicates]. Numbers are kept as they are written.
 func Parse(src []byte) (Value, *Error) {
 	if len(src) > policy.MaxRequestBytes {
@@ -253,6 +254,9 @@ func (p *parser) closeOrComma() (more bool, err *Error) {
 func (p *parser) name(n *node) *Error {
 	if p.pos == len(p.src) || p.src[p.pos] != '"' {
 		return p.unexpected("a name in quotes")
+	}
+	if p.nodes[p.open[p.depth-1].node].count == policy.MaxMembers {
+		return limitError(p.pos, LimitMembers, "an object with more than "+strconv.Itoa(policy.MaxMembers)+" names")
 	}
 	n.keyStart = uint32(p.pos)
 	escaped, err := p.quoted()

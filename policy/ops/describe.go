@@ -161,6 +161,7 @@ func (c *call) describeLimits() {
 		{"requestBytes", policy.MaxRequestBytes},
 		{"manifestBytes", policy.MaxManifestBytes},
 		{"depth", policy.MaxDepth},
+		{"members", policy.MaxMembers},
 		{"containers", policy.MaxContainers},
 		{"rules", policy.MaxRules},
 		{"values", policy.MaxValues},

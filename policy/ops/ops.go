@@ -118,20 +118,13 @@ func (c *call) read(request []byte) {
 	}
 	c.root = root
 	c.man = root.Get("manifest")
-	for _, d := range root.Duplicates() {
-		if c.inManifest(d.Second) {
-			continue // the manifest's own check reports them
-		}
+	for _, d := range root.Duplicates(c.man) { // the manifest's own check reports those in it
 		line, column := manifest.Position(request, d.First)
 		c.requestFaultAt(d.Second, policy.FieldError{
 			Path: d.Path, Code: policy.CodeDuplicateField,
 			Detail: "the name stands here for the second time, first in line " + strconv.Itoa(line) + ", column " + strconv.Itoa(column),
 		})
 	}
-}
-
-func (c *call) inManifest(offset int) bool {
-	return c.man.Exists() && offset >= c.man.Offset() && offset < c.man.End()
 }
 
 // members reports every member of v that is not in allowed. path is that of v in the request, "" for the root.
