@@ -46,9 +46,7 @@ func (c *call) readScenario(l *loaded, cl cluster) *simulate.Scenario {
 		Timing:  c.readTiming(c.root.Get("timing")),
 	}
 	if v := c.root.Get("podRuns"); v.Exists() && v.Kind() != manifest.Null {
-		c.requestFault(v, policy.FieldError{
-			Path: "podRuns", Code: policy.CodeForbidden, Detail: "the Pods of a Job are not simulated yet; runs plays one Pod of the template",
-		})
+		c.fault(v, "podRuns", policy.CodeForbidden, "the Pods of a Job are not simulated yet; runs plays one Pod of the template")
 	}
 	sc.Tapes = c.readTapes(c.root.Get("runs"), l)
 	sc.Events = c.readEvents(c.root.Get("events"), l, cl)
@@ -88,7 +86,7 @@ func (c *call) readTiming(v manifest.Value) (t simulate.Timing) {
 	c.members(v, "timing", "detection", "firstRestart", "sync", "jitter")
 	t.Detection = c.length(v.Get("detection"), "timing.detection", 0, 0)
 	if most := 600 * policy.Second; t.Detection > most {
-		c.requestFault(v.Get("detection"), policy.FieldError{Path: "timing.detection", Code: policy.CodeOutOfRange, Detail: "must be at most 10m"})
+		c.fault(v.Get("detection"), "timing.detection", policy.CodeOutOfRange, "must be at most 10m")
 	}
 	t.FirstRestart = simulate.FirstRestart(c.choice(v.Get("firstRestart"), "timing.firstRestart", "kubelet", "documented"))
 	before := len(c.faults)
@@ -164,13 +162,13 @@ func (c *call) readRuns(v manifest.Value, path string) []simulate.Run {
 			continue
 		}
 		if forever {
-			c.requestFault(e, policy.FieldError{Path: at, Code: policy.CodeForbidden, Detail: "is never taken: the run before repeats forever"})
+			c.fault(e, at, policy.CodeForbidden, "is never taken: the run before repeats forever")
 			return runs
 		}
 		run := simulate.Run{Times: c.readTimes(e.Get("times"), at+".times")}
 		forever = run.Times == simulate.Forever
 		if d := e.Get("for"); !d.Exists() || d.Kind() == manifest.Null {
-			c.requestFault(e, policy.FieldError{Path: at + ".for", Code: policy.CodeRequired, Detail: `how long does it run? such as "10s"`})
+			c.fault(e, at+".for", policy.CodeRequired, `how long does it run? such as "10s"`)
 		} else {
 			run.For = c.length(d, at+".for", 0, 0)
 		}
@@ -194,10 +192,7 @@ func (c *call) readTimes(v manifest.Value, path string) int64 {
 	case v.Kind() != manifest.Number || !ok:
 		c.wrongTypeOf(v, path, "a whole number or the word forever")
 	case n < 1 || n > simulate.MaxTimes:
-		c.requestFault(v, policy.FieldError{
-			Path: path, Code: policy.CodeOutOfRange,
-			Detail: "must be between 1 and " + strconv.Itoa(simulate.MaxTimes) + ", or the word forever, found " + cut(string(v.Raw())),
-		})
+		c.fault(v, path, policy.CodeOutOfRange, "must be between 1 and "+strconv.Itoa(simulate.MaxTimes)+", or the word forever, found "+cut(string(v.Raw())))
 	default:
 		return n
 	}
@@ -227,9 +222,7 @@ func (c *call) readEvents(v manifest.Value, l *loaded, cl cluster) []simulate.Ev
 		}
 		event := c.readEvent(e, path, last, l, cl)
 		if event.At < last {
-			c.requestFault(e.Get("at"), policy.FieldError{
-				Path: path + ".at", Code: policy.CodeOutOfRange, Detail: "times must not go back: the event before is at " + millisText(last),
-			})
+			c.fault(e.Get("at"), path+".at", policy.CodeOutOfRange, "times must not go back: the event before is at "+millisText(last))
 		}
 		last = max(last, event.At)
 		events = append(events, event)
@@ -241,7 +234,7 @@ func (c *call) readEvents(v manifest.Value, l *loaded, cl cluster) []simulate.Ev
 func (c *call) readEvent(v manifest.Value, path string, last policy.Millis, l *loaded, cl cluster) (e simulate.Event) {
 	e.At = last
 	if at := v.Get("at"); !at.Exists() || at.Kind() == manifest.Null {
-		c.requestFault(v, policy.FieldError{Path: path + ".at", Code: policy.CodeRequired, Detail: `when does it happen? such as "5m"`})
+		c.fault(v, path+".at", policy.CodeRequired, `when does it happen? such as "5m"`)
 	} else {
 		e.At = c.length(at, path+".at", last, 0)
 	}
@@ -269,7 +262,15 @@ func (c *call) readEvent(v manifest.Value, path string, last policy.Millis, l *l
 }
 
 func (c *call) forbidden(v manifest.Value, path, detail string) {
-	c.requestFault(v, policy.FieldError{Path: path, Code: policy.CodeForbidden, Detail: detail})
+	c.fault(v, path, policy.CodeForbidden, detail)
+}
+
+// fault notes a fault outside the manifest that has nothing but a sentence. It is not inlined: its calls are many, and
+// the module is small.
+//
+//go:noinline
+func (c *call) fault(v manifest.Value, path string, code policy.FaultCode, detail string) {
+	c.requestFault(v, policy.FieldError{Path: path, Code: code, Detail: detail})
 }
 
 func (c *call) readEventType(v manifest.Value, path string) (t simulate.EventType, outside bool) {
@@ -315,13 +316,11 @@ func (c *call) checkEventContainer(v manifest.Value, path string, e *simulate.Ev
 		at = v
 	}
 	missing := func(probe string) {
-		c.requestFault(at, policy.FieldError{
-			Path: path + ".container", Code: policy.CodeInvalid, Detail: "the container has no " + probe,
-		})
+		c.fault(at, path+".container", policy.CodeInvalid, "the container has no "+probe)
 	}
 	switch {
 	case e.Container.Kind == policy.EphemeralContainer:
-		c.requestFault(at, policy.FieldError{Path: path + ".container", Code: policy.CodeUnknownContainer, Detail: "ephemeral containers are not simulated"})
+		c.fault(at, path+".container", policy.CodeUnknownContainer, "ephemeral containers are not simulated")
 	case e.Type == simulate.EventLivenessFailed && !container.HasLivenessProbe:
 		missing("livenessProbe")
 	case e.Type == simulate.EventStartupFailed && !container.HasStartupProbe:

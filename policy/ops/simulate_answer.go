@@ -1,9 +1,7 @@
 package ops
 
 import (
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/manifest"
@@ -65,6 +63,7 @@ func (c *call) writeSimulation(l *loaded, cl cluster, sc *simulate.Scenario, r *
 	w.End()
 }
 
+//go:noinline
 func (s *simulation) text(name, value string) {
 	s.w.Key(name)
 	s.w.String(value)
@@ -72,11 +71,13 @@ func (s *simulation) text(name, value string) {
 
 func (s *simulation) millis(name string, m policy.Millis) { s.int(name, int64(m)) }
 
+//go:noinline
 func (s *simulation) int(name string, n int64) {
 	s.w.Key(name)
 	s.w.Int(n)
 }
 
+//go:noinline
 func (s *simulation) bool(name string, b bool) {
 	s.w.Key(name)
 	s.w.Bool(b)
@@ -194,11 +195,10 @@ func (s *simulation) pod() {
 
 // byName returns the main containers in the order of their names, as the kubelet lists them.
 func (s *simulation) byName(inits int) []int {
-	order := make([]int, 0, len(s.r.Containers)-inits)
-	for i := inits; i < len(s.r.Containers); i++ {
-		order = append(order, i)
+	order := policy.Order(len(s.r.Containers)-inits, func(i, j int) bool { return s.name(inits+i) < s.name(inits+j) })
+	for i := range order {
+		order[i] += inits
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(s.name(a), s.name(b)) })
 	return order
 }
 

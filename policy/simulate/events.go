@@ -21,7 +21,7 @@ const (
 func (k *kubelet) events() (happened bool) {
 	if k.deadline <= k.now && !k.terminated {
 		k.deadline = never
-		k.record(Record{Event: Kind(EventDeadlineExceeded), Container: none})
+		k.note(Kind(EventDeadlineExceeded), none, "")
 		k.pastDeadline = true
 		happened = true
 	}
@@ -45,22 +45,22 @@ func (k *kubelet) event(e *Event) (happened bool) {
 	}
 	if k.terminated {
 		r.Ignored = ignoredPodOver
-		k.record(r)
+		k.record(&r)
 		return false
 	}
 	if e.Outside {
 		if k.serial == 0 {
 			k.generate(false) // so that the Pod has a status at all
 		}
-		k.record(r)
+		k.record(&r)
 		k.undecided(Undecided{Reason: "outside_the_model", Event: k.nextEvent - 1})
 		return false
 	}
 	k.killCode = e.ExitCode
 	if r.Container >= 0 {
-		return k.containerEvent(e, r)
+		return k.containerEvent(e, &r)
 	}
-	k.record(r)
+	k.record(&r)
 	k.podEvent(e)
 	return true
 }
@@ -83,7 +83,7 @@ func (k *kubelet) podEvent(e *Event) {
 		for i := range k.ctrs {
 			if in := k.ctrs[i].latest(); in != nil && in.state != exited {
 				k.end(i, k.now, e.ExitCode, reasonRebooted)
-				k.record(Record{Event: ExitedBy, Container: i, ExitCode: e.ExitCode, Reason: reasonRebooted})
+				k.record(&Record{Event: ExitedBy, Container: i, ExitCode: e.ExitCode, Reason: reasonRebooted})
 			}
 		}
 		k.sandboxReady = false
@@ -117,7 +117,7 @@ func (k *kubelet) restartKubelet(with *Kubelet) {
 	}
 }
 
-func (k *kubelet) containerEvent(e *Event, r Record) (happened bool) {
+func (k *kubelet) containerEvent(e *Event, r *Record) (happened bool) {
 	c := &k.ctrs[r.Container]
 	in := c.latest()
 	runs := in != nil && in.state == running

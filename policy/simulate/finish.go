@@ -1,10 +1,6 @@
 package simulate
 
-import (
-	"slices"
-
-	"github.com/podfate/podfate/policy"
-)
+import "github.com/podfate/podfate/policy"
 
 // finish describes the Pod as it is at the end.
 func (k *kubelet) finish() {
@@ -31,28 +27,27 @@ func (k *kubelet) finish() {
 			out.NextStart, out.Delay = max(k.syncAt, c.until), c.backoff
 		}
 	}
-	for code := range k.assumed {
-		r.Assumptions = append(r.Assumptions, code)
-	}
-	r.Assumptions = append(r.Assumptions, k.standing()...)
-	slices.Sort(r.Assumptions)
+	k.standing()
+	r.Assumptions = k.assumed
 }
 
-// standing returns the assumptions that follow from the scenario alone.
-func (k *kubelet) standing() (codes []string) {
+// standing notes the assumptions that follow from the scenario alone.
+func (k *kubelet) standing() {
 	t := &k.sc.Timing
-	if !t.KubeletSync && t.Detection == 0 {
-		codes = append(codes, "ideal_timing")
-	}
-	if t.KubeletSync && k.f.Minor >= 36 && t.Detection > 0 {
-		codes = append(codes, "relist_on_demand_not_modelled")
-	}
+	first := "first_restart_at_once"
 	if t.FirstRestart == FirstRestartDocumented {
-		codes = append(codes, "first_restart_as_documented")
-	} else {
-		codes = append(codes, "first_restart_at_once")
+		first = "first_restart_as_documented"
 	}
-	return append(codes, "images_present", "probes_pass", "sweep_at_even_seconds")
+	k.assume(first)
+	k.assume("images_present")
+	k.assume("probes_pass")
+	k.assume("sweep_at_even_seconds")
+	switch {
+	case !t.KubeletSync && t.Detection == 0:
+		k.assume("ideal_timing")
+	case t.KubeletSync && k.f.Minor >= 36 && t.Detection > 0:
+		k.assume("relist_on_demand_not_modelled")
+	}
 }
 
 func (k *kubelet) shown(c *container, s state) State {

@@ -47,7 +47,7 @@ type kubelet struct {
 	nextEvent int
 	res       Result
 	steps     int64
-	assumed   map[string]bool
+	assumed   []string // in the order of their codes
 	stopped   bool
 	search    search
 }
@@ -67,7 +67,7 @@ func Pod(sc *Scenario) *Result {
 func newKubelet(sc *Scenario) *kubelet {
 	k := &kubelet{
 		sc: sc, spec: sc.Spec, inits: len(sc.Spec.InitContainers), phase: policy.PodPending, syncAt: 0,
-		ctrs: make([]container, len(sc.Spec.InitContainers)+len(sc.Spec.Containers)), assumed: map[string]bool{},
+		ctrs: make([]container, len(sc.Spec.InitContainers)+len(sc.Spec.Containers)),
 	}
 	for i := range k.ctrs {
 		c := &k.ctrs[i]
@@ -123,13 +123,23 @@ func (k *kubelet) index(r policy.Ref) int {
 	return k.inits + r.Index
 }
 
-func (k *kubelet) record(r Record) {
+// record adds an entry to the timeline. It and note are not inlined: their calls are many, and the module is small.
+//
+//go:noinline
+func (k *kubelet) record(r *Record) {
 	if len(k.res.Timeline) >= MaxRecords {
 		k.exceed(LimitTimeline)
 		return
 	}
 	r.At = k.now
-	k.res.Timeline = append(k.res.Timeline, r)
+	k.res.Timeline = append(k.res.Timeline, *r)
+}
+
+// note records an entry that has nothing but a reason.
+//
+//go:noinline
+func (k *kubelet) note(event Kind, container int, reason string) {
+	k.record(&Record{Event: event, Container: container, Reason: reason})
 }
 
 func (k *kubelet) exceed(limit string) {
@@ -140,13 +150,26 @@ func (k *kubelet) exceed(limit string) {
 }
 
 // assume notes an assumption that this answer rests on.
-func (k *kubelet) assume(code string) { k.assumed[code] = true }
+//
+//go:noinline
+func (k *kubelet) assume(code string) {
+	i := 0
+	for i < len(k.assumed) && k.assumed[i] < code {
+		i++
+	}
+	if i < len(k.assumed) && k.assumed[i] == code {
+		return
+	}
+	k.assumed = append(k.assumed, "")
+	copy(k.assumed[i+1:], k.assumed[i:])
+	k.assumed[i] = code
+}
 
 // undecided ends the simulation here.
 func (k *kubelet) undecided(u Undecided) {
 	u.At = k.now
 	k.res.Undecided = append(k.res.Undecided, u)
-	k.record(Record{Event: UndecidedHere, Container: none, Reason: u.Reason})
+	k.note(UndecidedHere, none, u.Reason)
 	k.stopped = true
 }
 
@@ -306,7 +329,7 @@ func (k *kubelet) execute(p *plan) (changed bool) {
 	if p.createSandbox {
 		k.sandbox++
 		k.sandboxReady = true
-		k.record(Record{Event: SandboxCreated, Container: none})
+		k.note(SandboxCreated, none, "")
 		changed = true
 	}
 	for _, i := range p.startInit {
@@ -332,7 +355,7 @@ func (k *kubelet) stopPod(p *plan) (changed bool) {
 		reason = killSandbox
 	}
 	if p.createSandbox && k.sandbox > 0 {
-		k.record(Record{Event: SandboxChanged, Container: none})
+		k.note(SandboxChanged, none, "")
 	}
 	changed = k.killAll(reason) || k.sandboxReady
 	k.sandboxReady = false
@@ -377,7 +400,7 @@ func (k *kubelet) prune() {
 func (k *kubelet) kill(i int, reason string, restart bool) {
 	c := &k.ctrs[i]
 	in := c.latest()
-	k.record(Record{Event: Killing, Container: i, Reason: reason, WillRestart: restart})
+	k.record(&Record{Event: Killing, Container: i, Reason: reason, WillRestart: restart})
 	if in.state == running && in.exitAt <= k.now {
 		k.end(i, in.exitAt, in.code, in.reason)
 	} else {
@@ -389,7 +412,7 @@ func (k *kubelet) kill(i int, reason string, restart bool) {
 		k.assume("killed_at_once")
 	}
 	in.killedIn = k.serial
-	k.record(Record{Event: ExitedBy, Container: i, ExitCode: in.code, Reason: in.reason})
+	k.record(&Record{Event: ExitedBy, Container: i, ExitCode: in.code, Reason: in.reason})
 }
 
 // end makes the newest instance of container i an exited one.
@@ -444,7 +467,7 @@ func (k *kubelet) start(i int) bool {
 	c.backingOff, c.dirty = false, true
 	c.stats.Starts++
 	c.startRecord = len(k.res.Timeline)
-	k.record(Record{Event: Started, Container: i, RestartCount: max(in.attempt, k.apiRestarts(c, in.attempt))})
+	k.record(&Record{Event: Started, Container: i, RestartCount: max(in.attempt, k.apiRestarts(c, in.attempt))})
 	return true
 }
 
@@ -485,7 +508,7 @@ func (k *kubelet) backoffLets(i int, last *instance) bool {
 	if tell {
 		c.toldRefused = last.id
 		k.told = true
-		k.record(Record{Event: BackOff, Container: i, Until: until, Delay: e.Delay})
+		k.record(&Record{Event: BackOff, Container: i, Until: until, Delay: e.Delay})
 	}
 	return false
 }
@@ -503,7 +526,7 @@ func (k *kubelet) refuse(c *container) {
 // Source: getContainersToReset and SyncPod in pkg/kubelet/kuberuntime/kuberuntime_manager.go, Kubernetes v1.35 to
 // v1.37.
 func (k *kubelet) reset() (changed bool) {
-	k.record(Record{Event: RestartingAllContainers, Container: none})
+	k.note(RestartingAllContainers, none, "")
 	killed := false
 	for _, sources := range []bool{false, true} {
 		for n := range k.ctrs {
@@ -521,7 +544,7 @@ func (k *kubelet) reset() (changed bool) {
 			if k.f.Minor < 36 {
 				c.logs = 0
 			}
-			k.record(Record{Event: Removed, Container: i})
+			k.note(Removed, i, "")
 			changed = true
 		}
 	}
@@ -628,7 +651,7 @@ func (k *kubelet) exit(i int, at Millis, code int32, reason string) {
 	if why == "" {
 		r.Decision = &d
 	}
-	k.record(r)
+	k.record(&r)
 	if why != "" {
 		k.undecided(Undecided{Reason: why, Path: path, Event: -1})
 	}

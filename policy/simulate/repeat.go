@@ -155,7 +155,7 @@ func (k *kubelet) summarizeOne(i int) {
 				k.advance(c, m, int64(times), shift, 0)
 				r.RestartCount = c.attempts()
 				r.Starts = []Starts{{i, int64(times) * starts, r.RestartCount}}
-				k.record(r)
+				k.record(&r)
 				c.search.set = false
 				return
 			}
@@ -251,7 +251,7 @@ func (k *kubelet) skipAll(shift Millis) bool {
 		k.advance(c, c.mark, int64(times), shift, int64(times)*sandboxes)
 		r.Starts = append(r.Starts, Starts{i, int64(times) * moved, max(c.attempts(), c.api.restarts)})
 	}
-	k.record(r)
+	k.record(&r)
 	k.sandbox += int64(times) * sandboxes
 	if k.syncAt != never {
 		k.syncAt += times * shift

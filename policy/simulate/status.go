@@ -20,10 +20,12 @@ const (
 	messageInitInferred = "Unable to get init container status from container runtime and pod has been initialized, treat it as exited normally"
 )
 
+//go:noinline
 func waitingState(reason, message string) state {
 	return state{kind: policy.StateWaiting, reason: reason, message: message, started: never, finished: never}
 }
 
+//go:noinline
 func terminatedState(code int32, reason, message string) state {
 	return state{kind: policy.StateTerminated, code: code, reason: reason, message: message, started: never, finished: never}
 }
@@ -350,12 +352,13 @@ func (k *kubelet) updateInitialized() {
 	k.initialized = true
 }
 
+//go:noinline
 func (k *kubelet) setPhase(p policy.PodPhase, reason, message string) {
 	if p == k.phase && reason == k.reason {
 		return
 	}
 	if p != k.phase {
-		k.record(Record{Event: PhaseChanged, Container: none, From: k.phase, To: p, Reason: reason})
+		k.record(&Record{Event: PhaseChanged, Container: none, From: k.phase, To: p, Reason: reason})
 	}
 	k.phase, k.reason, k.message = p, reason, message
 }
