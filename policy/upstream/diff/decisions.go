@@ -70,6 +70,9 @@ func (d *decider) container(r policy.Ref) {
 		if d.g.oneIn(16) {
 			d.trace(r, exit, want)
 		}
+		if r.Kind == policy.InitContainer && want.action != policy.RestartAllContainers {
+			d.plan(r, exit, got)
+		}
 	}
 }
 
@@ -173,6 +176,18 @@ func (a alternatives) decidedBy(code int32, rulesOn bool) string {
 		return "container"
 	}
 	return "rule"
+}
+
+// plan compares the decision about an init container with the kubelet's plan for it.
+func (d *decider) plan(r policy.Ref, e policy.Exit, got policy.Decision) {
+	plan, known := d.real.PlanInit(r, e.Code, e.OOMKilled)
+	if !known {
+		return
+	}
+	d.c.planned++
+	if ours := (InitPlan{Start: got.Action == policy.Restart, KillPod: got.PodFails}); ours != plan {
+		d.c.differ(d.t, d.shown, fmt.Sprintf("%s\nplan of container %s, exit %+v", d.what, r.Path(), e), fmt.Sprintf("%+v", ours), fmt.Sprintf("%+v", plan))
+	}
 }
 
 // trace checks that each rule that was looked at has the result that the real function gives it alone.

@@ -25,6 +25,16 @@ type Release interface {
 
 	// Backoff returns the kubelet's restart back-off with a clock of its own, at the instant 0.
 	Backoff(initial, most policy.Millis) Backoff
+
+	// CrashLoop is newCrashLoopBackOff after maxContainerRestartPeriod, "" if it is not set, was decoded, defaulted and
+	// validated under the gates of the process; known is false if the kubelet is not linked.
+	CrashLoop(maxContainerRestartPeriod string) (s CrashLoop, known bool)
+}
+
+// CrashLoop is how a kubelet sets up its restart back-off.
+type CrashLoop struct {
+	Errors       []string // about this setting; the kubelet would not start
+	Initial, Max policy.Millis
 }
 
 // Admission is the end of a create request.
@@ -59,10 +69,17 @@ type Pod interface {
 	// ShouldRestartAll is ShouldAllContainersRestart in the same situation; false in a release without it.
 	ShouldRestartAll(c policy.Ref, code int32) bool
 
+	// PlanInit is what computeInitContainerActions does about init container c, exited with code and, if oom is true,
+	// the reason OOMKilled, when no other container has a status; known is false if the kubelet is not linked.
+	PlanInit(c policy.Ref, code int32, oom bool) (p InitPlan, known bool)
+
 	// With returns a copy of the Pod in which the Pod's policy is pod, if that is not "", and that of container c is
 	// own, if that is not "".
 	With(pod policy.RestartPolicy, c policy.Ref, own policy.RestartPolicy) Pod
 }
+
+// InitPlan is what happens to an init container.
+type InitPlan struct{ Start, KillPod bool }
 
 // Gate is what a release says about a feature gate.
 type Gate struct {

@@ -32,10 +32,15 @@ func Run(t *testing.T, r Release) {
 	t.Run("decisions", func(t *testing.T) { c.decisions(t, s.cases*100) })
 	t.Run("validation", func(t *testing.T) { c.validation(t, s.cases) })
 	t.Run("back-off", func(t *testing.T) { c.backoffs(t, s.cases/10) })
+	t.Run("kubelet configuration", func(t *testing.T) { c.crashLoops(t, s.cases/10) })
 	t.Run("intended differences", c.intended)
-	fmt.Printf("%s%s: %d decisions, %d manifests (%d with faults, %d with dropped fields), %d back-off sequences, %d gate settings, %d differences, seed %d, %s\n",
+	kubelet := ""
+	if c.configured > 0 {
+		kubelet = fmt.Sprintf("%d init plans, %d kubelet configurations, ", c.planned, c.configured)
+	}
+	fmt.Printf("%s%s: %d decisions, %d manifests (%d with faults, %d with dropped fields), %d back-off sequences, %d gate settings, %s%d differences, seed %d, %s\n",
 		SummaryPrefix, policy.VersionName(r.Minor()), c.decided, c.validated, c.faulty, c.dropping, c.sequences, c.gateSettings,
-		c.differences, c.seed, time.Since(start).Round(time.Second/10))
+		kubelet, c.differences, c.seed, time.Since(start).Round(time.Second/10))
 }
 
 type runSettings struct {
@@ -68,6 +73,8 @@ type comparison struct {
 	seed    uint64
 
 	decided, validated, faulty, dropping, sequences, gateSettings int
+
+	planned, configured int // with the kubelet only
 
 	differences int
 }

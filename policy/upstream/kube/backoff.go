@@ -44,3 +44,11 @@ func (b *backoff) InBackOffSince(finished policy.Millis) bool {
 func (b *backoff) Next(finished policy.Millis) { b.b.Next(key, instant(finished)) }
 func (b *backoff) Delay() policy.Millis        { return policy.Millis(b.b.Get(key) / time.Millisecond) }
 func (b *backoff) GC()                         { b.b.GC() }
+
+// CrashLoop implements diff.Release.
+func (r *Release) CrashLoop(period string) (diff.CrashLoop, bool) {
+	if linked.crashLoop == nil {
+		return diff.CrashLoop{}, false
+	}
+	return linked.crashLoop(period), true
+}

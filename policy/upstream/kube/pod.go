@@ -100,3 +100,15 @@ func (p *kubeletPod) With(podPolicy policy.RestartPolicy, r policy.Ref, own poli
 	}
 	return c
 }
+
+// PlanInit implements diff.Pod.
+func (p *kubeletPod) PlanInit(r policy.Ref, code int32, oom bool) (diff.InitPlan, bool) {
+	if linked.planInit == nil {
+		return diff.InitPlan{}, false
+	}
+	s := &kubecontainer.Status{Name: p.container(r).Name, State: kubecontainer.ContainerStateExited, ExitCode: int(code)}
+	if oom {
+		s.Reason = "OOMKilled"
+	}
+	return linked.planInit(p.pod, r.Index, s), true
+}
