@@ -205,7 +205,7 @@ func (f *Features) unknownGate(s GateSetting) FieldError {
 			fault.Allowed = append(fault.Allowed, g.Name)
 		}
 		known = known || g.Name == s.Name
-		if g.Name != s.Name && strings.EqualFold(g.Name, s.Name) {
+		if g.Name != s.Name && equalFold(g.Name, s.Name) {
 			fault.Detail = "gate names are case-sensitive: " + g.Name
 		}
 	}

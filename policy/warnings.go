@@ -3,7 +3,6 @@ package policy
 import (
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // The codes of warnings: what the API server accepts and still cannot work, or not as it seems.
@@ -78,7 +77,7 @@ func (l *linter) warn(path string, code FaultCode, detail, source string) {
 // wrongCase warns about a value that is right but for case.
 func (l *linter) wrongCase(path, value string, allowed ...string) {
 	for _, a := range allowed {
-		if a != value && strings.EqualFold(a, value) {
+		if a != value && equalFold(a, value) {
 			l.warn(path, WarnWrongCase, "values are case-sensitive: "+strconv.Quote(a), sourceValidate)
 			l.found[len(l.found)-1].Allowed = []string{a}
 		}
@@ -335,8 +334,7 @@ func (l *linter) universe(c *Container) universe {
 			}
 		}
 	}
-	slices.Sort(u.far)
-	u.far = slices.Compact(u.far)
+	u.far = sortedSet(u.far)
 	u.n += len(u.far) + 1
 	return u
 }
@@ -421,4 +419,15 @@ func (s codeSet) minusOne(i int) codeSet {
 	r := slices.Clone(s)
 	r[i/64] &^= 1 << (i % 64)
 	return r
+}
+
+// sortedSet returns the values in ascending order, each once.
+func sortedSet(values []int32) []int32 {
+	set := make([]int32, 0, len(values))
+	for _, i := range Order(len(values), func(i, j int) bool { return values[i] < values[j] }) {
+		if n := len(set); n == 0 || set[n-1] != values[i] {
+			set = append(set, values[i])
+		}
+	}
+	return set
 }

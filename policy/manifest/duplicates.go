@@ -1,8 +1,6 @@
 package manifest
 
 import (
-	"slices"
-
 	"github.com/podfate/podfate/policy"
 )
 
@@ -72,12 +70,10 @@ func (v Value) repeats() []repeat {
 		again  bool
 	}
 	all := make([]named, 0, v.Len())
-	order := make([]int, 0, v.Len())
 	for m := v.First(); m.Exists(); m = m.Next() {
-		order = append(order, len(order))
 		all = append(all, named{name: m.Key(), member: m})
 	}
-	order = sorted(order, func(i, j int) bool { return all[i].name < all[j].name })
+	order := policy.Order(len(all), func(i, j int) bool { return all[i].name < all[j].name })
 	for i, n := range order {
 		all[n].first = n
 		if i > 0 && all[n].name == all[order[i-1]].name {
@@ -94,29 +90,6 @@ func (v Value) repeats() []repeat {
 	return found
 }
 
-// sorted returns order sorted, equal elements as they stood, in n log n steps whatever the order was. The sort of
-// package slices would take 30 KB of the module for each type.
-func sorted(order []int, less func(i, j int) bool) []int {
-	out := make([]int, len(order))
-	for width := 1; width < len(order); width *= 2 {
-		for from := 0; from < len(order); from += 2 * width {
-			middle, end := min(from+width, len(order)), min(from+2*width, len(order))
-			i, j := from, middle
-			for k := from; k < end; k++ {
-				if j == end || i < middle && !less(order[j], order[i]) {
-					out[k] = order[i]
-					i++
-				} else {
-					out[k] = order[j]
-					j++
-				}
-			}
-		}
-		order, out = out, order
-	}
-	return order
-}
-
 func (v Value) repeatsOfFew() []repeat {
 	var found []repeat
 	var seen uint64 // one bit for each name so far: without a clash there is nothing to compare
@@ -128,13 +101,23 @@ func (v Value) repeatsOfFew() []repeat {
 		}
 		for first := v.First(); first != m; first = first.Next() {
 			if first.Key() == m.Key() {
-				again := slices.ContainsFunc(found, func(r repeat) bool { return r.first == first })
+				again := repeated(found, first)
 				found = append(found, repeat{m, first, again})
 				break
 			}
 		}
 	}
 	return found
+}
+
+// repeated reports whether one of found repeats first.
+func repeated(found []repeat, first Value) bool {
+	for _, r := range found {
+		if r.first == first {
+			return true
+		}
+	}
+	return false
 }
 
 // nameBit returns one of 64 bits for the name of member v, or all of them for a name with escapes.

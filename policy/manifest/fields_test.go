@@ -197,8 +197,8 @@ func TestCheckFieldsIsBounded(t *testing.T) {
 		{"exactly the limit", inPod(`"overhead":{` + members(policy.MaxFaults, "5x") + `}`), policy.MaxFaults, 0},
 		{"one more", inPod(`"overhead":{` + members(policy.MaxFaults+1, "5x") + `}`), policy.MaxFaults + 1, 0},
 		{"40 000 numbers in texts", inPod(`"containers":[{"restartPolicyRules":[{"exitCodes":{"values":["1"` + strings.Repeat(`,"1"`, 40_000) + `]}}]}]`), policy.MaxFaults + 1, 0},
-		{"30 000 unknown fields", `{` + members(30_000, "") + `}`, 0, policy.MaxFaults + 1},
-		{"60 000 repeated fields", `{"spec":{}` + strings.Repeat(`,"spec":{}`, 60_000) + `}`, 0, 1},
+		{"as many unknown fields as an object may have", `{` + members(policy.MaxMembers, "") + `}`, 0, policy.MaxFaults + 1},
+		{"as many repeated fields", `{"spec":{}` + strings.Repeat(`,"spec":{}`, policy.MaxMembers-1) + `}`, 0, 1},
 		{"long names and texts", inPod(`"` + long + `":1,"overhead":{"` + long + `":"` + long + `","` + long + `":[]},"hostname":5,"terminationGracePeriodSeconds":"` + long + `"`), 4, 2},
 		{"long times and durations", `{"status":{"startTime":"` + long + `"},"metadata":{"deletionTimestamp":"` + long + `"}}`, 2, 0},
 	}

@@ -125,18 +125,17 @@ func nearest(names []string, name string, n int) []string {
 	if len(name) > longest {
 		return nil
 	}
-	edits := make([]int, len(names))
-	var order []int
-	for i, c := range names {
-		edits[i] = editDistance(name, c)
-		if edits[i] <= max(len(name), len(c))/2 || containsFold(c, name) {
-			order = append(order, i)
+	var near []string
+	var edits []int
+	for _, c := range names {
+		if d := editDistance(name, c); d <= max(len(name), len(c))/2 || containsFold(c, name) {
+			near, edits = append(near, c), append(edits, d)
 		}
 	}
-	order = sorted(order, func(i, j int) bool { return edits[i] < edits[j] })
+	order := policy.Order(len(near), func(i, j int) bool { return edits[i] < edits[j] })
 	var out []string
 	for _, i := range order[:min(n, len(order))] {
-		out = append(out, names[i])
+		out = append(out, near[i])
 	}
 	return out
 }

@@ -357,7 +357,10 @@ func TestDuplicates(t *testing.T) {
 			}
 		})
 	}
-	if got := len(parse(t, "{\"x\":1"+strings.Repeat(`,"x":1`, 100_000)+"}").Duplicates(manifest.Value{})); got != policy.MaxFaults+1 {
+	if _, err := manifest.Parse([]byte("{\"x\":1" + strings.Repeat(`,"x":1`, policy.MaxMembers) + "}")); err == nil || err.Limit != manifest.LimitMembers {
+		t.Errorf("one name too many: %v", err)
+	}
+	if got := len(parse(t, "{\"x\":1"+strings.Repeat(`,"x":1`, policy.MaxMembers-1)+"}").Duplicates(manifest.Value{})); got != policy.MaxFaults+1 {
 		t.Errorf("%d duplicates, the list should end before", got)
 	}
 }

@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/podfate/podfate/policy"
@@ -84,7 +83,11 @@ func (c *call) failOnFaults() bool {
 	if len(c.faults) == 0 {
 		return false
 	}
-	slices.SortStableFunc(c.faults, func(a, b located) int { return a.offset - b.offset })
+	unsorted := c.faults
+	c.faults = make([]located, 0, len(unsorted))
+	for _, i := range policy.Order(len(unsorted), func(i, j int) bool { return unsorted[i].offset < unsorted[j].offset }) {
+		c.faults = append(c.faults, unsorted[i])
+	}
 	code := policy.EventInvalid
 	for _, f := range c.faults {
 		if f.group == policy.UnsupportedVersion || f.group == policy.ManifestInvalid && code == policy.EventInvalid {
