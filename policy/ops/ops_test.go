@@ -9,6 +9,7 @@ import (
 	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/ops"
 	"github.com/podfate/podfate/policy/policytest"
+	"github.com/podfate/podfate/policy/simulate"
 )
 
 // Operation numbers are part of the ABI: they may be added to, never changed.
@@ -60,6 +61,10 @@ func TestErrors(t *testing.T) {
 		{"too many values", 2, `{` + pod(rules(1, policy.MaxValues+1)) + `}`, policy.LimitExceeded, "values"},
 		{"too many exits", 3, `{` + pod(rules(1, 1)) + `,` + exits(policy.MaxExits+1) + `}`, policy.LimitExceeded, "exits"},
 		{"too much to explain", 3, `{` + pod(rules(20, 255)) + `,` + exits(9999) + `}`, policy.BudgetExceeded, "steps"},
+		{"too many events", 4, `{` + pod(rules(1, 1)) + `,"events":[` + strings.TrimSuffix(strings.Repeat(`{},`, simulate.MaxEvents+1), ",") + `]}`, policy.LimitExceeded, "events"},
+		{"too many runs", 4, `{` + pod(rules(1, 1)) + `,"runs":{"a":[` + strings.TrimSuffix(strings.Repeat(`{},`, simulate.MaxRuns+1), ",") + `]}}`, policy.LimitExceeded, "runs"},
+		{"too long a timeline", 4, `{` + pod(rules(1, 1)) + `,"until":"24h","cluster":{"kubeletConfiguration":{"crashLoopBackOff":{"maxContainerRestartPeriod":"1s"}}},"runs":{"a":[` +
+			strings.TrimSuffix(strings.Repeat(`{"for":"1ms","exitCode":1},{"for":"2ms","exitCode":1},`, 5000), ",") + `]}}`, policy.LimitExceeded, "timeline"},
 		{"answer too large", 3, `{` + pod(rules(20, 1)) + `,` + exits(9999) + `}`, policy.LimitExceeded, "outputBytes"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -151,7 +151,9 @@ func (k *kubelet) containerEvent(e *Event, r *Record) (happened bool) {
 		k.record(r)
 		return false
 	}
-	k.record(r)
+	if e.Type != EventExited { // the exit itself says it
+		k.record(r)
+	}
 	switch e.Type {
 	case EventLivenessFailed:
 		in.livenessFailed, in.killCode = true, e.ExitCode

@@ -173,8 +173,14 @@ func (k *kubelet) undecided(u Undecided) {
 	k.stopped = true
 }
 
-// loop goes from instant to instant until the horizon.
+// loop goes from instant to instant until the horizon. What happens at the first instant happens to a Pod that runs,
+// unless it is something that keeps it from running.
 func (k *kubelet) loop() {
+	k.killCode = KilledExitCode
+	if e := k.sc.Events; len(e) == 0 || e[0].At > 0 || !e[0].Outside {
+		k.settle()
+		k.summarize()
+	}
 	for !k.stopped {
 		t, sync := k.next()
 		if t > k.sc.Until {
@@ -189,9 +195,7 @@ func (k *kubelet) loop() {
 		if !k.terminated && (sync || noticed || happened) {
 			k.settle()
 		}
-		if !k.stopped && !k.terminated {
-			k.summarize()
-		}
+		k.summarize()
 	}
 	if !k.stopped {
 		k.now = k.sc.Until

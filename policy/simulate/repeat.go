@@ -63,10 +63,7 @@ func (k *kubelet) podState() podMark {
 
 // summarize counts the rounds that would follow unchanged instead of playing them.
 func (k *kubelet) summarize() {
-	if k.sc.writeOut {
-		return
-	}
-	if len(k.started) == 0 {
+	if len(k.started) == 0 || k.stopped || k.terminated || k.sc.writeOut {
 		return
 	}
 	if !k.independent() {
