@@ -25,10 +25,10 @@ func TestWriter(t *testing.T) {
 	w.End()
 	w.Raw([]byte(`{"r":1}`))
 	w.End()
-	w.Key("<b>")
+	w.Key("b")
 	w.Bool(false)
 	w.End()
-	want := `{"a":-42,"list":["x[","y:",true,null,{},[],{"r":1}],"\u003cb\u003e":false}`
+	want := `{"a":-42,"list":["x[","y:",true,null,{},[],{"r":1}],"b":false}`
 	if got := string(w.Bytes()); got != want || w.Len() != len(want) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -126,7 +126,7 @@ func (c *call) writeCluster(cl cluster) {
 	c.w.Key("cluster")
 	c.w.Object()
 	c.w.Key("version")
-	c.w.String(policy.VersionName(cl.features.Minor))
+	c.w.Word(policy.VersionName(cl.features.Minor))
 	c.w.Key("featureGates")
 	c.w.Object()
 	for _, g := range policy.Gates() {

@@ -206,9 +206,9 @@ func (c *call) writeDecision(o *policy.Object, cl cluster, e exit) {
 		w.Key("path")
 		at.write(w, s.Level, s.Rule)
 		w.Key("result")
-		w.String(string(s.Result))
+		w.Word(string(s.Result))
 		w.Key("code")
-		w.String(string(s.Code))
+		w.Word(string(s.Code))
 		optional(w, "ignored", string(s.Ignored))
 		w.End()
 	}
@@ -218,9 +218,9 @@ func (c *call) writeDecision(o *policy.Object, cl cluster, e exit) {
 
 func writeOutcome(w *manifest.Writer, at paths, d policy.Decision) {
 	w.Key("action")
-	w.String(string(d.Action))
+	w.Word(string(d.Action))
 	w.Key("because")
-	w.String(string(d.Because))
+	w.Word(string(d.Because))
 	if d.PodFails {
 		w.Key("podFails")
 		w.Bool(true)
@@ -228,10 +228,10 @@ func writeOutcome(w *manifest.Writer, at paths, d policy.Decision) {
 	w.Key("decidedBy")
 	w.Object()
 	w.Key("level")
-	w.String(string(d.Level))
+	w.Word(string(d.Level))
 	w.Key("path")
 	if d.Level == policy.LevelDefault && (d.Because == policy.BecauseAlways || d.Because == policy.BecauseUnknownPodPolicy) {
-		w.String(at.pod)
+		w.Word(at.pod)
 	} else {
 		at.write(w, d.Level, int(d.Matched))
 	}
@@ -258,9 +258,9 @@ func (p paths) write(w *manifest.Writer, level policy.Level, rule int) {
 	case policy.LevelContainer:
 		w.Text(p.container, ".restartPolicy")
 	case policy.LevelPod:
-		w.String(p.pod)
+		w.Word(p.pod)
 	default:
-		w.String(p.container)
+		w.Word(p.container)
 	}
 }
 
