@@ -279,6 +279,43 @@ func TestWithoutScripts(t *testing.T) {
 	p.clean(t)
 }
 
+// TestTimeline asks what becomes of the Pod over time: once of the server alone, once of the browser, which must draw the
+// same.
+func TestTimeline(t *testing.T) {
+	origin := serve(t)
+	p := open(t, origin)
+	const drawn = `document.querySelector('#reply svg.timeline').outerHTML`
+	address := origin + "/?example=rule-until-another-code"
+	call(t, p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	call(t, p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 320, Height: 900, DeviceScaleFactor: 1, Mobile: true})
+	p.run(t, chromedp.Navigate(address))
+	if text := p.reply(t); !strings.Contains(text, "Failed after 1m55s, 4 restarts") || !strings.Contains(text, "waits 40s, until 1m50s") {
+		t.Errorf("the server's page answers %q", text)
+	}
+	if content := call(t, p, page.GetLayoutMetrics, cdp.Empty{}).CSSContentSize; content.Width > 320 {
+		t.Errorf("the page is %v pixels wide in a window of 320", content.Width)
+	}
+	server := p.eval(t, drawn)
+
+	call(t, p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: false})
+	p.run(t, chromedp.Navigate(address))
+	p.until(t, "the module answers in the browser", answered)
+	p.until(t, "the table", `document.querySelectorAll('#reply tbody tr').length === 16`)
+	if browser := p.eval(t, drawn); browser != server {
+		t.Errorf("the browser draws\n%s\nthe server\n%s", browser, server)
+	}
+	if hidden := p.eval(t, `document.querySelector('#reply svg').getAttribute('aria-hidden')`); hidden != "true" {
+		t.Errorf("the drawing is read out besides the table")
+	}
+	p.run(t, chromedp.Evaluate[chromedp.Void](`document.getElementById('exits').value = ''`), chromedp.Focus(chromedp.CSS("#exits")),
+		chromedp.SendKeys(chromedp.CSS("#exits"), "main: 3@10s forever until 168h"+kb.Enter))
+	p.until(t, "a week", says("Still Running after 168h"))
+	p.until(t, "the drawing of a week", `document.querySelectorAll('#reply svg .again').length === 1`)
+	p.run(t, chromedp.SendKeys(chromedp.CSS("#exits"), " oops"+kb.Enter))
+	p.until(t, "the fault", says("is not CODE@TIME"))
+	p.clean(t)
+}
+
 // TestHostileText puts markup and marks that turn text around into every name; nothing of it may run or hide.
 func TestHostileText(t *testing.T) {
 	origin := serve(t)

@@ -44,13 +44,23 @@ func request(t *testing.T, f views.Form) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exits, fault := f.ParseExits()
-	if fault != nil {
-		t.Fatal(fault.Detail)
-	}
 	members := map[string]any{"manifest": json.RawMessage(manifest), "cluster": map[string]any{"version": f.Version}}
-	if len(exits) > 0 {
-		members["exits"] = exits
+	if f.Operation() == "simulate" {
+		added, fault := f.ParseRuns()
+		if fault != nil {
+			t.Fatal(fault.Detail)
+		}
+		for name, value := range added {
+			members[name] = value
+		}
+	} else {
+		exits, fault := f.ParseExits()
+		if fault != nil {
+			t.Fatal(fault.Detail)
+		}
+		if len(exits) > 0 {
+			members["exits"] = exits
+		}
 	}
 	text, err := json.Marshal(members)
 	if err != nil {
@@ -61,15 +71,16 @@ func request(t *testing.T, f views.Form) string {
 
 // wanted are the outcomes of the examples: what their titles promise.
 var wanted = map[string]string{
-	"restart-on-exit-codes":  "main exits 42 → Restart",
-	"try-once-init":          "3 exits: 1 Restart, 2 Stop",
-	"two-policies":           "2 exits: 1 Restart, 1 Stop",
-	"kep-5307":               "2 exits: 1 Restart, 1 Stop",
-	"restart-all-containers": "3 exits: 1 Restart, 1 RestartAllContainers, 1 Stop",
-	"gate-off":               "main exits 42 → Stop",
-	"kep-5307-proposal":      "Kubernetes 1.37 refuses this manifest",
-	"wrong-case":             "Kubernetes 1.37 refuses this manifest",
-	"rules-without-policy":   "Kubernetes 1.37 refuses this manifest",
+	"restart-on-exit-codes":   "main exits 42 → Restart",
+	"try-once-init":           "3 exits: 1 Restart, 2 Stop",
+	"rule-until-another-code": "Failed after 1m55s, 4 restarts",
+	"two-policies":            "2 exits: 1 Restart, 1 Stop",
+	"kep-5307":                "2 exits: 1 Restart, 1 Stop",
+	"restart-all-containers":  "3 exits: 1 Restart, 1 RestartAllContainers, 1 Stop",
+	"gate-off":                "main exits 42 → Stop",
+	"kep-5307-proposal":       "Kubernetes 1.37 refuses this manifest",
+	"wrong-case":              "Kubernetes 1.37 refuses this manifest",
+	"rules-without-policy":    "Kubernetes 1.37 refuses this manifest",
 }
 
 func TestExamples(t *testing.T) {
@@ -110,7 +121,7 @@ func cases(t *testing.T) []asked {
 		t.Fatal(err)
 	}
 	for _, c := range scenarios {
-		if c.Operation.Name == "validate" || c.Operation.Name == "decide" {
+		if name := c.Operation.Name; name == "validate" || name == "decide" || name == "simulate" {
 			list = append(list, ask(t, c.Operation.Name, string(c.Request)))
 		}
 	}
@@ -132,6 +143,14 @@ func cases(t *testing.T) []asked {
 		asked{"decide", `{}`, `{"error":{"code":"NEW_CODE","num":99,"message":"<b>"}}`},
 		asked{"decide", `{}`, `{"decisions":[{"container":"c","exitCode":1,"action":"Explode","because":"new_reason","decidedBy":{"level":"moon","path":"x"},` +
 			`"trace":[{"path":"x","result":"new_result","code":"new_code","ignored":"new_ignored"}]}],"dropped":[],"warnings":[{"path":"","code":"c","detail":"d"}],"cluster":{"version":"9"}}`},
+		ask(t, "simulate", `{"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":`+string(quoted)+`},"spec":{"containers":[{"name":"a","image":"i"}]}},`+
+			`"runs":{"a":[{"for":"1500ms","exitCode":7,"reason":`+string(quoted)+`,"times":9},{"for":"0s","exitCode":137,"times":250}]},"until":"400h"}`),
+		ask(t, "simulate", `{"manifest":`+manifest+`,"runs":{`+string(quoted)+`:[{"for":"x","exitCode":1}]},"until":"-1s"}`),
+		asked{"simulate", `{}`, strings.ReplaceAll(`{"untilMillis":90000,"timeline":[{"atMillis":0,"container":X,"event":"Started"},{"atMillis":1,"container":X,"event":X,"reason":X,"ignored":X},`+
+			`{"atMillis":2,"container":X,"event":"Exited"},{"atMillis":2,"pod":X,"event":"PhaseChanged","from":X,"to":X},`+
+			`{"atMillis":9,"container":X,"event":"Repeated","times":3,"sinceMillis":2,"everyMillis":1,"untilMillis":70000}],"pod":{"status":{"phase":X}},`+
+			`"containers":[{"container":X,"starts":1,"restarts":1,"ranMillis":5,"nextStartMillis":0,"delayMillis":1}],"undecided":[{"atMillis":3,"reason":X,"path":"events[0]"}],`+
+			`"assumptions":[X],"dropped":[],"warnings":[],"cluster":{"version":"1.37"}}`, "X", string(quoted))},
 		asked{"validate", `{}`, `{"valid":true,"faults":[],"dropped":[],"warnings":[],"cluster":{"version":"1.37"}}`},
 	)
 	return list
@@ -158,7 +177,7 @@ func read(t *testing.T, q asked) *views.Answer {
 
 var (
 	space     = regexp.MustCompile(`\s+`)
-	nextBlock = regexp.MustCompile(` ?(</?(?:div|p|h3|ol|ul|li|table|thead|tbody|tr|th|td|details|summary)(?: [^>]*)?>) ?`)
+	nextBlock = regexp.MustCompile(` ?(</?(?:div|p|h3|ol|ul|li|table|thead|tbody|tr|th|td|details|summary|svg|title|path|text)(?: [^>]*)?>) ?`)
 	inEnd     = regexp.MustCompile(` (</(?:span|a)>)`)
 )
 
@@ -220,7 +239,7 @@ func firstDifference(a, b string) int {
 
 func TestHostileTextStaysText(t *testing.T) {
 	tag := regexp.MustCompile(`</?(\w+)`)
-	allowed := " div p h3 ol ul li table thead tbody tr th td details summary span a b code "
+	allowed := " div p h3 ol ul li table thead tbody tr th td details summary span a b code svg title path text "
 	for _, q := range cases(t) {
 		html := rendered(t, q)
 		for _, m := range tag.FindAllStringSubmatch(html, -1) {

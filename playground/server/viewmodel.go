@@ -37,7 +37,7 @@ func (s *Server) pageModel(r *http.Request, form views.Form) (views.Page, error)
 // answerForm asks what form asks.
 func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Answer, error) {
 	name := form.Operation()
-	exits, fault := form.ParseExits()
+	added, fault := overrides(form)
 	if fault != nil {
 		return views.Refuse(name, fault), nil
 	}
@@ -45,7 +45,7 @@ func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Answer
 	if !known {
 		return nil, refuse(codeInternal, "the page asks for operation %q", name)
 	}
-	request, err := s.readText(ctx, []byte(form.Manifest), overrides(form, exits))
+	request, err := s.readText(ctx, []byte(form.Manifest), added)
 	if err != nil {
 		return refusedAnswer(name, nil, err)
 	}
@@ -78,7 +78,7 @@ func inManifest(path string) string {
 }
 
 // overrides is what the controls of the form add to the text.
-func overrides(form views.Form, exits []views.Exit) schema.Overrides {
+func overrides(form views.Form) (schema.Overrides, *views.Fault) {
 	o := schema.Overrides{Version: form.Version, FieldValidation: form.Validation}
 	for name, value := range form.Gates {
 		if o.FeatureGates == nil {
@@ -86,10 +86,16 @@ func overrides(form views.Form, exits []views.Exit) schema.Overrides {
 		}
 		o.FeatureGates[name] = value == "true"
 	}
+	if form.Operation() == "simulate" {
+		var fault *views.Fault
+		o.Members, fault = form.ParseRuns()
+		return o, fault
+	}
+	exits, fault := form.ParseExits()
 	for _, e := range exits {
 		o.Exits = append(o.Exits, schema.Exit{Container: e.Container, ExitCode: e.ExitCode, Reason: e.Reason})
 	}
-	return o
+	return o, fault
 }
 
 // viewModule returns what describe says; the engine is asked once.

@@ -92,6 +92,8 @@ func TestScriptsNeedNoMoreThanTheirPolicyAllows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		// The name of SVG looks like an address; nothing is loaded from there.
+		content = bytes.Replace(content, []byte(`"http://www.w3.org/2000/svg"`), nil, 1)
 		for _, word := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "importScripts", "http://", "localStorage", "document.cookie"} {
 			if strings.Contains(string(content), word) {
 				t.Errorf("%s contains %s", name, word)

@@ -34,6 +34,16 @@ func ReadAnswer(operation string, request, answer []byte, locate Locator) (*Answ
 	for i := range a.Decisions {
 		r.decision(&a.Decisions[i])
 	}
+	for i := range a.Timeline {
+		if by := &a.Timeline[i].DecidedBy; by.Path != "" {
+			r.place(by.Path, &by.Place)
+		}
+	}
+	for i := range a.Undecided {
+		if u := &a.Undecided[i]; u.Path != "" && control(u.Path) == "" {
+			r.place(u.Path, &u.Place)
+		}
+	}
 	for i := range a.Faults {
 		r.fault(&a.Faults[i])
 	}
@@ -151,7 +161,7 @@ func quoteValues(v any) string {
 // control returns the id of the form's control that path of the request speaks of, "" for a path of the manifest.
 func control(path string) string {
 	switch {
-	case path == "exits" || strings.HasPrefix(path, "exits["):
+	case path == "exits" || strings.HasPrefix(path, "exits["), path == "runs", strings.HasPrefix(path, "runs."), strings.HasPrefix(path, "runs["), path == "until":
 		return "exits"
 	case path == "cluster.version":
 		return "version"

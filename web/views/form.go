@@ -1,7 +1,10 @@
 package views
 
 import (
+	"bytes"
+	"encoding/json"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -31,12 +34,15 @@ func ReadForm(v url.Values) Form {
 	return f
 }
 
-// Operation is the operation that answers f: decide if there are exits, else validate.
+// Operation is the operation that answers f: simulate if there are runs, decide if there are exits, else validate.
 func (f Form) Operation() string {
-	if strings.TrimSpace(f.Exits) == "" {
-		return "validate"
+	switch {
+	case strings.Contains(f.Exits, "@"):
+		return "simulate"
+	case len(exitWords(f.Exits)) > 0:
+		return "decide"
 	}
-	return "decide"
+	return "validate"
 }
 
 // Exit is one entry of the field exits. Its JSON is that of the member exits of a decide request.
@@ -71,6 +77,103 @@ func (f Form) ParseExits() ([]Exit, *Fault) {
 		exits = append(exits, Exit{name, int32(n), reason})
 	}
 	return exits, nil
+}
+
+// run is one entry of the member runs of a simulate request.
+type run struct {
+	For      string `json:"for"`
+	ExitCode int32  `json:"exitCode"`
+	Reason   string `json:"reason,omitempty"`
+	Times    any    `json:"times,omitempty"` // a number or "forever"
+}
+
+var (
+	runWord   = regexp.MustCompile(`^(?:([^@:=]+)[:=])?(-?\d+)(?::([^@]*))?@(.+)$`)
+	nameWord  = regexp.MustCompile(`^([^@:=]+)[:=]$`)
+	timesWord = regexp.MustCompile(`^[x×](\d{1,10})$`)
+)
+
+// ParseRuns reads the other shorthand of f.Exits, that of runs over time: main: 3@10s x4, 1@5s until 2h. A word is
+// NAME: for the runs behind it, CODE@TIME or CODE:REASON@TIME for one run, xN or forever for how often the run before
+// is taken, or until and a time. It returns the members runs and until of a request as JSON; times are for the operation
+// to check. The fault's path is exits[i], counted in words.
+//
+// The browser reads the same shorthand with parseRuns; testdata/runs.json holds both together.
+func (f Form) ParseRuns() (map[string]json.RawMessage, *Fault) {
+	var names []string // in their order
+	tapes := map[string][]run{}
+	name, until, count := "", "", 0
+	words := exitWords(f.Exits)
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		refuse := func(detail string) (map[string]json.RawMessage, *Fault) {
+			return nil, &Fault{Path: "exits[" + strconv.Itoa(i) + "]", Code: "bad_format", Detail: detail}
+		}
+		if m := nameWord.FindStringSubmatch(word); m != nil {
+			name = m[1]
+			continue
+		}
+		if word == "until" && i+1 < len(words) {
+			i++
+			until = words[i]
+			continue
+		}
+		tape := tapes[name]
+		if m := timesWord.FindStringSubmatch(word); len(tape) > 0 && (m != nil || word == "forever") {
+			tape[len(tape)-1].Times = "forever"
+			if m != nil {
+				n, _ := strconv.ParseInt(m[1], 10, 64) // ten digits fit
+				tape[len(tape)-1].Times = n
+			}
+			continue
+		}
+		m := runWord.FindStringSubmatch(word)
+		code, err := strconv.ParseInt(append(m, "", "", "")[2], 10, 32)
+		if err != nil {
+			return refuse(Quote(word) + " is not CODE@TIME, x4 or forever behind one, or NAME: before it, as in main: 3@10s x4, 1@5s")
+		}
+		if m[1] != "" {
+			name = m[1]
+		}
+		switch {
+		case name == "":
+			return refuse(Quote(word) + " needs the container's name before it, as in main: 3@10s")
+		case count == MaxExitsShown:
+			return refuse("at most " + strconv.Itoa(MaxExitsShown) + " runs fit on this page")
+		}
+		count++
+		if tapes[name] == nil {
+			names = append(names, name)
+		}
+		tapes[name] = append(tapes[name], run{For: m[4], ExitCode: int32(code), Reason: m[3]})
+	}
+	var b bytes.Buffer
+	for i, name := range names {
+		b.WriteByte("{,"[min(i, 1)])
+		b.Write(plainJSON(name))
+		b.WriteByte(':')
+		b.Write(plainJSON(tapes[name]))
+	}
+	b.WriteByte('}')
+	members := map[string]json.RawMessage{"runs": b.Bytes()}
+	if len(names) == 0 {
+		members["runs"] = json.RawMessage("{}")
+	}
+	if until != "" {
+		members["until"] = plainJSON(until)
+	}
+	return members, nil
+}
+
+// plainJSON writes strings and runs as JavaScript does.
+func plainJSON(v any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic("views: " + err.Error()) // no value of these types fails
+	}
+	return bytes.TrimSpace(b.Bytes())
 }
 
 // exitWords splits the shorthand into its entries.

@@ -15,7 +15,7 @@ type Page struct {
 // Form is what the reader typed and chose; the names of its controls are in [ReadForm].
 type Form struct {
 	Manifest   string // YAML or JSON, as typed
-	Exits      string // shorthand: main=42, main=1:OOMKilled; blank asks for validate instead of decide
+	Exits      string // shorthand: main=42, main=1:OOMKilled, or main: 3@10s x4; blank asks for validate
 	Version    string // a Kubernetes version such as "1.37"; "" is the module's default
 	Validation string // Strict, Warn or Ignore; "" is Strict
 	// Gates holds the gates that are set, "true" or "false"; a gate that is absent has its default.
@@ -72,7 +72,7 @@ type Assets struct {
 
 // Answer is what the page shows of an operation's answer. [ReadAnswer] makes one; its JSON is that of the core.
 type Answer struct {
-	Operation string `json:"-"` // validate or decide
+	Operation string `json:"-"` // validate, decide or simulate
 	Request   string `json:"-"` // the JSON that was answered; "" if none was sent
 
 	Valid     bool       `json:"valid"` // of validate
@@ -82,6 +82,48 @@ type Answer struct {
 	Warnings  []Fault    `json:"warnings"`
 	Cluster   Cluster    `json:"cluster"`
 	Error     *Error     `json:"error"` // the operation was refused; then only Operation and Request are set besides
+
+	// Of simulate; Pod is nil in answers of the others. Times are milliseconds since the Pod began.
+	Pod         *Pod        `json:"pod"`
+	Until       int64       `json:"untilMillis"`
+	Timeline    []Record    `json:"timeline"` // ascending
+	Containers  []Lane      `json:"containers"`
+	Undecided   []Undecided `json:"undecided"`
+	Assumptions []string    `json:"assumptions"` // stable codes
+}
+
+// Pod is what became of the Pod at the end of a simulation.
+type Pod struct {
+	Status struct {
+		Phase string `json:"phase"`
+	} `json:"status"`
+}
+
+// Lane is one container over the whole simulation.
+type Lane struct {
+	Container string `json:"container"`
+	Starts    int64  `json:"starts"`
+	Restarts  int64  `json:"restarts"`
+	Ran       int64  `json:"ranMillis"`       // in sum
+	NextStart *int64 `json:"nextStartMillis"` // nil: none is due
+	Delay     int64  `json:"delayMillis"`
+}
+
+// Record is one entry of a simulation's timeline. Container is "" for the whole Pod; of the other fields those count
+// that belong to Event.
+type Record struct {
+	Decision            // Exited: what follows; Action "" where nobody asks
+	At           int64  `json:"atMillis"`
+	Event        string `json:"event"` // Started, Exited, BackOff, PhaseChanged, Repeated, ...
+	RestartCount int64  `json:"restartCount"`
+	Until        int64  `json:"untilMillis"` // BackOff, Repeated
+	Delay        int64  `json:"delayMillis"`
+	From         string `json:"from"` // PhaseChanged
+	To           string `json:"to"`
+	Ignored      string `json:"ignored"`     // why an event changes nothing
+	Since        int64  `json:"sinceMillis"` // Repeated: the rounds began
+	Times        int64  `json:"times"`
+	Every        int64  `json:"everyMillis"`
 }
 
 // Cluster is what the answer assumes about Kubernetes.
@@ -112,6 +154,7 @@ type DecidedBy struct {
 
 // Undecided says why no action is given.
 type Undecided struct {
+	At     int64  `json:"atMillis"` // of a simulation
 	Reason string `json:"reason"`
 	Path   string `json:"path"`
 	Place

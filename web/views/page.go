@@ -60,8 +60,15 @@ func manifestEditor(text string) templ.Component {
 	})
 }
 
-// CommandLine is the shell command that asks the same of the manifest in pod.yaml.
-func CommandLine(f Form) string {
+// CommandLine is the shell command that asks the same of the manifest in pod.yaml. Runs have no flags: the command of
+// simulate is given the request as it is, nothing if there is none.
+func CommandLine(f Form, request string) string {
+	if f.Operation() == "simulate" {
+		if request == "" {
+			return ""
+		}
+		return "printf %s " + shellQuote(escapeHidden(request)) + " | podfate simulate -f -"
+	}
 	words := []string{"podfate", f.Operation(), "-f", "pod.yaml"}
 	if f.Version != "" {
 		words = append(words, "--kubernetes-version", f.Version)
@@ -121,4 +128,12 @@ func shellQuote(s string) string {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// request is the JSON that the page's answer is about, "" if there is none.
+func request(p Page) string {
+	if p.Answer == nil {
+		return ""
+	}
+	return p.Answer.Request
 }

@@ -301,7 +301,7 @@ func ask(p Page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "\" placeholder=\"main=42, main=137:OOMKilled\" autocomplete=\"off\" autocapitalize=\"off\" spellcheck=\"false\" aria-describedby=\"exits-hint\"><p id=\"exits-hint\" class=\"note\">container=code or container=code:reason, several with commas. Left empty, the manifest is only checked.</p><div class=\"row\"><div><label for=\"version\">Kubernetes</label> <select id=\"version\" name=\"version\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "\" placeholder=\"main=42, main=137:OOMKilled\" autocomplete=\"off\" autocapitalize=\"off\" spellcheck=\"false\" aria-describedby=\"exits-hint\"><p id=\"exits-hint\" class=\"note\">One by one: container=code or container=code:reason, several with commas. Over time: main: 3@10s x4, 1@5s until 30m, each a code and how long the container runs. Left empty, the manifest is only checked.</p><div class=\"row\"><div><label for=\"version\">Kubernetes</label> <select id=\"version\" name=\"version\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -677,9 +677,9 @@ func answer(p Page) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var34 string
-		templ_7745c5c3_Var34, templ_7745c5c3_Err = templ.JoinStringErrs(CommandLine(p.Form))
+		templ_7745c5c3_Var34, templ_7745c5c3_Err = templ.JoinStringErrs(CommandLine(p.Form, request(p)))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 120, Col: 85}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 120, Col: 97}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var34))
 		if templ_7745c5c3_Err != nil {

@@ -11,6 +11,8 @@ func headline(a *Answer) string {
 		return say("error."+a.Error.Code, "version", a.Cluster.Version)
 	case a.Error != nil:
 		return say("error.other")
+	case a.Pod != nil:
+		return simulated(a)
 	case len(a.Decisions) == 1:
 		return sentence(a.Decisions[0])
 	case len(a.Decisions) > 1:
@@ -76,6 +78,8 @@ func tone(a *Answer) string {
 	switch {
 	case a.Error != nil:
 		return "fault"
+	case a.Pod != nil:
+		return phaseTone(a)
 	case len(a.Decisions) == 1:
 		return outcomeTone(a.Decisions[0].Action)
 	case len(a.Decisions) > 1:
@@ -100,6 +104,8 @@ func outcomeTone(action string) string {
 
 func glyph(a *Answer) string {
 	switch {
+	case a.Pod != nil:
+		return say("glyph." + phaseTone(a))
 	case len(a.Decisions) == 1:
 		return say("glyph." + a.Decisions[0].Action)
 	case len(a.Decisions) > 1:
@@ -185,6 +191,9 @@ func marks(a *Answer) map[int]string {
 	}
 	for _, d := range a.Decisions {
 		m[d.DecidedBy.Line] = "decided"
+	}
+	for _, r := range a.Timeline {
+		m[r.DecidedBy.Line] = "decided"
 	}
 	for _, f := range a.Warnings {
 		m[f.Line] = "warning"

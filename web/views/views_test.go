@@ -50,6 +50,37 @@ func TestParseExits(t *testing.T) {
 	}
 }
 
+func TestParseRuns(t *testing.T) {
+	for _, c := range table[struct{ Text, Runs, Until, Fault string }](t, "runs") {
+		form := Form{Exits: c.Text}
+		if form.Operation() != "simulate" {
+			t.Errorf("%q asks for %s", c.Text, form.Operation())
+		}
+		members, fault := form.ParseRuns()
+		switch {
+		case c.Fault != "":
+			if fault == nil || fault.Path != c.Fault || fault.Code != "bad_format" {
+				t.Errorf("%q: %s, %+v, want a fault at %s", c.Text, members, fault, c.Fault)
+			}
+		case fault != nil || string(members["runs"]) != c.Runs || string(members["until"]) != c.Until:
+			t.Errorf("%q: %s, %+v, want %s until %s", c.Text, members, fault, c.Runs, c.Until)
+		}
+	}
+	if _, fault := (Form{Exits: "a: " + strings.Repeat("1@1s ", MaxExitsShown+1)}).ParseRuns(); fault == nil || fault.Path != "exits[65]" {
+		t.Errorf("too many runs: %+v", fault)
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for ms, want := range map[int64]string{
+		0: "0s", 1: "0.001s", 1500: "1.5s", 60_000: "1m", 90_000: "1m30s", 3_600_000: "1h", 3_601_000: "1h1s", 604_800_000: "168h",
+	} {
+		if got := duration(ms); got != want {
+			t.Errorf("%d ms: %s, want %s", ms, got, want)
+		}
+	}
+}
+
 func TestVisible(t *testing.T) {
 	for _, c := range table[struct{ Text, Shown string }](t, "visible") {
 		if got := Visible(c.Text); got != c.Shown {
@@ -63,7 +94,7 @@ func TestCommands(t *testing.T) {
 		Form                                      Form
 		Command, Curl, Origin, Operation, Request string
 	}](t, "commands") {
-		if got := CommandLine(c.Form); got != c.Command {
+		if got := CommandLine(c.Form, c.Request); got != c.Command {
 			t.Errorf("got  %s\nwant %s", got, c.Command)
 		}
 		p := Page{Origin: c.Origin, Answer: &Answer{Operation: c.Operation, Request: c.Request}}
@@ -82,7 +113,7 @@ func TestReadForm(t *testing.T) {
 	if !reflect.DeepEqual(f, want) {
 		t.Errorf("got %+v, want %+v", f, want)
 	}
-	if f.Operation() != "decide" || (Form{Exits: " \n"}).Operation() != "validate" {
+	if f.Operation() != "decide" || (Form{Exits: "main: 3@10s"}).Operation() != "simulate" || (Form{Exits: " \n"}).Operation() != "validate" {
 		t.Error("the exits choose the operation")
 	}
 }
@@ -180,7 +211,7 @@ func TestEditorMarksLines(t *testing.T) {
 
 func TestFaultsOfTheRequestPointAtTheirControl(t *testing.T) {
 	for path, want := range map[string]string{
-		"exits": "exits", "exits[0].container": "exits", "cluster.version": "version", "cluster.featureGates.A": "gates", "fieldValidation": "validation",
+		"exits": "exits", "exits[0].container": "exits", "runs": "exits", "runs.main[0].for": "exits", `runs["a.b"]`: "exits", "until": "exits", "runsX": "", "cluster.version": "version", "cluster.featureGates.A": "gates", "fieldValidation": "validation",
 		"spec.containers[0]": "", "": "", "exitsX": "",
 	} {
 		if got := control(path); got != want {

@@ -32,6 +32,8 @@ export function readAnswer(operation, request, answer, locate, relocate) {
       }
     }
   }
+  for (const {decidedBy} of a.timeline ?? []) decidedBy && place(decidedBy.path, decidedBy);
+  for (const u of a.undecided ?? []) u.path && control(u.path) === '' && place(u.path, u);
   a.faults?.forEach(fault);
   a.warnings?.forEach(fault);
   a.dropped?.forEach(move);
@@ -47,7 +49,7 @@ function at(value, path) {
 
 /** The id of the form's control that a path of the request speaks of, '' for a path of the manifest. */
 export function control(path = '') {
-  if (path === 'exits' || path.startsWith('exits[')) return 'exits';
+  if (/^(?:until$|exits(?:\[|$)|runs(?:[.[]|$))/.test(path)) return 'exits';
   if (path === 'cluster.version') return 'version';
   if (path.startsWith('cluster.featureGates')) return 'gates';
   return path === 'fieldValidation' ? 'validation' : '';

@@ -123,7 +123,7 @@ function announce(text) {
 }
 
 function showCommands(form, answer) {
-  $('cli').textContent = commandLine(form);
+  $('cli').textContent = commandLine(form, answer.request);
   $('curl').textContent = curl(location.origin, answer.operation, answer.request);
 }
 

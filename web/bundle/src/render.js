@@ -3,17 +3,21 @@
 import {control} from './answer.js';
 import {allowed, by, code, faults, glyph, headline, means, message, outcomeTone, quote, title, tone, why} from './sentences.js';
 import {say} from './text.js';
+import {assumed, detail, draw, duration, laneSentence, maxLanes, maxRows, rows, spaced, who, width} from './timeline.js';
 import {visible} from './visible.js';
 
 /** An element with attributes and children; a child is an element, a text, a list of these, or nothing. */
-function h(name, attributes, ...children) {
-  const element = document.createElement(name);
+const h = (name, ...rest) => fill(document.createElement(name), ...rest);
+const s = (name, ...rest) => fill(document.createElementNS('http://www.w3.org/2000/svg', name), ...rest);
+
+function fill(element, attributes, ...children) {
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
   element.append(...children.flat(3).filter((child) => child !== '' && child !== false && child !== undefined));
   return element;
 }
 
 const sign = (text) => h('span', {class: 'glyph', 'aria-hidden': 'true'}, text);
+const note = (text) => h('p', {class: 'note'}, text);
 const heading = (key) => h('h3', {}, say(key));
 
 /** The elements that show an answer. */
@@ -23,16 +27,18 @@ export function reply(a) {
   return [
     h('div', {class: 'verdict ' + tone(a)},
       h('p', {class: 'sentence'}, sign(glyph(a)), ' ' + headline(a)),
-      decisions.length === 1 && [h('p', {}, decider(decisions[0])), h('p', {class: 'note'}, means(decisions[0]))]),
+      decisions.length === 1 && [h('p', {}, decider(decisions[0])), note(means(decisions[0]))],
+      a.pod && a.containers.slice(0, maxLanes).map((c) => note(laneSentence(c)))),
     wrong.length > 0 && [heading('heading.faults'), faultList('faults', 'glyph.fault', wrong)],
     decisions.length > 1 && [heading('heading.decisions'), table(decisions)],
     decisions.map((d, i) => (decisions.length === 1 ? [heading('heading.trace'), trace(d)]
       : h('details', i === 0 ? {open: ''} : {},
         h('summary', {}, say('heading.trace.of', {container: visible(d.container), code: code(d)})), trace(d)))),
+    a.pod && timeline(a),
     dropped.length > 0 && [heading('heading.dropped'), h('ul', {class: 'faults warnings'}, dropped.map((d) =>
       h('li', {}, sign(say('glyph.skipped')), ' ', h('span', {}, say('dropped', {path: visible(d.path), gate: visible(d.gate)})), ' ', at(d))))],
     warnings.length > 0 && [heading('heading.warnings'), faultList('faults warnings', 'glyph.warning', warnings)],
-    a.cluster?.version && h('p', {class: 'note'}, say('cluster', {version: a.cluster.version})),
+    a.cluster?.version && note(say('cluster', {version: a.cluster.version})),
   ].flat(3).filter(Boolean);
 }
 
@@ -40,16 +46,32 @@ function decider(d) {
   return d.undecided ? inManifest(d.undecided) : [by(d), ' ', at(d.decidedBy)];
 }
 
-function table(decisions) {
-  const column = (key) => h('th', {scope: 'col'}, say(key));
-  return h('div', {class: 'wide'}, h('table', {},
-    h('thead', {}, h('tr', {}, ['column.container', 'column.exit', 'column.action'].map(column))),
-    h('tbody', {}, decisions.map((d) => h('tr', {},
-      h('th', {scope: 'row'}, visible(d.container)),
-      h('td', {}, code(d)),
-      h('td', {},
-        h('span', {class: outcomeTone(d.action)}, sign(say('glyph.' + (d.action ?? ''))), ' ' + say('action.' + (d.action ?? ''))),
-        ' ', decider(d), ' ', h('span', {class: 'note'}, means(d))))))));
+/** A table: the names of its columns, and rows of cells, the first of which names its row. */
+const grid = (columns, list) => h('div', {class: 'wide'}, h('table', {},
+  h('thead', {}, h('tr', {}, columns.map((key) => h('th', {scope: 'col'}, say('column.' + key))))),
+  h('tbody', {}, list.map(([first, ...cells]) => h('tr', {}, h('th', {scope: 'row'}, first), cells.map((cell) => h('td', {}, cell)))))));
+
+const table = (decisions) => grid(['container', 'exit', 'action'], decisions.map((d) => [visible(d.container), code(d), [
+  h('span', {class: outcomeTone(d.action)}, sign(say('glyph.' + (d.action ?? ''))), ' ' + say('action.' + (d.action ?? ''))),
+  ' ', decider(d), ' ', h('span', {class: 'note'}, means(d))]]));
+
+/** A simulation as a drawing and as the table that says the same. */
+function timeline(a) {
+  const {shapes, height, end} = draw(a);
+  return [
+    a.undecided.length > 0 && [heading('heading.undecided'), h('ul', {}, a.undecided.map((u) =>
+      h('li', {}, say('detail.undecided', {at: duration(u.atMillis), reason: spaced(u.reason)}), ' ', inManifest(u))))],
+    heading('heading.timeline'),
+    h('div', {class: 'wide', tabindex: '0', role: 'img', 'aria-label': say('heading.timeline')},
+      s('svg', {class: 'timeline', viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true'},
+        s('title', {}, say('heading.timeline')),
+        shapes.map(([name, x, y, text]) => (y === undefined ? s('path', {class: name, d: x}) : s('text', {class: name, x, y}, text))))),
+    note(say('timeline.legend', {end: duration(end)})),
+    grid(['time', 'container', 'event', 'details'], rows(a).map((r) =>
+      [duration(r.atMillis), who(r), visible(r.event), [detail(r), ' ', r.decidedBy && at(r.decidedBy)]])),
+    a.timeline.length > maxRows && note(say('timeline.cut', {n: maxRows, all: a.timeline.length})),
+    a.assumptions.length > 0 && note(assumed(a)),
+  ];
 }
 
 function trace(d) {
@@ -78,6 +100,6 @@ function link(place, ...children) {
 const at = (place) => place.line > 0 && h('span', {class: 'at'}, '(', link(place, say('place', {line: place.line})), ')');
 
 function inManifest(step) {
-  const path = h('code', {}, visible(step.path));
+  const path = h('code', {}, visible(step.path ?? ''));
   return step.line > 0 ? link(step, path, ' ' + say('place', {line: step.line})) : path;
 }

@@ -1,4 +1,5 @@
 // Builds the request of the page's form, and remembers where in the manifest each of its bytes comes from.
+import {operationOf} from './operation.js';
 import {Unreadable, get, position, read, write} from './yaml.js';
 import {short, visible} from './visible.js';
 
@@ -9,10 +10,8 @@ export const maxExits = 64;
  * with the path exits[i]. views.Form.ParseExits reads the same.
  */
 export function parseExits(text) {
-  return text.split(/[, \t\r\n]+/).filter((entry) => entry !== '').map((entry, i) => {
-    const refuse = (detail) => {
-      throw new Unreadable('bad_format', detail, -1, `exits[${i}]`);
-    };
+  return split(text).map((entry, i) => {
+    const refuse = refuser(i);
     if (i === maxExits) refuse(`at most ${maxExits} exits fit on this page`);
     const [, name, code, reason] = /^(?:([^=]*)=)?(-?\d+)(?::(.*))?$/s.exec(entry) ?? [];
     const exitCode = Number(code);
@@ -21,6 +20,48 @@ export function parseExits(text) {
     }
     return {...(name && {container: name}), exitCode: exitCode | 0, ...(reason && {reason})};
   });
+}
+
+const split = (text) => text.split(/[, \t\r\n]+/).filter(Boolean);
+const refuser = (i) => (detail) => {
+  throw new Unreadable('bad_format', detail, -1, `exits[${i}]`);
+};
+
+/**
+ * Reads the shorthand of runs: main: 3@10s x4, 1@5s until 2h, and gives the members [name, JSON] of a request.
+ * views.Form.ParseRuns reads the same.
+ */
+export function parseRuns(text) {
+  const tapes = new Map();
+  const words = split(text);
+  let name = '', until = '', count = 0, last;
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i];
+    const typed = `"${visible(short(word))}"`;
+    const refuse = refuser(i);
+    const [, alone] = /^([^@:=]+)[:=]$/.exec(word) ?? [];
+    const [, times] = /^[x\xd7](\d{1,10})$/.exec(word) ?? [];
+    if (alone) {
+      name = alone;
+      last = tapes.get(name)?.at(-1);
+    } else if (word === 'until' && i + 1 < words.length) {
+      until = words[++i];
+    } else if (last && (times || word === 'forever')) {
+      last.times = times ? Number(times) : word;
+    } else {
+      const [, before, code, reason, time] = /^(?:([^@:=]+)[:=])?(-?\d+)(?::([^@]*))?@(.+)$/s.exec(word) ?? [];
+      const exitCode = code | 0;
+      if (exitCode !== Number(code)) refuse(`${typed} is not CODE@TIME, x4 or forever behind one, or NAME: before it, as in main: 3@10s x4, 1@5s`);
+      name = before ?? name;
+      if (!name) refuse(`${typed} needs the container's name before it, as in main: 3@10s`);
+      if (count++ === maxExits) refuse(`at most ${maxExits} runs fit on this page`);
+      last = {for: time, exitCode, ...(reason && {reason})};
+      if (!tapes.has(name)) tapes.set(name, []);
+      tapes.get(name).push(last);
+    }
+  }
+  const runs = [...tapes].map((tape) => tape.map((part) => JSON.stringify(part)).join(':'));
+  return [['runs', `{${runs}}`], ...(until ? [['until', JSON.stringify(until)]] : [])];
 }
 
 /**
@@ -32,7 +73,9 @@ export function parseExits(text) {
  * request; what the form says goes first. schema.NewRequest does the same for the server.
  */
 export function buildRequest(form) {
-  const exits = parseExits(form.exits);
+  const over = operationOf(form.exits) === 'simulate';
+  const exits = over ? [] : parseExits(form.exits);
+  const runs = over ? parseRuns(form.exits) : [];
   const {manifest, kubelet, scenario} = sortOut(read(form.manifest));
   const out = {text: '{', marks: [[0, -1]]};
   const member = (name, value) => {
@@ -57,10 +100,10 @@ export function buildRequest(form) {
   const gates = get(cluster, 'featureGates');
   const ours = Object.entries(form.gates).map(([name, value]) => [name, plain(value === 'true')]);
   const theirExits = get(scenario, 'exits');
-  const operation = exits.length > 0 || theirExits ? 'decide' : 'validate';
+  const operation = over ? 'simulate' : exits.length > 0 || theirExits ? 'decide' : 'validate';
   const allGates = [...others(gates, ...Object.keys(form.gates)), ...ours];
   const members = [
-    ...others(scenario, 'cluster', 'fieldValidation', 'manifest', 'exits'),
+    ...others(scenario, 'cluster', 'fieldValidation', 'manifest', 'exits', ...runs.map(([name]) => name)),
     ['cluster', object([
       ['version', plain(form.version)],
       ['featureGates', allGates.length > 0 ? object(allGates) : undefined],
@@ -69,7 +112,7 @@ export function buildRequest(form) {
     ])],
     ['fieldValidation', form.validation && form.validation !== 'Strict' ? plain(form.validation) : undefined],
     ['manifest', copied(manifest)],
-    ['exits', operation === 'validate' ? undefined : () => {
+    ['exits', exits.length === 0 && !theirExits ? undefined : () => {
       out.text += '[';
       for (const item of theirExits?.items ?? []) {
         write(item, out);
@@ -79,6 +122,7 @@ export function buildRequest(form) {
       out.text += exits.map((exit) => JSON.stringify(exit)).join() || '';
       out.text = out.text.replace(/,$/, '') + ']';
     }],
+    ...runs.map(([name, json]) => [name, () => (out.text += json)]),
   ];
   for (const [name, value] of members) member(name, value);
   out.marks.push([out.text.length, -1]);

@@ -1,5 +1,6 @@
 // Turns codes into sentences: one function for each of views/sentences.go, under the same name.
 import {known, say} from './text.js';
+import {duration, phaseTone, simulated} from './timeline.js';
 import {short, visible} from './visible.js';
 
 const several = (a) => (a.decisions?.length ?? 0) > 1;
@@ -8,6 +9,7 @@ const single = (a) => (a.decisions?.length === 1 ? a.decisions[0] : undefined);
 export function headline(a) {
   const version = a.cluster?.version ?? '';
   if (a.error) return known('error.' + a.error.code) ? say('error.' + a.error.code, {version}) : say('error.other');
+  if (a.pod) return simulated(a);
   if (single(a)) return sentence(single(a));
   if (several(a)) return say('verdict.several', {n: a.decisions.length, outcomes: outcomes(a.decisions)});
   return say(a.valid ? 'verdict.valid' : 'verdict.invalid', {version});
@@ -42,6 +44,7 @@ export function means(d) {
 
 export function tone(a) {
   if (a.error) return 'fault';
+  if (a.pod) return phaseTone(a);
   if (single(a)) return outcomeTone(single(a).action);
   if (several(a)) return 'several';
   return a.valid ? 'valid' : 'fault';
@@ -52,6 +55,7 @@ export function outcomeTone(action) {
 }
 
 export function glyph(a) {
+  if (a.pod) return say('glyph.' + phaseTone(a));
   if (single(a)) return say('glyph.' + (single(a).action ?? ''));
   if (several(a)) return say('glyph.several');
   return say(!a.error && a.valid ? 'glyph.valid' : 'glyph.fault');
@@ -112,6 +116,7 @@ export function marks(a) {
   const m = new Map();
   const mark = (kind, places) => places?.forEach((p) => p?.line && m.set(p.line, kind));
   mark('decided', a.decisions?.map((d) => d.decidedBy));
+  mark('decided', a.timeline?.map((r) => r.decidedBy));
   mark('warning', a.warnings);
   mark('warning', a.dropped);
   mark('fault', faults(a));

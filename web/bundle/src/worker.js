@@ -5,6 +5,7 @@
 // the page shows it, and the bytes that the module gave, undefined if it was not asked.
 import {Podfate} from '../../../plugins/js/podfate.js';
 import {readAnswer} from './answer.js';
+import {operationOf} from './operation.js';
 import {buildRequest, relocate} from './request.js';
 import {Unreadable, locate, position} from './yaml.js';
 
@@ -44,5 +45,5 @@ function unreadable(form, {code, detail, at, path}) {
   const group = code.startsWith('limit.') ? 'LIMIT_EXCEEDED'
     : /^(?:bad_format|no_document|not_an_object|several_.*|empty_list)$/.test(code) ? 'EVENT_INVALID' : 'BAD_YAML';
   const fault = {path, code, detail, line, column};
-  return {operation: form.exits.trim() ? 'decide' : 'validate', request: '', error: {code: group, message: detail, faults: [fault]}};
+  return {operation: operationOf(form.exits), request: '', error: {code: group, message: detail, faults: [fault]}};
 }

@@ -5,7 +5,7 @@ import test from 'node:test';
 import {commandLine, curl} from '../src/commands.js';
 import {compare} from '../src/compare.js';
 import {Engine, patience} from '../src/engine.js';
-import {buildRequest, parseExits, relocate} from '../src/request.js';
+import {buildRequest, parseExits, parseRuns, relocate} from '../src/request.js';
 import {LinkError, decode, encode, maxCompressed} from '../src/share.js';
 import {visible} from '../src/visible.js';
 
@@ -19,6 +19,21 @@ test('the shorthand of exits is that of the server', () => {
   }
   assert.equal(parseExits('1 '.repeat(64)).length, 64);
   assert.throws(() => parseExits('1 '.repeat(65)), {path: 'exits[64]'});
+});
+
+test('the shorthand of runs is that of the server', () => {
+  for (const {text, runs, until, fault} of table('runs')) {
+    if (fault) assert.throws(() => parseRuns(text), (error) => error.path === fault && error.code === 'bad_format', text);
+    else assert.deepEqual(parseRuns(text), [['runs', runs], ...(until ? [['until', until]] : [])], text);
+  }
+  assert.throws(() => parseRuns('a: ' + '1@1s '.repeat(65)), {path: 'exits[65]'});
+});
+
+test('runs become members of a request', () => {
+  const request = buildRequest({...form, exits: 'main: 3@10s x4, 1@5s until 2h'});
+  assert.equal(request.operation, 'simulate');
+  assert.equal(request.text, '{"cluster":{"version":"1.36"},"manifest":{"kind":"Pod"},' +
+    '"runs":{"main":[{"for":"10s","exitCode":3,"times":4},{"for":"5s","exitCode":1}]},"until":"2h"}');
 });
 
 test('what hides is written out as on the server', () => {
@@ -113,7 +128,7 @@ test('a manifest that is too long for a link is refused', async () => {
 
 test('commands are those of the server', () => {
   for (const {form: asked, command, curl: line, origin, operation, request} of table('commands')) {
-    assert.equal(commandLine(asked), command);
+    assert.equal(commandLine(asked, request), command);
     assert.equal(curl(origin, operation, request), line);
   }
 });

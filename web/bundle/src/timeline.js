@@ -1,0 +1,171 @@
+// Sentences and the drawing of a simulation: one function for each of views/timeline.go, under the same name.
+import {by, code} from './sentences.js';
+import {say} from './text.js';
+import {short, visible} from './visible.js';
+
+export const maxRows = 200;
+export const maxLanes = 24;
+export const width = 580;
+const [left, plot, bar, letter] = [12, 490, 18, 8];
+
+export const rows = (a) => a.timeline.slice(0, maxRows);
+const phaseOf = (a) => a.pod.status.phase;
+const over = (a) => /^(?:Succeeded|Failed)$/.test(phaseOf(a));
+
+export function simulated(a) {
+  if (a.undecided.length > 0) return say('verdict.open', {at: duration(a.undecided[0].atMillis)});
+  const {atMillis = a.untilMillis} = over(a) && a.timeline.findLast((r) => r.event === 'PhaseChanged') || {};
+  const n = a.containers.reduce((sum, c) => sum + c.restarts, 0);
+  return say(over(a) ? 'verdict.over' : 'verdict.still', {phase: visible(phaseOf(a)), at: duration(atMillis), restarts: count('restarts', n)});
+}
+
+const count = (key, n) => say(n === 1 ? key + '.1' : key, {n});
+
+export function laneSentence(c) {
+  const lane = say('timeline.lane', {container: visible(short(c.container)), starts: count('starts', c.starts), ran: duration(c.ranMillis)});
+  if (c.nextStartMillis === undefined) return lane;
+  return say('timeline.next', {lane, at: duration(c.nextStartMillis), delay: duration(c.delayMillis)});
+}
+
+export function phaseTone(a) {
+  return a.undecided.length > 0 ? 'undecided' : {Failed: 'stop', Succeeded: 'valid'}[phaseOf(a)] ?? 'restart';
+}
+
+export const who = (r) => (r.container ? visible(short(r.container)) : say('pod'));
+
+export function detail(r) {
+  const [until, delay, since, every] = [r.untilMillis, r.delayMillis, r.sinceMillis, r.everyMillis].map((ms) => duration(ms ?? 0));
+  switch (r.event) {
+    case 'Started':
+      return r.restartCount ? say('detail.Started', {n: r.restartCount}) : say('detail.first');
+    case 'Exited':
+      return r.action && r.reason ? `${code(r)}: ${say('action.' + r.action)} ${by(r)}` : chipText(r);
+    case 'BackOff':
+    case 'Repeated':
+      return say('detail.' + r.event, {delay, until, times: r.times, since, every});
+    case 'PhaseChanged':
+      return say('detail.PhaseChanged', {from: visible(r.from), to: visible(r.to)});
+  }
+  return spaced((r.reason ?? '') + (r.ignored ?? ''));
+}
+
+const chipText = (r) => (r.reason ? String(r.exitCode) : '?');
+export const spaced = (text) => visible(text.replaceAll('_', ' '));
+export const assumed = (a) => say('timeline.assumed', {list: spaced(a.assumptions.join(', '))});
+
+export function duration(ms) {
+  const hours = Math.floor(ms / 36e5);
+  const minutes = Math.floor(ms / 6e4) % 60;
+  const rest = ms % 6e4;
+  const text = (hours ? hours + 'h' : '') + (minutes ? minutes + 'm' : '');
+  return rest || !text ? `${text}${rest / 1000}s` : text;
+}
+
+const steps = [100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5, 9e5, 18e5, 36e5, 72e5, 216e5, 432e5, 864e5];
+
+/** Gives {shapes, height, end}; a shape is [class, d] of a path or [class, x, y, text]. */
+export function draw(a) {
+  let list = rows(a);
+  const repeated = list.findIndex((r) => r.event === 'Repeated');
+  const again = list[repeated];
+  const last = Math.max(0, ...list.slice(0, repeated + 1 || undefined).map((r) => (r.event === 'BackOff' ? r.untilMillis : r.atMillis)));
+  if (again) list = list.slice(0, repeated);
+  const end = Math.max(1, Math.min(a.untilMillis, last && (over(a) ? last : (Math.floor(last * 9 / 8000) + 1) * 1e3) || Infinity));
+  const at = (ms) => left + Math.floor(ms * plot / end);
+  const lanes = [];
+  const path = (name, d) => lanes.push([name, d]);
+  const text = (name, x, y, what) => lanes.push([name, x, y, what]);
+  const box = (name, x, y, w, h) => path(name, `M${x} ${y}h${w}v${h}h${-w}z`);
+  const wide = (what) => letter * [...what].length;
+  const inBox = (x, y, w, what) => {
+    if (w - wide(what) >= letter) text('in', x + (w - wide(what) >> 1), y + 13, what);
+  };
+
+  // the Pod
+  text('name', left, 13, say('pod'));
+  path('base', `M${left} 29h${plot}`);
+  const changes = list.filter((r) => r.event === 'PhaseChanged');
+  let x = left;
+  let phase = changes[0]?.from ?? phaseOf(a);
+  for (const r of [...changes, {}]) {
+    const next = r.to ? at(r.atMillis) : width + letter;
+    path('phase', `M${x} 22v14`);
+    if (next - x >= wide(phase) + letter) text('in', x + 4, 33, visible(phase));
+    [x, phase] = [next, r.to];
+  }
+
+  let top = 46;
+  for (const {container} of a.containers.slice(0, maxLanes)) {
+    const y = top + 20;
+    text('name', left, top + 13, visible(short(container)));
+    path('base', `M${left} ${y + 9}h${plot}`);
+    let open = {};
+    const finish = (ms) => {
+      const from = at(open.atMillis);
+      if (open.event === 'Started') box('run', from, y, Math.max(at(ms) - from, 2), bar);
+      if (open.event === 'BackOff') {
+        const w = at(Math.min(ms, open.untilMillis)) - from;
+        path('wait', hatch(from, y, w));
+        inBox(from, y, w, duration(open.delayMillis));
+      }
+    };
+    const chips = [[], []];
+    for (const r of list) {
+      if (r.container !== container || !/^(?:Started|Exited|BackOff|Removed)$/.test(r.event)) continue;
+      finish(r.atMillis);
+      open = r;
+      if (r.event === 'Exited') {
+        place(chips, at(r.atMillis), chipText(r), wide);
+        path('stem', `M${at(r.atMillis)} ${y + bar}v4`);
+      }
+    }
+    if (again && (again.container ?? container) === container) {
+      finish(again.atMillis);
+      const from = at(again.atMillis);
+      box('again', from, y, left + plot - from, bar);
+      inBox(from, y, left + plot - from, '\xd7' + again.times);
+    } else {
+      finish(end);
+      if (open.event === 'Started') path('run', `M${left + plot} ${y}l9 9l-9 9z`);
+    }
+    chips.forEach((row, i) => row.forEach((chip) => {
+      box('chip', chip.x, y + 22 + 20 * i, wide(label(chip)) + letter, bar);
+      text('in', chip.x + 4, y + 35 + 20 * i, label(chip));
+    }));
+    top = y + 30 + 20 * chips.filter((row) => row.length).length;
+  }
+
+  // what stands behind the lanes
+  const drawn = lanes.splice(0);
+  let step = steps.find((length) => end <= 6 * length) ?? steps.at(-1);
+  while (end > 6 * step) step *= 2;
+  for (let ms = 0; ms <= end; ms += step) {
+    path('grid', `M${at(ms)} 0V${top}`);
+    text('tick', at(ms), top + 14, duration(ms));
+  }
+  for (const r of list) {
+    if (r.event !== 'RestartingAllContainers') continue;
+    path('all', `M${at(r.atMillis)} 0V${top}`);
+    text('glyph', at(r.atMillis) + 3, 13, say('glyph.RestartAllContainers'));
+  }
+  return {shapes: [...lanes, ...drawn], height: top + 20, end};
+}
+
+const label = (chip) => (chip.n === 1 ? chip.text : `${chip.text}\xd7${chip.n}`);
+
+function place(chips, x, text, wide) {
+  for (const row of chips) {
+    const last = row.at(-1);
+    if (!last || x >= last.x + wide(label(last)) + letter + 2) return row.push({x, n: 1, text});
+    if (last.text === text) return last.n++;
+  }
+}
+
+function hatch(x, y, w) {
+  let d = `M${x} ${y}h${w}v${bar}h${-w}z`;
+  for (let i = 6 - bar; i < w; i += 6) {
+    const [from, to] = [Math.max(i, 0), Math.min(i + bar, w)];
+    d += `M${x + from} ${y + bar - from + i}l${to - from} ${from - to}`;
+  }
+  return d;
+}
