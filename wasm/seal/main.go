@@ -59,6 +59,12 @@ func run(in, out, tags, list string) error {
 	return nil
 }
 
+// outOfLine are the packages whose functions are not inlined: 84 KB less for 6 % of the time of a decision. In
+// policy/manifest, whose small functions are most of that time, inlining stays.
+var outOfLine = []string{
+	"github.com/podfate/podfate/policy", "github.com/podfate/podfate/policy/ops", "github.com/podfate/podfate/policy/simulate",
+}
+
 // link builds the guest of the module whose root is folder into the file out.
 //
 // Every flag and variable that can change a byte is set here: paths and version control are left out, and what the
@@ -68,8 +74,11 @@ func link(folder, out, tags string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false",
-		"-ldflags", "-s -w -buildid=", "-tags", tags, "-o", out, "./wasm/guest")
+	args := []string{"build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-tags", tags}
+	for _, pkg := range outOfLine {
+		args = append(args, "-gcflags="+pkg+"=-l")
+	}
+	cmd := exec.Command("go", append(args, "-o", out, "./wasm/guest")...)
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=", "GOWASM=", "GOWORK=off")
 	cmd.Stderr = os.Stderr

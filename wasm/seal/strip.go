@@ -24,7 +24,18 @@ const (
 	atCU        = 32
 	atStartLine = 36
 
-	inlineTree = 2 // the list in pcdata that only tracebacks read
+	atNFuncData = 43
+
+	inlineTree     = 2  // the list in pcdata that only tracebacks read
+	inlineTreeData = 3  // and the table in funcdata that it points into
+	inlinedCall    = 16 // bytes of an entry of that table
+
+	// Offsets in moduledata, which begins with the address of the table and those of its parts.
+	atPCTab   = 80
+	atRodata  = 312
+	atGoFunc  = 320 // what the offsets in funcdata count from
+	atEPCLN   = 328
+	moduleLen = 336
 )
 
 // systemPrefix begins the names of the runtime's own functions. The runtime tells its own goroutines by it.
@@ -68,6 +79,7 @@ func loadImage(r *reader) *image {
 // funcTable is the table of functions inside an image.
 type funcTable struct {
 	memory                               []byte
+	at, values0                          int // addresses of the table and of values
 	functions                            int
 	names, units, files, values, entries []byte // parts in the order in which they lie in memory; entries is open-ended
 }
@@ -107,12 +119,13 @@ func readTable(memory []byte, at int) (t *funcTable, ok bool) {
 		}
 	}
 	part := func(i int) []byte { return memory[at+offsets[i] : at+offsets[i+1]] }
-	t = &funcTable{memory, field(0), part(0), part(1), part(2), part(3), part(4)}
+	t = &funcTable{memory, at, at + offsets[3], field(0), part(0), part(1), part(2), part(3), part(4)}
 	return t, t.functions > 0 && t.functions < len(t.entries)/8
 }
 
 // strip empties what only tracebacks read.
 func (t *funcTable) strip() {
+	t.stripInlined()
 	keep := make([]bool, len(t.values))
 	system := int32(0) // offset of the one name that all functions of the runtime keep
 	for i := range t.functions {
@@ -155,6 +168,81 @@ func (t *funcTable) strip() {
 	clear(t.names[end:])
 	clear(t.units)
 	clear(t.files)
+}
+
+// stripInlined clears the tables of inlined calls. They lie among the stack maps, so they are found through the record
+// of the whole module; a table whose place something else shares stays.
+func (t *funcTable) stripInlined() {
+	base, ok := t.goFunc()
+	if !ok {
+		return // a module without such a record has none of these tables
+	}
+	calls := map[uint32]int{} // offset of a table to the number of its entries
+	used := map[uint32]bool{} // offsets of all other data
+	for i := range t.functions {
+		f := t.function(i)
+		lists := int(binary.LittleEndian.Uint32(f[atNPCData:]))
+		for j := range int(f[atNFuncData]) {
+			data := t.within(f, funcBytes+4*(lists+j), 4)
+			offset := binary.LittleEndian.Uint32(data)
+			switch {
+			case offset == 1<<32-1: // no data
+			case j != inlineTreeData:
+				used[offset] = true
+			case lists > inlineTree:
+				index := binary.LittleEndian.Uint32(t.within(f, funcBytes+4*inlineTree, 4))
+				calls[offset] = max(calls[offset], t.largest(index)+1)
+				binary.LittleEndian.PutUint32(data, 1<<32-1)
+			}
+		}
+	}
+	for offset, n := range calls {
+		if !used[offset] {
+			clear(t.within(t.memory, base+int(offset), n*inlinedCall))
+		}
+	}
+}
+
+// goFunc returns the address from which the offsets of funcdata count. It stands in the record of the module, the only
+// place that holds the addresses of the table and of its values at their distance.
+func (t *funcTable) goFunc() (base int, ok bool) {
+	word := func(at int) int { return int(binary.LittleEndian.Uint64(t.memory[at:])) }
+	for at := 0; at+moduleLen <= len(t.memory); at += 8 {
+		if word(at) != t.at || word(at+atPCTab) != t.values0 {
+			continue
+		}
+		base = word(at + atGoFunc)
+		return base, word(at+atRodata) <= base && base <= word(at+atEPCLN) && base < len(t.memory)
+	}
+	return 0, false
+}
+
+// largest returns the largest value of the list that begins at an offset, -1 if there is no list.
+func (t *funcTable) largest(offset uint32) int {
+	if offset == 0 {
+		return -1
+	}
+	at := int(offset)
+	number := func() (n uint32) {
+		for shift := 0; ; shift += 7 {
+			b := t.within(t.values, at, 1)[0]
+			at++
+			n |= uint32(b&0x7F) << shift
+			if b&0x80 == 0 {
+				return n
+			}
+		}
+	}
+	value, largest := int32(-1), int32(-1)
+	for first := true; ; first = false {
+		step := number() // zigzag: the sign is in the lowest bit
+		if step == 0 && !first {
+			return int(largest)
+		}
+		value += int32(-(step & 1) ^ (step >> 1))
+		largest = max(largest, value)
+		number()
+	}
 }
 
 // function returns the record of function i and what follows it.
