@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/podfate/podfate/policy"
 	. "github.com/podfate/podfate/policy"
 )
 
@@ -98,9 +97,9 @@ func FuzzDelay(f *testing.F) {
 }
 
 func ExampleBackoff_Delay() {
-	b := policy.KubeletBackoff(policy.DefaultFeatures(36), 0)
+	b := KubeletBackoff(DefaultFeatures(36), 0)
 	for n := range 8 {
-		fmt.Print(b.Delay(n)/policy.Second, " s, ")
+		fmt.Print(b.Delay(n)/Second, " s, ")
 	}
 	// Output: 0 s, 10 s, 20 s, 40 s, 80 s, 160 s, 300 s, 300 s,
 }
