@@ -141,7 +141,8 @@ var texts = []string{
 	"[a, 'b', \"c\", 1, [], {}, {d: e}, f: g]", "{a: , b, \"c\": 1, 'd': [1,\n 2]}", "? a\n: b\n? c\n", "- - - x\n  - y\n-\n  - z\n- k: v\n  l: w",
 	"a:\r\n  b: 1\r\nc: 2\r\n", "\ufeffa: 1", "a: 'b'   \n\n\n", "key with spaces: x\n\"quoted key\": y\n? \"k\"\n: z", "a: [\n  1, # one\n  2,\n]\n",
 	"metadata:\n  annotations:\n    a.b/c: \"1\"\n    d-e: |\n      {\"x\": 1}\n", "a: \"\\/\"\nb: - c", "a: x:y\nb: http://h/p?q#f\nc: '#'\nd: \"%\"\ne: a%b\nf: c:\\d",
-	"a: {b: c, d: [e, {f: g}]}\n", "%YAML 1.1\n---\na: 1\n", "a: 1\n...\n", "--- # comment\na: 1", "a: !local x", "a: 'x'\n\tb: 1", "- \"a\":1", "{\"a\":1,b: 2}",
+	"a: {b: c, d: [e, {f: g}]}\n", "%YAML 1.1\n---\na: 1\n", "%TAG ! tag:yaml.org,2002:\n---\na: !str 1\n", "%TAG !e! tag:yaml.org,2002:\n---\na: !e!int 7\n", "%YAML 1.2\n---\na: !!str 1\n",
+	"a: !<tag:yaml.org,2002:str> 1\n", "a: 1\n...\n", "--- # comment\na: 1", "a: !local x", "a: 'x'\n\tb: 1", "- \"a\":1", "{\"a\":1,b: 2}",
 }
 
 // refused are texts that neither reads.
