@@ -21,10 +21,9 @@ type outcome struct {
 // printer writes outcomes and remembers whether one of them was bad.
 type printer struct {
 	Streams
-	form   func(*printer, outcome) error
-	bad    bool
-	count  int
-	faults int // reported as text
+	form  func(*printer, outcome) error
+	bad   bool
+	count int
 }
 
 func newPrinter(output string, text func(*printer, outcome) error, streams Streams) (*printer, error) {

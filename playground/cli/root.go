@@ -119,7 +119,8 @@ func suggestFlag(command *cobra.Command, err error) error {
 	if best == "" {
 		return err
 	}
-	return fmt.Errorf("%w\n\nDid you mean --%s?\n", err, best)
+	//lint:ignore ST1005 what follows is the next paragraph of the same message
+	return fmt.Errorf("%w\n\nDid you mean --%s?", err, best)
 }
 
 // editDistance counts the letters to insert, delete or replace between a and b.
