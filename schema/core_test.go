@@ -12,6 +12,7 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 	"github.com/podfate/podfate/policy/ops"
 	"github.com/podfate/podfate/policy/policytest"
+	"github.com/podfate/podfate/policy/simulate"
 )
 
 var (
@@ -111,7 +112,68 @@ func (g generator) manifest() any {
 	return g.usually(g.object(m))
 }
 
-func (g generator) request(withExits bool) []byte {
+// soundPod is a manifest without a fault.
+var soundPod = json.RawMessage(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"},"spec":{"initContainers":[{"name":"c1","image":"x"}],` +
+	`"containers":[{"name":"c0","image":"x","livenessProbe":{"exec":{"command":["x"]}}}]}}`)
+
+// length is a length of time, mostly.
+func (g generator) length() any {
+	return g.usually(g.one("0s", "1s", "90s", "250ms", "1h30m", "10m"), "10", "1.5ms", "-1s", "9000000h", nil)
+}
+
+// sometimes keeps one of n of the members.
+func (g generator) sometimes(n int, members map[string]any) map[string]any {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if g.IntN(n) > 0 {
+			delete(members, name)
+		}
+	}
+	return members
+}
+
+func (g generator) run() any {
+	run := map[string]any{"for": g.length(), "exitCode": g.usually(g.IntN(256), 3000000000)}
+	maps.Copy(run, g.sometimes(3, map[string]any{
+		"reason": g.usually("OOMKilled", "Error"), "times": g.usually(g.one(1, 3, "forever"), 0, "twice", 2000000000),
+	}))
+	return g.object(run)
+}
+
+func (g generator) event() any {
+	types := slices.Concat(simulate.EventTypes(), simulate.OutsideTypes())
+	event := map[string]any{"at": "1h", "type": g.usually(types[g.IntN(len(types))], "Explode")}
+	maps.Copy(event, g.sometimes(3, map[string]any{
+		"container": g.usually("c0", "c1", "c9"), "exitCode": g.usually(g.IntN(256), nil), "reason": g.usually("Error"),
+		"cluster": g.usually(g.object(map[string]any{"version": g.usually("1.36", "1.32"), "featureGates": map[string]any{}})),
+	}))
+	return g.object(event)
+}
+
+func (g generator) simulation() map[string]any {
+	return g.sometimes(2, map[string]any{
+		"runs":    g.usually(g.sometimes(1, map[string]any{"c0": g.usually(g.list(g.IntN(3), g.run)), "c1": g.usually(g.list(g.IntN(2), g.run))})),
+		"podRuns": g.one(nil, nil, nil, []any{}),
+		"events":  g.usually(g.list(g.IntN(3), g.event)),
+		"until":   g.length(),
+		"timing": g.usually(g.object(g.sometimes(2, map[string]any{
+			"detection": g.length(), "firstRestart": g.usually("documented", "kubelet"), "sync": g.usually("kubelet", "ideal", "real"), "jitter": g.usually("none", "mean", "full"),
+		}))),
+	})
+}
+
+func (g generator) curve() map[string]any {
+	return g.sometimes(2, map[string]any{
+		"backoff": g.usually(g.object(map[string]any{"initial": g.length(), "max": g.usually("10h", "5m"), "factor": g.usually(g.IntN(5), 2.0, 1001), "reset": g.length()})),
+		"run":     g.usually(g.object(map[string]any{"for": g.length()})),
+		"until":   g.length(),
+		"model":   g.usually("documented", "kubelet", "KEP"),
+		"windows": g.usually(g.one([]any{}, []any{"5m", "30m"}, []any{g.length()}, []any{"5m", g.length()})),
+		"outage":  g.usually(g.object(map[string]any{"until": g.length()})),
+		"sweep":   g.length(),
+	})
+}
+
+func (g generator) request(operation string) []byte {
 	gates := g.object(map[string]any{"ContainerRestartRules": g.usually(g.IntN(3) > 0), "RestartAllContainersOnContainerExits": g.usually(g.IntN(3) > 0), "NodeDeclaredFeatures": true})
 	cluster := map[string]any{"version": g.usually(fmt.Sprint("1.", 33+g.IntN(5)), "v1.36.3", "1.32", 1.36)}
 	if g.IntN(3) == 0 {
@@ -123,17 +185,32 @@ func (g generator) request(withExits bool) []byte {
 			"crashLoopBackOff": g.usually(g.object(map[string]any{"maxContainerRestartPeriod": g.usually("60s", "1h", "x")})),
 		}))
 	}
-	r := map[string]any{"manifest": g.manifest()}
+	r := map[string]any{}
+	switch operation {
+	case "decide", "simulate":
+		r["manifest"] = g.one(g.manifest(), soundPod) // a fault in the manifest would hide those around it
+	case "validate":
+		r["manifest"] = g.manifest()
+	}
 	if g.IntN(2) == 0 {
 		r["cluster"] = g.usually(g.object(cluster))
 	}
-	if g.IntN(4) == 0 {
+	if g.IntN(4) == 0 && operation != "curve" {
 		r["fieldValidation"] = g.usually(g.one("Strict", "Warn", "Ignore"), "strict")
 	}
 	if g.IntN(8) == 0 {
 		r["apiVersion"], r["kind"] = g.usually("podfate.dev/v1"), g.usually("Scenario")
 	}
-	if withExits {
+	switch operation {
+	case "validate":
+		if g.IntN(4) == 0 {
+			r["old"], r["static"] = g.manifest(), g.usually(false, true, nil)
+		}
+	case "simulate":
+		maps.Copy(r, g.simulation())
+	case "curve":
+		maps.Copy(r, g.curve())
+	case "decide":
 		r["exits"] = g.usually(g.list(1+g.IntN(2), func() any {
 			return g.object(map[string]any{"container": g.usually("c0", "c1", "c9"), "exitCode": g.usually(g.IntN(256), 3000000000), "reason": g.usually("OOMKilled", "Error")})
 		}))
@@ -157,11 +234,12 @@ func TestSchemaIsNeverStricterThanTheCore(t *testing.T) {
 	t.Logf("seed %d, %d cases", *generatedSeed, *generatedCases)
 	g := generator{rand.New(rand.NewPCG(*generatedSeed, 0))}
 	accepted, refused := 0, 0
+	answered := map[string]int{}
 	open := map[string]int{} // what the schema lets through and the core does not, by code
 	for range *generatedCases {
-		name := g.one("decide", "decide", "validate").(string)
+		name := g.one("decide", "decide", "validate", "simulate", "simulate", "curve").(string)
 		op, _ := ops.Lookup(name)
-		request := g.request(name == "decide")
+		request := g.request(name)
 		answer, failed := ops.Call(op.Number, request)
 		err := Validate(name+"-request", request)
 		if !failed && err != nil {
@@ -175,6 +253,7 @@ func TestSchemaIsNeverStricterThanTheCore(t *testing.T) {
 			continue
 		}
 		accepted++
+		answered[name]++
 		root, _ := manifest.Parse(request)
 		mode := root.Get("fieldValidation")
 		if name == "decide" && (!mode.Exists() || mode.Kind() == manifest.Null || mode.Str() == "Strict") {
@@ -183,7 +262,12 @@ func TestSchemaIsNeverStricterThanTheCore(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d accepted, %d refused; accepted by the schema alone: %v", accepted, refused, open)
+	t.Logf("%d accepted %v, %d refused; accepted by the schema alone: %v", accepted, answered, refused, open)
+	for _, name := range []string{"decide", "validate", "simulate", "curve"} {
+		if answered[name] < *generatedCases/100 {
+			t.Errorf("only %d requests of %s were answered", answered[name], name)
+		}
+	}
 	if accepted < *generatedCases/20 || refused < *generatedCases/20 {
 		t.Error("the generator makes requests of one kind only")
 	}
@@ -198,7 +282,7 @@ func TestSchemaIsNeverStricterThanTheCore(t *testing.T) {
 var openReasons = map[string]string{
 	"unknown_field":     "fields depend on the version; manifests are described and not judged",
 	"wrong_type":        "manifests are described and not judged; 42.0 is an integer in JSON Schema",
-	"out_of_range":      "manifests are described and not judged",
+	"out_of_range":      "manifests are described and not judged; lengths of time are strings, and one bounds another",
 	"bad_format":        "manifests and the kubelet's configuration are described and not judged",
 	"required":          "manifests are described and not judged; a container may be left out if there is one",
 	"unsupported_value": "manifests are described and not judged",

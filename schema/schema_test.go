@@ -16,6 +16,7 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 	"github.com/podfate/podfate/policy/ops"
 	"github.com/podfate/podfate/policy/policytest"
+	"github.com/podfate/podfate/policy/simulate"
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
@@ -27,15 +28,6 @@ func TestMain(m *testing.M) {
 		code = 1
 	}
 	os.Exit(code)
-}
-
-// undescribed are operations that are being built: their requests and answers are not settled. Take the name out here
-// and add NAME-request and NAME-answer to v1.
-var undescribed = map[string]bool{"simulate": true, "curve": true}
-
-// described returns the operations that have schemas.
-func described() []ops.Operation {
-	return slices.DeleteFunc(slices.Clone(ops.Table()), func(op ops.Operation) bool { return undescribed[op.Name] })
 }
 
 func TestSchemasCompile(t *testing.T) {
@@ -54,7 +46,7 @@ func TestSchemasCompile(t *testing.T) {
 			t.Errorf("%s has the $schema %v", url, object["$schema"])
 		}
 	}
-	for _, op := range described() {
+	for _, op := range ops.Table() {
 		for _, part := range []string{"-request", "-answer"} {
 			if !slices.Contains(Names(), op.Name+part) {
 				t.Errorf("operation %s has no schema %s", op.Name, op.Name+part)
@@ -280,8 +272,52 @@ func TestSchemasKnowWhatTheCoreKnows(t *testing.T) {
 	if got := examples("request", "$defs", "exits", "maxItems"); got[0] != fmt.Sprint(policy.MaxExits) {
 		t.Errorf("at most %v exits, the core reads %d", got, policy.MaxExits)
 	}
+	var events []string
+	for _, e := range slices.Concat(simulate.EventTypes(), simulate.OutsideTypes()) {
+		events = append(events, string(e))
+	}
+	// The last one is null, which only a null in the request can be.
+	if got := examples("simulate-request", "$defs", "event", "properties", "type", "enum"); !slices.Equal(got, append(events, "null")) {
+		t.Errorf("events %v, the core has %v", got, events)
+	}
+	for _, limit := range []struct {
+		core int
+		path []string
+	}{
+		{simulate.MaxEvents, []string{"simulate-request", "properties", "events", "maxItems"}},
+		{simulate.MaxRuns, []string{"simulate-request", "properties", "runs", "additionalProperties", "maxItems"}},
+		{policy.MaxCurveWindows, []string{"curve-request", "properties", "windows", "maxItems"}},
+		{policy.MaxCurveFactor, []string{"curve-request", "properties", "backoff", "properties", "factor", "maximum"}},
+		{policy.MaxCurveStarts, []string{"curve-answer", "properties", "starts", "maxItems"}},
+	} {
+		if got := examples(limit.path[0], limit.path[1:]...); got[0] != fmt.Sprint(limit.core) {
+			t.Errorf("%v is %v, the core has %d", limit.path, got, limit.core)
+		}
+	}
 	if got := examples("answer", "$defs", "faults", "maxItems"); got[0] != fmt.Sprint(policy.MaxFaults+1) {
 		t.Errorf("at most %v faults, the core writes %d", got, policy.MaxFaults+1)
+	}
+}
+
+// A Scenario may have every member that an operation reads.
+func TestScenariosHaveTheMembersOfAllRequests(t *testing.T) {
+	properties := func(name string) map[string]any {
+		return rawSchemas()[BaseURL+name+Suffix].(map[string]any)["properties"].(map[string]any)
+	}
+	scenario := properties("scenario")
+	seen := map[string]bool{}
+	for _, op := range ops.Table() {
+		for name := range properties(op.Name + "-request") {
+			seen[name] = true
+			if scenario[name] == nil {
+				t.Errorf("%s has a member %s, a Scenario has none", op.Name, name)
+			}
+		}
+	}
+	for name := range scenario {
+		if !seen[name] {
+			t.Errorf("no operation reads %s", name)
+		}
 	}
 }
 
@@ -342,11 +378,9 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 		check(what, name, answer)
 	}
 	for _, c := range cases {
-		if !undescribed[c.Operation.Name] {
-			one(c.Name, c.Operation, c.Request)
-		}
+		one(c.Name, c.Operation, c.Request)
 	}
-	for _, op := range described() {
+	for _, op := range ops.Table() {
 		for _, request := range []string{"{}", "", "[]", `{"x":1}`, `{"module":{"sha256":"` + repeat("a", 64) + `","bytes":1}}`, levels(65), "\xff", `{"cluster":{"version":"1.2"}}`} {
 			one(op.Name+" "+request, op, []byte(request))
 		}
@@ -366,7 +400,7 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 
 // The examples in the schemas are requests that the core answers.
 func TestExamplesWork(t *testing.T) {
-	for _, op := range described() {
+	for _, op := range ops.Table() {
 		raw := rawSchemas()[BaseURL+op.Name+"-request"+Suffix].(map[string]any)
 		examples, _ := raw["examples"].([]any)
 		if len(examples) == 0 {
