@@ -119,7 +119,6 @@ func suggestFlag(command *cobra.Command, err error) error {
 	if best == "" {
 		return err
 	}
-	//lint:ignore ST1005 what follows is the next paragraph of the same message
 	return fmt.Errorf("%w\n\nDid you mean --%s?", err, best)
 }
 

@@ -148,7 +148,6 @@ func noFilesAsArguments(command *cobra.Command, args []string) error {
 		return nil
 	}
 	if command.Flags().Lookup("filename") != nil {
-		//lint:ignore ST1005 what follows is the next paragraph of the same message
 		return fmt.Errorf("unexpected argument %q\n\nDid you mean -f %s?", args[0], args[0])
 	}
 	return fmt.Errorf("unexpected argument %q", args[0])
