@@ -107,6 +107,48 @@ func TestNewRequest(t *testing.T) {
 	}
 }
 
+// What a Scenario says about time reaches the core as it stands, beside a manifest or without one.
+func TestScenariosOverTime(t *testing.T) {
+	const head = "apiVersion: podfate.dev/v1\nkind: Scenario\n"
+	for _, c := range []struct {
+		name, operation, text string
+		want                  string // a part of the request
+		path                  string // of the request
+		line                  int
+	}{
+		{
+			"runs beside a Pod", "simulate", podYAML + "---\n" + head + "runs:\n  main: [{for: 10s, exitCode: 42, times: forever}]\n" +
+				"events:\n- {at: 5m, type: Deleted}\ntiming: {detection: 1s}\nuntil: 10m\n",
+			`"runs":{"main":[{"exitCode":42,"for":"10s","times":"forever"}]},"timing":{"detection":"1s"},"until":"10m"`, "events[0].type", 21,
+		},
+		{
+			"a curve by itself", "curve", head + "backoff: {initial: 1s, factor: 3}\nrun: {for: 10s}\nmodel: documented\nwindows: [5m]\noutage: {until: 7m}\nuntil: 1h\n",
+			`"backoff":{"factor":3,"initial":"1s"}`, "windows[0]", 6,
+		},
+		{
+			"a curve of a node", "curve", kubeletYAML + "---\n" + head + "run: {for: 10s}\nsweep: 0s\n",
+			`"run":{"for":"10s"},"sweep":"0s","cluster":{"kubeletConfiguration":{`, "run.for", 8,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err := Read([]byte(c.text), Overrides{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(r.JSON()), c.want) {
+				t.Errorf("%s\nhas no %s", r.JSON(), c.want)
+			}
+			if _, line, _ := r.Position(c.path); line != c.line {
+				t.Errorf("%s is in line %d, want %d", c.path, line, c.line)
+			}
+			op, _ := ops.Lookup(c.operation)
+			if answer, failed := ops.Call(op.Number, r.JSON()); failed {
+				t.Errorf("%s", answer)
+			}
+		})
+	}
+}
+
 func TestNoDocumentsAndNoOverrides(t *testing.T) {
 	r, err := NewRequest(nil, Overrides{})
 	if err != nil || string(r.JSON()) != "{}" {
