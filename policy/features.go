@@ -24,7 +24,7 @@ type Features struct {
 // Stage is the maturity of a feature gate in one release.
 type Stage string
 
-// The stages, as Kubernetes prints them in --help.
+// The stages. Kubernetes prints the first two in capitals, and nothing for the third.
 const (
 	StageAlpha Stage = "Alpha"
 	StageBeta  Stage = "Beta"
@@ -84,6 +84,17 @@ var gates = []Gate{
 	{"SidecarContainers", []GateRelease{
 		{33, on, StageGA, locked}, {34, on, StageGA, locked}, {35, on, StageGA, locked}, {36, on, StageGA, locked},
 	}, nil},
+}
+
+// IsGate reports whether name is a gate that some modelled release knows and that changes an answer, or AllAlpha or
+// AllBeta. A name that differs from one only in letter case counts: it is a mistake that [NewFeatures] reports.
+func IsGate(name string) bool {
+	for _, g := range gates {
+		if equalFold(g.Name, name) {
+			return true
+		}
+	}
+	return name == "AllAlpha" || name == "AllBeta"
 }
 
 // gate returns the field of f that holds the named gate, nil for a name that [Gates] does not list.

@@ -13,6 +13,9 @@ type cluster struct {
 	kubelet  policy.KubeletConfiguration
 	// named tells that the request names the version, so that this version's fallbacks are asked for.
 	named bool
+	// otherGates are gates of the KubeletConfiguration that change no answer, as far as Podfate knows them: a real file
+	// sets many. The answer lists them, so that none is passed over in silence.
+	otherGates []string
 }
 
 // readCluster reads the member cluster: version (default: the newest), featureGates, kubeletConfiguration.
@@ -30,7 +33,13 @@ func (c *call) readCluster() cluster {
 	kubelet := v.Get("kubeletConfiguration")
 	cl.kubelet = c.readKubelet(kubelet, minor)
 	settings := c.readGates(v.Get("featureGates"), "cluster.featureGates")
-	settings = append(settings, c.readGates(kubelet.Get("featureGates"), kubeletPath+".featureGates")...)
+	for _, s := range c.readGates(kubelet.Get("featureGates"), kubeletPath+".featureGates") {
+		if policy.IsGate(s.Name) {
+			settings = append(settings, s)
+		} else {
+			cl.otherGates = append(cl.otherGates, s.Name)
+		}
+	}
 	features, faults := policy.NewFeatures(minor, settings)
 	for _, f := range faults {
 		c.clusterFault(c.root.Locate(f.Path), f)
@@ -136,5 +145,13 @@ func (c *call) writeCluster(cl cluster) {
 		}
 	}
 	c.w.End()
+	if len(cl.otherGates) > 0 {
+		c.w.Key("otherGates")
+		c.w.Array()
+		for _, name := range cl.otherGates {
+			c.w.String(name)
+		}
+		c.w.End()
+	}
 	c.w.End()
 }
