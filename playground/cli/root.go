@@ -77,6 +77,8 @@ the API server says of the manifest.
 Without a command it serves the playground, as "podfate serve" does.`,
 		Example: `  podfate                                               # the playground, on http://127.0.0.1:8080
   podfate decide -f pod.yaml --exit main=137:OOMKilled  # what happens next?
+  podfate simulate -f pod.yaml --run main=10s:42x4      # and what follows from it over time?
+  podfate curve --run 10s                               # when do the restarts of a crash loop come?
   podfate validate -f manifests/                        # would Kubernetes accept these?
   kubectl get pod my-pod -o yaml | podfate decide -f - --exit 1`,
 		Version:       version(),

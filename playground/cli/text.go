@@ -21,6 +21,10 @@ func (o outcome) read() (*views.Answer, error) {
 		return views.ReadAnswer(o.op.Name, nil, o.answer, nil)
 	}
 	return views.ReadAnswer(o.op.Name, request.JSON(), o.answer, func(path string) (line, column int) {
+		if fromFlags(path) {
+			_, line, column = request.Position(path)
+			return line, column
+		}
 		_, line, column = request.Position(inManifest(path))
 		return line, column
 	})
@@ -75,18 +79,29 @@ func (p *printer) report(o outcome, kind string, f views.Fault) {
 		text += " (possible: " + strings.Join(f.Allowed, ", ") + ")"
 	}
 	where := o.at(f.Place)
-	if f.Line == 0 && fromFlags(f.Path) {
+	if fromFlags(f.Path) && o.asked.request != nil {
 		where = "podfate"
-		if f.Path == "exits" && f.Code == string(policy.CodeRequired) {
+		missing := f.Code == string(policy.CodeRequired) && !strings.ContainsAny(f.Path, ".[")
+		if missing && f.Path == "exits" {
 			text = "exits: at least one exit is required; add --exit NAME=CODE, or a Scenario with exits"
 		}
+		// A member that is missing stands nowhere: its place would be that of the first document.
+		if source, line, column := o.asked.request.Position(f.Path); source != "" && line > 0 && !missing {
+			where = fmt.Sprintf("%s:%d:%d", source, line, column)
+		}
+	}
+	if f.Path == "manifest" && f.Code == string(policy.CodeUnknownField) {
+		text = "no manifest is asked for: " + o.op.Name + " takes a Scenario or a KubeletConfiguration"
 	}
 	fmt.Fprintf(p.Err, "%s: %s%s\n", where, kind, views.Visible(text))
 }
 
-// fromFlags reports whether path is of a part of the request that flags set. With a place it came from a Scenario.
+// fromFlags reports whether path is of a part of the request beside the manifest: a flag set it, or a Scenario.
 func fromFlags(path string) bool {
-	for _, name := range []string{"exits", "cluster", "fieldValidation"} {
+	for _, name := range []string{
+		"exits", "cluster", "fieldValidation", "runs", "podRuns", "events", "timing", "until",
+		"backoff", "run", "model", "windows", "outage", "sweep",
+	} {
 		if rest, ok := strings.CutPrefix(path, name); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
 			return true
 		}
@@ -252,6 +267,37 @@ var sentences = map[string]string{
 	"already_decided":      "already decided",
 	"not_consulted":        "not asked",
 	"unknown_action":       "no release that is modelled knows this action",
+
+	// Of simulations: why a container is killed, why an event changes nothing, why there is no answer.
+	"liveness_failed":        "its liveness probe failed",
+	"startup_failed":         "its startup probe failed",
+	"definition_changed":     "its image changed",
+	"resize":                 "it must restart for its new size",
+	"unknown_state":          "the runtime lost track of it",
+	"restart_all_containers": "all containers are restarted",
+	"sandbox_changed":        "the Pod gets a new sandbox",
+	"pod_done":               "the Pod has ended",
+	"pod_terminating":        "the Pod is being ended",
+	"init_failed":            "an init container failed for good",
+	"pod_terminated":         "changes nothing: the Pod has ended",
+	"container_not_running":  "changes nothing: the container does not run",
+	"outside_the_model":      "this event is not modelled",
+	"no_time_passes":         "containers end and start again without any time passing",
+
+	// What simulations and curves assume. Codes that read well by themselves are not here.
+	"first_restart_at_once":             "the first restart comes at once, as the kubelet does it",
+	"first_restart_as_documented":       "the first restart waits already, as the documentation says",
+	"images_present":                    "images are on the node",
+	"probes_pass":                       "probes pass, but where an event says otherwise",
+	"sweep_at_even_seconds":             "the kubelet forgets old back-offs at even seconds",
+	"ideal_timing":                      "nothing takes time but runs and waits",
+	"relist_on_demand_not_modelled":     "exits are noticed after the time that was given, not sooner on demand",
+	"node_back_at_once":                 "a node that reboots is back at once",
+	"api_server_echo_comes_later":       "the kubelet ends the Pod before its own report comes back from the API server",
+	"killed_at_once":                    "a container that is killed is gone at once",
+	"first_restart_waits":               "the first restart waits already",
+	"no_sweep":                          "the kubelet never forgets old back-offs by itself",
+	"sweeps_count_from_the_first_start": "the kubelet forgets old back-offs at regular times, counted from the first start",
 }
 
 // ignoredSentences says why a rule that matched does not decide.

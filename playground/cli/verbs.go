@@ -14,6 +14,7 @@ import (
 	"github.com/podfate/podfate/schema"
 	"github.com/podfate/podfate/wasm"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // verb is what the command line adds to an operation. An operation that has no entry still has its verb: with files,
@@ -25,7 +26,12 @@ type verb struct {
 	manifest bool // and one of them must be a manifest
 	exits    bool // takes --exit
 	text     func(*printer, outcome) error
+	// flags adds flags of its own and returns what turns them into members of the request; nil if there are none.
+	flags func(*pflag.FlagSet) func() (members, error)
 }
+
+// members are parts of a request that have no field in [schema.Overrides].
+type members = map[string]json.RawMessage
 
 var verbs = map[string]verb{
 	"describe": {
@@ -64,6 +70,51 @@ The manifest may be any workload with a Pod template, or a live Pod from kubectl
 		exits:    true,
 		text:     (*printer).decide,
 	},
+	"simulate": {
+		long: `Plays a Pod over time: containers run and end as you say, and the timeline shows what Kubernetes does about it: when
+each is started again, how long it waits for that, and how the Pod ends.
+
+What the containers do is given with --run, or as runs in a Scenario, which may also name events such as a
+deletion or a node that reboots. The first start takes the first run, and so on; behind the last run a container
+runs on. --run replaces all runs of a Scenario, --until its end.`,
+		example: `  # fails four times, succeeds with the fifth start: what happens in between?
+  podfate simulate -f pod.yaml --run main=10s:42x4 --run main=5s:0
+
+  # crashes for ever: how often is it restarted in a day?
+  podfate simulate -f pod.yaml --run main=3s:1xforever --until 24h
+
+  # two containers, one of them killed for lack of memory
+  podfate simulate -f pod.yaml --run main=1m:137:OOMKilled --run helper=30s:0
+
+  # runs and events from a file, the whole answer as JSON
+  podfate simulate -f pod.yaml -f scenario.yaml -o json`,
+		files:    true,
+		manifest: true,
+		text:     (*printer).simulate,
+		flags:    simulateFlags,
+	},
+	"curve": {
+		long: `Says when restarts come if a container always runs equally long: a table of all restarts with their waits, how
+many there are in the first minutes, and what it settles into. With --outage it says how late the container is back
+after something that it needs was away.
+
+The back-off is that of the cluster's kubelets, unless --initial or --max try another. No manifest is needed;
+a Scenario or a KubeletConfiguration may be given with -f, and each flag replaces the member that it is about.`,
+		example: `  # how often is a container restarted that dies after 10 seconds?
+  podfate curve --run 10s
+
+  # its database is away for 7 minutes: when is it back?
+  podfate curve --run 2s --outage 7m
+
+  # what would a shorter back-off change?
+  podfate curve --run 10s --initial 1s --max 60s --window 5m --window 1h
+
+  # the same from the configuration of a node
+  podfate curve -f kubelet.yaml --run 10s --until 1h`,
+		files: true,
+		text:  (*printer).curve,
+		flags: curveFlags,
+	},
 }
 
 // options are the flags of a verb.
@@ -98,6 +149,7 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 		}
 	}
 	o := &options{}
+	own := func() (members, error) { return nil, nil }
 	command := &cobra.Command{
 		Use:     op.Name,
 		Short:   op.Summary,
@@ -105,7 +157,11 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 		Example: v.example,
 		Args:    noFilesAsArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return v.run(command.Context(), op, o, streams)
+			more, err := own()
+			if err != nil {
+				return err
+			}
+			return v.run(command.Context(), op, o, more, streams)
 		},
 	}
 	flags := command.Flags()
@@ -117,15 +173,23 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 		flags.StringArrayVarP(&o.files, "filename", "f", nil, "file or folder with manifests, - for standard input; repeatable")
 		flags.StringVar(&o.version, "kubernetes-version", "", "release of the cluster, such as "+policy.VersionName(policy.NewestMinor)+", the default")
 		flags.StringSliceVar(&o.gates, "feature-gates", nil, "gates that are set, such as ContainerRestartRules=false,…")
+		complete(command, "kubernetes-version", policy.Versions())
+		complete(command, "feature-gates", gateNames())
+	}
+	if v.files && (v.manifest || !known) {
 		flags.StringVar(&o.validation, "validate", "", "unknown and duplicate fields are faults (strict), warnings (warn) or nothing (ignore)")
 		flags.Lookup("validate").DefValue = "strict"
 		flags.Lookup("validate").NoOptDefVal = "strict"
-		complete(command, "kubernetes-version", policy.Versions())
-		complete(command, "feature-gates", gateNames())
 		complete(command, "validate", []string{"strict", "warn", "ignore"})
 	}
 	if v.exits {
 		flags.StringArrayVar(&o.exits, "exit", nil, "exit to judge: NAME=CODE or NAME=CODE:REASON; NAME= may be left out for a Pod with one container; repeatable")
+	}
+	if v.flags != nil {
+		own = v.flags(flags)
+		if flags.Lookup("model") != nil {
+			complete(command, "model", []string{string(policy.ModelKubelet), string(policy.ModelDocumented)})
+		}
 	}
 	return command
 }
@@ -154,11 +218,12 @@ func noFilesAsArguments(command *cobra.Command, args []string) error {
 }
 
 // run reads, asks and prints.
-func (v verb) run(ctx context.Context, op ops.Operation, o *options, streams Streams) error {
+func (v verb) run(ctx context.Context, op ops.Operation, o *options, more members, streams Streams) error {
 	overrides, err := o.overrides()
 	if err != nil {
 		return err
 	}
+	overrides.Members = more
 	if v.manifest && len(o.files) == 0 {
 		return errors.New("no manifest: name a file or a folder with -f, or - for standard input")
 	}
@@ -178,7 +243,7 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, streams Str
 		}
 	} else {
 		if op.Name == "describe" {
-			overrides.Members = map[string]json.RawMessage{"module": moduleMember()}
+			overrides.Members = members{"module": moduleMember()}
 		}
 		request, err := schema.NewRequest(nil, overrides)
 		if err != nil {

@@ -1,0 +1,351 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/web/views"
+	"github.com/spf13/pflag"
+)
+
+// run is an entry of runs in a request of simulate.
+type run struct {
+	For      string `json:"for"`
+	ExitCode int32  `json:"exitCode"`
+	Reason   string `json:"reason,omitempty"`
+	Times    any    `json:"times,omitempty"` // int64, or forever
+}
+
+// simulateFlags adds the flags of simulate.
+func simulateFlags(flags *pflag.FlagSet) func() (members, error) {
+	var runs []string
+	flags.StringArrayVar(&runs, "run", nil, "what the next start does: NAME=LENGTH:CODE, also with xTIMES or xforever behind CODE, and with :REASON; repeatable")
+	until := flags.String("until", "", "how long to watch, such as 1h30m")
+	flags.Lookup("until").DefValue = "30m"
+	return func() (members, error) {
+		m := members{}
+		if len(runs) > 0 {
+			tapes := map[string][]run{}
+			for _, text := range runs {
+				name, r, err := parseRun(text)
+				if err != nil {
+					return nil, err
+				}
+				tapes[name] = append(tapes[name], r)
+			}
+			m["runs"] = encode(tapes)
+		}
+		return m, setLength(m, "until", *until)
+	}
+}
+
+// parseRun reads NAME=LENGTH:CODE, with xTIMES and :REASON behind it if wanted.
+func parseRun(text string) (name string, r run, err error) {
+	bad := func(what string) (string, run, error) {
+		return "", run{}, fmt.Errorf("--run %s: %s; write NAME=LENGTH:CODE or NAME=LENGTH:CODExTIMES, such as main=10s:42x4", strconv.Quote(text), what)
+	}
+	name, rest, named := strings.Cut(text, "=")
+	if !named || name == "" {
+		return bad("which container?")
+	}
+	length, rest, coded := strings.Cut(rest, ":")
+	if fault := lengthFault(length); fault != "" {
+		return bad(strconv.Quote(length) + " " + fault)
+	}
+	if !coded {
+		return bad("which exit code?")
+	}
+	rest, reason, _ := strings.Cut(rest, ":")
+	number, times, repeated := strings.Cut(rest, "x")
+	code, err := strconv.ParseInt(number, 10, 32)
+	if err != nil || strings.HasPrefix(number, "+") {
+		return bad(strconv.Quote(number) + " is no exit code")
+	}
+	r = run{For: length, ExitCode: int32(code), Reason: reason}
+	switch n, err := strconv.ParseInt(times, 10, 64); {
+	case !repeated:
+	case times == "forever":
+		r.Times = times
+	case err != nil || n < 1:
+		return bad(strconv.Quote(times) + " is neither how often, from 1, nor forever")
+	default:
+		r.Times = n
+	}
+	return name, r, nil
+}
+
+// lengthFault says what is wrong with a length of time, "" if nothing is.
+func lengthFault(text string) string {
+	_, _, detail := policy.ParseMillis(text)
+	return detail
+}
+
+// setLength sets a member that is a length of time, unless text is "".
+func setLength(m members, flag, text string) error {
+	if text == "" {
+		return nil
+	}
+	if fault := lengthFault(text); fault != "" {
+		return fmt.Errorf("--%s %s: %s", flag, strconv.Quote(text), fault)
+	}
+	m[flag] = encode(text)
+	return nil
+}
+
+// encode writes a value that JSON can say.
+func encode(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("a value made of flags is no JSON: " + err.Error())
+	}
+	return b
+}
+
+// simulation is what the text needs of an answer beside [views.Answer].
+type simulation struct {
+	Timeline []struct {
+		WillRestart bool
+		Starts      []struct {
+			Container            string
+			Starts, RestartCount int64
+		}
+	}
+	Pod struct {
+		Deleted bool
+		Status  struct {
+			InitContainerStatuses, ContainerStatuses []struct {
+				Name  string
+				State struct {
+					Waiting    *struct{ Reason string }
+					Running    *struct{}
+					Terminated *struct {
+						ExitCode int32
+						Reason   string
+					}
+				}
+			}
+		}
+	}
+}
+
+// simulate prints the timeline and how things stand in the end.
+func (p *printer) simulate(o outcome) error {
+	a, err := o.read()
+	if err != nil {
+		return err
+	}
+	p.remarks(o, a)
+	if a.Error != nil {
+		return nil
+	}
+	var more simulation
+	if err := json.Unmarshal(o.answer, &more); err != nil {
+		return err
+	}
+	if len(a.Undecided) == 0 && !slices.ContainsFunc(a.Timeline, func(r views.Record) bool { return r.Event == "Exited" }) {
+		fmt.Fprintf(p.Err, "podfate: note: no container ends until %s; say what they do with --run NAME=LENGTH:CODE, or with runs in a Scenario\n", duration(a.Until))
+	}
+	var b bytes.Buffer
+	if p.count > 0 {
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "%s, Kubernetes %s\n\n", o.subject(), a.Cluster.Version)
+	widest := 0
+	for _, r := range a.Timeline {
+		widest = max(widest, len(duration(r.At)))
+	}
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for i, r := range a.Timeline {
+		fmt.Fprintf(table, "%*s\t%s\t%s\t%s\n", widest, duration(r.At), cmp.Or(views.Visible(r.Container), "Pod"), views.Visible(r.Event), more.detail(i, r))
+	}
+	table.Flush() // into memory: it cannot fail
+	fmt.Fprintf(&b, "\n%s\n", more.ending(a))
+	for _, c := range a.Containers {
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", views.Visible(c.Container), more.state(c.Container), counted(c), next(c))
+	}
+	table.Flush()
+	for _, u := range a.Undecided {
+		fmt.Fprintf(&b, "\nUndecided from %s on%s: %s\n", duration(u.At), o.because(u), sentence(u.Reason))
+	}
+	if len(a.Assumptions) > 0 {
+		b.WriteString("\n" + assumed(a.Assumptions))
+	}
+	_, err = p.Out.Write(trimLines(b.Bytes()))
+	return err
+}
+
+// because names what an undecided answer hangs on.
+func (o outcome) because(u views.Undecided) string {
+	if u.Path == "" {
+		return ""
+	}
+	place := ""
+	if fromFlags(u.Path) && o.asked.request != nil {
+		if source, line, _ := o.asked.request.Position(u.Path); line > 0 {
+			place = strings.TrimPrefix(fmt.Sprintf("%s line %d", source, line), " ")
+		}
+	} else if u.Line > 0 {
+		place = fmt.Sprintf("line %d", u.Line)
+	}
+	if place != "" {
+		place = " (" + place + ")"
+	}
+	return ", because of " + views.Visible(u.Path) + place
+}
+
+// detail says what entry i of the timeline means.
+func (s simulation) detail(i int, r views.Record) string {
+	switch r.Event {
+	case "Started":
+		if r.RestartCount == 0 {
+			return "first start"
+		}
+		return fmt.Sprintf("restart %d", r.RestartCount)
+	case "Exited":
+		return exited(r)
+	case "BackOff":
+		return fmt.Sprintf("waits %s, until %s", duration(r.Delay), duration(r.Until))
+	case "Killing":
+		if s.Timeline[i].WillRestart {
+			return sentence(r.Reason) + "; it is started again"
+		}
+		return sentence(r.Reason)
+	case "PhaseChanged":
+		text := views.Visible(r.From + " → " + r.To)
+		if r.Reason != "" {
+			text += " (" + views.Visible(r.Reason) + ")"
+		}
+		return text
+	case "Repeated":
+		return s.repeated(i, r)
+	}
+	return views.Visible(strings.TrimSpace(sentence(r.Reason) + sentence(r.Ignored)))
+}
+
+// exited says how a container ended and what follows, if anybody asks.
+func exited(r views.Record) string {
+	if r.Reason == "" {
+		return "the exit code is never learnt"
+	}
+	text := fmt.Sprintf("code %d (%s)", r.ExitCode, views.Visible(r.Reason))
+	if r.Action == "" {
+		return text
+	}
+	text += ": " + r.Action + ", "
+	if r.DecidedBy.Level == "rule" {
+		text += fmt.Sprintf("by rule %d", r.DecidedBy.Rule)
+	} else {
+		text += "because " + sentence(r.Because)
+	}
+	if r.DecidedBy.Line > 0 && r.DecidedBy.Level != "default" {
+		text += fmt.Sprintf(" (line %d)", r.DecidedBy.Line)
+	}
+	if r.PodFails {
+		text += "; the Pod fails"
+	}
+	return text
+}
+
+// repeated sums up rounds that are not written out.
+func (s simulation) repeated(i int, r views.Record) string {
+	rounds := fmt.Sprintf("%d more rounds like the one", r.Times)
+	if r.Times == 1 {
+		rounds = "1 more round like the one"
+	}
+	text := fmt.Sprintf("%s since %s, one every %s, until %s", rounds, duration(r.Since), duration(r.Every), duration(r.Until))
+	for _, n := range s.Timeline[i].Starts {
+		if n.Container == r.Container {
+			text += fmt.Sprintf("; that makes %s", plural(n.RestartCount, "restart"))
+		} else {
+			text += fmt.Sprintf("; that makes %s of %s", plural(n.RestartCount, "restart"), views.Visible(n.Container))
+		}
+	}
+	return text
+}
+
+// ending says how the Pod stands in the end.
+func (s simulation) ending(a *views.Answer) string {
+	phase := views.Visible(a.Pod.Status.Phase)
+	last := int64(0)
+	for _, r := range a.Timeline {
+		if r.Event == "PhaseChanged" {
+			last = r.At
+		}
+	}
+	text := fmt.Sprintf("At %s the Pod is %s", duration(a.Until), phase)
+	if phase == string(policy.PodSucceeded) || phase == string(policy.PodFailed) {
+		text += ", since " + duration(last)
+	}
+	if s.Pod.Deleted {
+		text += ", and deleted"
+	}
+	return text + "."
+}
+
+// state is how a container is in the end.
+func (s simulation) state(name string) string {
+	for _, c := range slices.Concat(s.Pod.Status.InitContainerStatuses, s.Pod.Status.ContainerStatuses) {
+		if c.Name != name {
+			continue
+		}
+		switch {
+		case c.State.Running != nil:
+			return "running"
+		case c.State.Terminated != nil:
+			return fmt.Sprintf("terminated, code %d (%s)", c.State.Terminated.ExitCode, views.Visible(c.State.Terminated.Reason))
+		case c.State.Waiting != nil:
+			return strings.TrimSuffix("waiting, "+views.Visible(c.State.Waiting.Reason), ", ")
+		}
+	}
+	return "-"
+}
+
+func counted(c views.Lane) string {
+	return fmt.Sprintf("%s, ran %s", plural(c.Restarts, "restart"), duration(c.Ran))
+}
+
+func next(c views.Lane) string {
+	if c.NextStart == nil {
+		return ""
+	}
+	return fmt.Sprintf("next start at %s after a wait of %s", duration(*c.NextStart), duration(c.Delay))
+}
+
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// assumed lists what an answer takes for granted.
+func assumed(codes []string) string {
+	var b strings.Builder
+	b.WriteString("Assumed:\n")
+	for _, code := range codes {
+		b.WriteString("- " + views.Visible(sentence(code)) + "\n")
+	}
+	return b.String()
+}
+
+// duration writes milliseconds as a length of time without the parts that are zero: 1m30s, 0.25s.
+func duration(ms int64) string {
+	text := ""
+	if h := ms / 3_600_000; h > 0 {
+		text = strconv.FormatInt(h, 10) + "h"
+	}
+	if m := ms / 60_000 % 60; m > 0 {
+		text += strconv.FormatInt(m, 10) + "m"
+	}
+	if rest := ms % 60_000; rest > 0 || text == "" {
+		text += strconv.FormatFloat(float64(rest)/1000, 'f', -1, 64) + "s"
+	}
+	return text
+}
