@@ -131,7 +131,7 @@ func (c *call) findContainer(v manifest.Value, path string, spec *policy.PodSpec
 	if !given {
 		if len(spec.Containers) != 1 && !v.Get("container").Exists() {
 			c.requestFault(v, policy.FieldError{
-				Path: path, Code: policy.CodeRequired, Detail: "the Pod has several containers: name the one that exits", Allowed: containerNames(spec),
+				Path: path, Code: policy.CodeRequired, Detail: "the Pod has several containers: name the one that exits", Allowed: c.containerNames(spec),
 			})
 		}
 		return policy.Ref{}
@@ -139,14 +139,18 @@ func (c *call) findContainer(v manifest.Value, path string, spec *policy.PodSpec
 	ref, found := spec.Find(name)
 	if !found {
 		c.requestFault(v.Get("container"), policy.FieldError{
-			Path: path, Code: policy.CodeUnknownContainer, Detail: "the Pod has no container " + strconv.Quote(cut(name)), Allowed: containerNames(spec),
+			Path: path, Code: policy.CodeUnknownContainer, Detail: "the Pod has no container " + strconv.Quote(cut(name)), Allowed: c.containerNames(spec),
 		})
 	}
 	return ref
 }
 
-// containerNames returns at most 20 names, in the order of the manifest.
-func containerNames(spec *policy.PodSpec) []string {
+// containerNames returns at most 20 names, in the order of the manifest. They are collected once for a call: ten
+// thousand exits may name a container that is not there.
+func (c *call) containerNames(spec *policy.PodSpec) []string {
+	if c.names != nil {
+		return c.names
+	}
 	var names []string
 	for _, kind := range []policy.ContainerKind{policy.InitContainer, policy.MainContainer, policy.EphemeralContainer} {
 		for _, container := range spec.List(kind) {
@@ -155,6 +159,7 @@ func containerNames(spec *policy.PodSpec) []string {
 			}
 		}
 	}
+	c.names = names
 	return names
 }
 

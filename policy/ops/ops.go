@@ -106,6 +106,7 @@ type call struct {
 
 	faults  []located
 	failure *failure
+	names   []string // of containers, for faults; nil until one needs them
 }
 
 // read parses the request and checks that it is an object.

@@ -141,7 +141,7 @@ func (c *call) readTapes(v manifest.Value, l *loaded) (tapes []simulate.Tape) {
 		if !found || ref.Kind == policy.EphemeralContainer {
 			c.requestFaultAt(m.KeyOffset(), policy.FieldError{
 				Path: path, Code: policy.CodeUnknownContainer,
-				Detail: "the Pod has no container " + strconv.Quote(cut(m.Key())), Allowed: containerNames(&l.object.Spec),
+				Detail: "the Pod has no container " + strconv.Quote(cut(m.Key())), Allowed: c.containerNames(&l.object.Spec),
 			})
 			continue
 		}
