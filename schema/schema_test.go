@@ -277,7 +277,7 @@ func TestSchemasKnowWhatTheCoreKnows(t *testing.T) {
 		events = append(events, string(e))
 	}
 	// The last one is null, which only a null in the request can be.
-	if got := examples("simulate-request", "$defs", "event", "properties", "type", "enum"); !slices.Equal(got, append(events, "null")) {
+	if got := examples("simulate-request", "$defs", "event", "properties", "type", "enum"); !slices.Equal(got, events) {
 		t.Errorf("events %v, the core has %v", got, events)
 	}
 	for _, limit := range []struct {

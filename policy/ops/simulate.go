@@ -277,7 +277,7 @@ func (c *call) readEventType(v manifest.Value, path string) (t simulate.EventTyp
 	path += ".type"
 	s, ok := c.text(v.Get("type"), path)
 	if !ok {
-		if !v.Get("type").Exists() {
+		if k := v.Get("type").Kind(); k == manifest.Invalid || k == manifest.Null {
 			c.requestFault(v, policy.FieldError{Path: path, Code: policy.CodeRequired, Detail: "what happens?", Allowed: eventNames()})
 		}
 		return "", false
