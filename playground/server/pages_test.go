@@ -48,6 +48,7 @@ func TestPageHasTheAnswer(t *testing.T) {
 		{"exit that no rule matches", "POST", "/", form("manifest", podYAML, "exits", "main=1"), []string{"Stop", "spec.containers[0].restartPolicy"}},
 		{"older version", "POST", "/", form("manifest", podYAML, "exits", "main=42", "version", "1.33"), []string{"1.33"}},
 		{"gate off", "POST", "/", form("manifest", podYAML, "exits", "main=42", "gate.ContainerRestartRules", "false", "gate.RestartAllContainersOnContainerExits", "false"), []string{"Stop", "ContainerRestartRules"}},
+		{"exits of a Scenario", "POST", "/", form("manifest", podYAML+"---\napiVersion: podfate.dev/v1\nkind: Scenario\nexits: [{container: main, exitCode: 42}]\n"), []string{"Restart", "line 11"}},
 		{"no exits: validate", "POST", "/", form("manifest", podYAML), []string{"1.37 accepts"}},
 		{"fault", "POST", "/", form("manifest", strings.Replace(podYAML, "In,", "Inn,", 1)), []string{`Unsupported value: "Inn"`, "line 12"}},
 		{"bad exits", "POST", "/", form("manifest", podYAML, "exits", "main=x"), []string{"NAME=CODE"}},

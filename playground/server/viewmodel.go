@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/podfate/podfate/policy/manifest"
 	"github.com/podfate/podfate/policy/ops"
 	"github.com/podfate/podfate/schema"
 	"github.com/podfate/podfate/web"
@@ -41,13 +42,16 @@ func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Answer
 	if fault != nil {
 		return views.Refuse(name, fault), nil
 	}
-	op, known := ops.Lookup(name)
-	if !known {
-		return nil, refuse(codeInternal, "the page asks for operation %q", name)
-	}
 	request, err := s.readText(ctx, []byte(form.Manifest), added)
 	if err != nil {
 		return refusedAnswer(name, nil, err)
+	}
+	if name == "validate" && hasExits(request.JSON()) {
+		name = "decide" // a Scenario in the text asks about its own exits
+	}
+	op, known := ops.Lookup(name)
+	if !known {
+		return nil, refuse(codeInternal, "the page asks for operation %q", name)
 	}
 	answer, err := s.evaluateRelocated(ctx, op.Number, request)
 	if err != nil {
@@ -57,6 +61,12 @@ func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Answer
 		_, line, column = request.Position(inManifest(path))
 		return line, column
 	})
+}
+
+// hasExits reports whether a request names exits.
+func hasExits(request []byte) bool {
+	root, err := manifest.Parse(request)
+	return err == nil && root.Get("exits").Exists()
 }
 
 // refusedAnswer shows an error of the core or of the reader on the page; others are passed on.
