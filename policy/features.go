@@ -90,7 +90,7 @@ var gates = []Gate{
 // AllBeta. A name that differs from one only in letter case counts: it is a mistake that [NewFeatures] reports.
 func IsGate(name string) bool {
 	for _, g := range gates {
-		if equalFold(g.Name, name) {
+		if EqualFold(g.Name, name) {
 			return true
 		}
 	}
@@ -216,7 +216,7 @@ func (f *Features) unknownGate(s GateSetting) FieldError {
 			fault.Allowed = append(fault.Allowed, g.Name)
 		}
 		known = known || g.Name == s.Name
-		if g.Name != s.Name && equalFold(g.Name, s.Name) {
+		if g.Name != s.Name && EqualFold(g.Name, s.Name) {
 			fault.Detail = "gate names are case-sensitive: " + g.Name
 		}
 	}

@@ -28,24 +28,3 @@ func Order(n int, less func(i, j int) bool) []int {
 	}
 	return order
 }
-
-// equalFold reports whether two texts differ at most in the case of ASCII letters. That of package strings brings the
-// tables of Unicode.
-func equalFold(a, b string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range len(a) {
-		if lower(a[i]) != lower(b[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c | 0x20
-	}
-	return c
-}

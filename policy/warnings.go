@@ -77,7 +77,7 @@ func (l *linter) warn(path string, code FaultCode, detail, source string) {
 // wrongCase warns about a value that is right but for case.
 func (l *linter) wrongCase(path, value string, allowed ...string) {
 	for _, a := range allowed {
-		if a != value && equalFold(a, value) {
+		if a != value && EqualFold(a, value) {
 			l.warn(path, WarnWrongCase, "values are case-sensitive: "+strconv.Quote(a), sourceValidate)
 			l.found[len(l.found)-1].Allowed = []string{a}
 		}

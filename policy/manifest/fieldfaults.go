@@ -201,7 +201,7 @@ func draftName(t typeIndex, name string) string {
 // otherCase returns the name that differs from name in letter case only, "" when there is none.
 func otherCase(names []string, name string) string {
 	for _, n := range names {
-		if equalFold(n, name) {
+		if policy.EqualFold(n, name) {
 			return n
 		}
 	}

@@ -151,7 +151,7 @@ func editDistance(a, b string) int {
 		row[0] = i + 1
 		for j := range len(b) {
 			cost := before
-			if lower(a[i]) != lower(b[j]) {
+			if policy.Lower(a[i]) != policy.Lower(b[j]) {
 				cost = 1 + min(before, row[j], row[j+1])
 			}
 			before, row[j+1] = row[j+1], cost
@@ -160,29 +160,9 @@ func editDistance(a, b string) int {
 	return row[len(b)]
 }
 
-// lower returns c, an ASCII letter in lower case: the names of fields have no others.
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c | 0x20
-	}
-	return c
-}
-
-func equalFold(a, b string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range len(a) {
-		if lower(a[i]) != lower(b[i]) {
-			return false
-		}
-	}
-	return true
-}
-
 func containsFold(s, part string) bool {
 	for i := 0; i+len(part) <= len(s); i++ {
-		if equalFold(s[i:i+len(part)], part) {
+		if policy.EqualFold(s[i:i+len(part)], part) {
 			return true
 		}
 	}
