@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Object is a manifest, as far as it matters when a container exits: a Pod, or something that makes Pods.
@@ -16,12 +17,15 @@ type Object struct {
 	SpecPath string
 	// NoTemplate tells that a ReplicationController, whose template is optional, has none.
 	NoTemplate bool
-	// HasPodFailurePolicy tells, for a Job and a CronJob, that spec.podFailurePolicy is not null.
-	HasPodFailurePolicy bool
+	// Job is the spec of a Job, or that which a CronJob gives its Jobs; nil for other kinds.
+	Job *Job
 }
 
 // Path returns the field path of container r in the manifest: spec.containers[0].
 func (o *Object) Path(r Ref) string { return o.SpecPath + r.Path() }
+
+// JobPath returns the path of Job with its dot: "spec." for a Job, "spec.jobTemplate.spec." for a CronJob.
+func (o *Object) JobPath() string { return strings.TrimSuffix(o.SpecPath, "template.spec.") }
 
 // Validate reports what the API server of f would refuse of the restart fields of o on create, in its order.
 // Call [DropDisabled] first, as the API server does.
@@ -108,7 +112,7 @@ func (v *validator) template(o *Object) bool {
 	case "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ReplicationController":
 		v.alwaysOnly(o)
 	case "Job", "CronJob":
-		v.jobRestartPolicy(o.SpecPath+"restartPolicy", o.Spec.RestartPolicy, o.HasPodFailurePolicy)
+		v.jobRestartPolicy(o.SpecPath+"restartPolicy", o.Spec.RestartPolicy, o.Job.PodFailurePolicy != nil)
 	}
 	return true
 }

@@ -83,14 +83,16 @@ type exitTable struct {
 	// outcomes holds, for each first matching rule (none is 0, rule i is i+1), what follows from code 0 and from
 	// any other code.
 	outcomes []Decision
-	// first maps the codes a process can return to their first matching rule, in the numbering of outcomes.
-	first [256]uint16
-	// far does the same for the values in rules that no process returns; nil if there are none.
-	far map[int32]uint16
-	// rest is the first matching rule for all other codes.
-	rest uint16
+	codeTable
 	// oom is what follows from code 0 with the reason OOMKilled.
 	oom Decision
+}
+
+// codeTable maps an exit code to the first of a list of rules that matches it: none is 0, rule i is i+1.
+type codeTable struct {
+	first [256]uint16      // of the codes a process can return
+	far   map[int32]uint16 // of the values in rules that no process returns; nil if there are none
+	rest  uint16           // of all other codes
 }
 
 // Compile prepares decisions about spec under f. It accepts any spec, also what validation refuses, and treats it
@@ -142,16 +144,22 @@ func (p *Policy) Decide(r Ref, e Exit) Decision {
 	return t.outcomes[t.slot(e.Code)]
 }
 
-// slot returns the index in outcomes for code.
-func (t *exitTable) slot(code int32) int {
-	rule := t.rest
+// rule returns the first rule that matches code, plus 1; 0 if none does.
+func (t *codeTable) rule(code int32) uint16 {
 	if uint32(code) < uint32(len(t.first)) {
-		rule = t.first[code]
-	} else if t.far != nil {
+		return t.first[code]
+	}
+	if t.far != nil {
 		if far, listed := t.far[code]; listed {
-			rule = far
+			return far
 		}
 	}
+	return t.rest
+}
+
+// slot returns the index in outcomes for code.
+func (t *exitTable) slot(code int32) int {
+	rule := t.rule(code)
 	if code == 0 {
 		return 2 * int(rule)
 	}
@@ -177,7 +185,7 @@ func (t *exitTable) compile(c *Container, kind ContainerKind, pod RestartPolicy,
 // findFirst fills first, far and rest. A code is open until a rule matches it. An In rule closes its values; a
 // NotIn rule closes everything but its values, so after the first one only values of that rule are still open:
 // each value is touched a bounded number of times however many rules there are.
-func (t *exitTable) findFirst(rules []ContainerRestartRule) {
+func (t *codeTable) findFirst(rules []ContainerRestartRule) {
 	var open []int32 // values outside the byte range that the last NotIn rule left open
 	for i := range rules {
 		on := rules[i].ExitCodes
@@ -197,7 +205,7 @@ func (t *exitTable) findFirst(rules []ContainerRestartRule) {
 }
 
 // close notes rule number for code v unless an earlier rule matches it.
-func (t *exitTable) close(v int32, number uint16) {
+func (t *codeTable) close(v int32, number uint16) {
 	if uint32(v) < uint32(len(t.first)) {
 		if t.first[v] == 0 {
 			t.first[v] = number
@@ -218,7 +226,7 @@ func (t *exitTable) close(v int32, number uint16) {
 }
 
 // closeAllBut notes rule number for every open code but values and returns which of the far ones stay open.
-func (t *exitTable) closeAllBut(values, open []int32, number uint16) []int32 {
+func (t *codeTable) closeAllBut(values, open []int32, number uint16) []int32 {
 	var kept [256]bool
 	keptFar := make(map[int32]bool)
 	for _, v := range values {

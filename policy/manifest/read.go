@@ -27,9 +27,9 @@ func ReadObject(v Value, kind, template string) policy.Object {
 	}
 	switch kind {
 	case "Job":
-		o.HasPodFailurePolicy = v.Get("spec").Get("podFailurePolicy").Kind() == Object
+		o.Job = readJob(v.Get("spec"))
 	case "CronJob":
-		o.HasPodFailurePolicy = v.Get("spec").Get("jobTemplate").Get("spec").Get("podFailurePolicy").Kind() == Object
+		o.Job = readJob(v.Get("spec").Get("jobTemplate").Get("spec"))
 	}
 	if kind == "ReplicationController" && v.Get("spec").Get("template").Kind() != Object {
 		o.NoTemplate = true

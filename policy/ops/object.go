@@ -91,6 +91,7 @@ func (c *call) admit(f policy.Features, a admission) loaded {
 		return l
 	}
 	l.object = manifest.ReadObject(c.man, kind.Kind, kind.Template)
+	l.object.SetDefaults(f)
 	l.readable = true
 	if !c.withinLimits(&l.object.Spec) {
 		return l

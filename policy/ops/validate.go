@@ -87,6 +87,7 @@ func (c *call) readOld(v manifest.Value, minor int) *policy.Object {
 		return nil
 	}
 	o := manifest.ReadObject(v, kind.Kind, kind.Template)
+	o.SetDefaults(policy.Features{Minor: minor})
 	if !c.withinLimits(&o.Spec) {
 		return nil
 	}
