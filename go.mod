@@ -34,6 +34,11 @@ require (
 	google.golang.org/protobuf v1.36.12 // indirect
 )
 
-ignore ./plugins
-
-ignore ./web/bundle/node_modules
+ignore (
+	./plugins/c
+	./plugins/java
+	./plugins/js
+	./plugins/python
+	./plugins/rust
+	./web/bundle/node_modules
+)

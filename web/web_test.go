@@ -255,20 +255,6 @@ func TestHostileTextStaysText(t *testing.T) {
 	}
 }
 
-func TestPluginForJavaScript(t *testing.T) {
-	runtime := policytest.Executable(t, "Node.js 20", "the JavaScript plugin", "node")
-	out, err := exec.Command(runtime, "--test", "../plugins/js/test/").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for line := range strings.Lines(string(out)) {
-		if line = strings.TrimSpace(strings.TrimLeft(line, "#ℹ ")); strings.HasPrefix(line, "tests ") || strings.HasPrefix(line, "pass ") ||
-			strings.HasPrefix(line, "fail ") || strings.HasPrefix(line, "skipped ") {
-			t.Log("Node.js:", line)
-		}
-	}
-}
-
 func TestAssetsAreServedFromStatic(t *testing.T) {
 	a := web.Assets()
 	for _, address := range []string{a.Style, a.Script, a.Worker, a.Icon, a.Examples} {

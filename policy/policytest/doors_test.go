@@ -1,13 +1,7 @@
 package policytest_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/podfate/podfate/policy/ops"
@@ -34,35 +28,4 @@ func TestModule(t *testing.T) {
 			}})
 		})
 	}
-}
-
-// TestNode sends the corpus through plugins/js in Node.js.
-func TestNode(t *testing.T) {
-	node := policytest.Executable(t, "Node.js 20", "the JavaScript loader is not compared with the native core", "node")
-	cases, err := policytest.Cases()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var vectors bytes.Buffer
-	lines := json.NewEncoder(&vectors)
-	for _, c := range cases {
-		answer, failed := ops.Call(c.Operation.Number, c.Request)
-		if err := lines.Encode(map[string]any{
-			"id": c.Name, "op": c.Operation.Number, "request": string(c.Request), "answer": string(answer), "failed": failed,
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	file := filepath.Join(t.TempDir(), "vectors.jsonl")
-	if err := os.WriteFile(file, vectors.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(node, "../../plugins/js/conformance.mjs", file, "../../wasm/policy.wasm").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	if !strings.Contains(string(out), "module="+wasm.SHA256()) {
-		t.Errorf("another module was loaded: %s", out)
-	}
-	t.Logf("%s", out)
 }
