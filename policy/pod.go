@@ -76,6 +76,10 @@ type Container struct {
 	// Fields that only some containers may have. Podfate reads no more of them than that they are not null.
 	HasLifecycle, HasLivenessProbe, HasReadinessProbe, HasStartupProbe bool
 
+	// LivenessGraceSeconds and StartupGraceSeconds are the terminationGracePeriodSeconds of these probes; nil: the Pod's.
+	LivenessGraceSeconds, StartupGraceSeconds *int64
+	HasPreStop                                bool // lifecycle.preStop is not null
+
 	TargetContainerName string // of an ephemeral container; "" for none
 }
 

@@ -134,6 +134,7 @@ func (g generator) sometimes(n int, members map[string]any) map[string]any {
 func (g generator) run() any {
 	run := map[string]any{"for": g.length(), "exitCode": g.usually(g.IntN(256), 3000000000)}
 	maps.Copy(run, g.sometimes(3, map[string]any{
+		"stop":   g.usually(map[string]any{"for": g.length(), "exitCode": g.usually(143, nil), "preStop": g.length()}),
 		"reason": g.usually("OOMKilled", "Error"), "times": g.usually(g.one(1, 3, "forever"), 0, "twice", 2000000000),
 	}))
 	return g.object(run)
@@ -144,7 +145,7 @@ func (g generator) event() any {
 	event := map[string]any{"at": "1h", "type": g.usually(types[g.IntN(len(types))], "Explode")}
 	maps.Copy(event, g.sometimes(3, map[string]any{
 		"container": g.usually("c0", "c1", "c9"), "exitCode": g.usually(g.IntN(256), nil), "reason": g.usually("Error"),
-		"cluster": g.usually(g.object(map[string]any{"version": g.usually("1.36", "1.32"), "featureGates": map[string]any{}})),
+		"gracePeriodSeconds": g.usually(5, -1, "5"), "cluster": g.usually(g.object(map[string]any{"version": g.usually("1.36", "1.32"), "featureGates": map[string]any{}})),
 	}))
 	return g.object(event)
 }

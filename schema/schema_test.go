@@ -274,7 +274,7 @@ func TestSchemasKnowWhatTheCoreKnows(t *testing.T) {
 	}
 	var events []string
 	for _, e := range slices.Concat(simulate.EventTypes(), simulate.OutsideTypes()) {
-		events = append(events, string(e))
+		events = append(events, e)
 	}
 	// The last one is null, which only a null in the request can be.
 	if got := examples("simulate-request", "$defs", "event", "properties", "type", "enum"); !slices.Equal(got, events) {

@@ -120,7 +120,7 @@ type simulation struct {
 	Pod struct {
 		Deleted bool
 		Status  struct {
-			InitContainerStatuses, ContainerStatuses []struct {
+			InitContainerStatuses, ContainerStatuses, EphemeralContainerStatuses []struct {
 				Name  string
 				State struct {
 					Waiting    *struct{ Reason string }
@@ -291,7 +291,7 @@ func (s simulation) ending(a *views.Answer) string {
 
 // state is how a container is in the end.
 func (s simulation) state(name string) string {
-	for _, c := range slices.Concat(s.Pod.Status.InitContainerStatuses, s.Pod.Status.ContainerStatuses) {
+	for _, c := range slices.Concat(s.Pod.Status.InitContainerStatuses, s.Pod.Status.ContainerStatuses, s.Pod.Status.EphemeralContainerStatuses) {
 		if c.Name != name {
 			continue
 		}

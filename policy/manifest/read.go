@@ -81,6 +81,10 @@ func readContainers(list Value) []policy.Container {
 			HasReadinessProbe: v.Get("readinessProbe").Kind() == Object,
 			HasStartupProbe:   v.Get("startupProbe").Kind() == Object,
 
+			LivenessGraceSeconds: readInt64(v.Get("livenessProbe").Get("terminationGracePeriodSeconds")),
+			StartupGraceSeconds:  readInt64(v.Get("startupProbe").Get("terminationGracePeriodSeconds")),
+			HasPreStop:           v.Get("lifecycle").Get("preStop").Kind() == Object,
+
 			TargetContainerName: v.Get("targetContainerName").text(),
 		}
 		if own := v.Get("restartPolicy"); own.Kind() == String {

@@ -47,13 +47,13 @@ func (c *call) decide() {
 }
 
 // passOverUnknown turns faults about actions and operators into warnings: the kubelet has an answer to them, or the
-// decision is undecided.
+// decision is undecided. That a Pod cannot be created with ephemeral containers is no fault of one that exists.
 func (c *call) passOverUnknown(l *loaded) {
 	kept := l.faults[:0]
 	for _, f := range l.faults {
 		if f.Code == policy.CodeUnsupported && (strings.HasSuffix(f.Path, "].action") || strings.HasSuffix(f.Path, ".exitCodes.operator")) {
 			l.warnings = append(l.warnings, f)
-		} else {
+		} else if f.Path != "spec.ephemeralContainers" || l.object.Kind != "Pod" || f.Type != policy.TypeForbidden {
 			kept = append(kept, f)
 		}
 	}

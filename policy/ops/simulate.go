@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/podfate/podfate/policy"
@@ -133,31 +134,31 @@ func (c *call) readTapes(v manifest.Value, l *loaded) (tapes []simulate.Tape) {
 			c.limit("runs", total, simulate.MaxRuns)
 			return nil
 		}
-		tape := simulate.Tape{Runs: c.readRuns(m, path)}
+		ref, found := l.object.Spec.Find(m.Key())
+		tape := simulate.Tape{Container: ref, Runs: c.readRuns(m, path, found && !l.object.Spec.Container(ref).HasPreStop)}
 		if !l.readable {
 			continue
 		}
-		ref, found := l.object.Spec.Find(m.Key())
-		if !found || ref.Kind == policy.EphemeralContainer {
+		if !found {
 			c.requestFaultAt(m.KeyOffset(), policy.FieldError{
 				Path: path, Code: policy.CodeUnknownContainer,
 				Detail: "the Pod has no container " + strconv.Quote(cut(m.Key())), Allowed: c.containerNames(&l.object.Spec),
 			})
 			continue
 		}
-		tape.Container = ref
 		tapes = append(tapes, tape)
 	}
 	return tapes
 }
 
-func (c *call) readRuns(v manifest.Value, path string) []simulate.Run {
+// readRuns reads the runs of one container; hookless tells that it has no preStop hook.
+func (c *call) readRuns(v manifest.Value, path string, hookless bool) []simulate.Run {
 	runs := make([]simulate.Run, 0, v.Len())
 	i, forever := 0, false
 	for e := v.First(); e.Exists(); e = e.Next() {
 		at := element(path, i)
 		i++
-		c.members(e, at, "for", "exitCode", "reason", "times")
+		c.members(e, at, "for", "exitCode", "reason", "times", "stop")
 		if e.Kind() != manifest.Object {
 			continue
 		}
@@ -167,16 +168,48 @@ func (c *call) readRuns(v manifest.Value, path string) []simulate.Run {
 		}
 		run := simulate.Run{Times: c.readTimes(e.Get("times"), at+".times")}
 		forever = run.Times == simulate.Forever
-		if d := e.Get("for"); !d.Exists() || d.Kind() == manifest.Null {
-			c.fault(e, at+".for", policy.CodeRequired, `how long does it run? such as "10s"`)
+		run.Stop = c.readStop(e.Get("stop"), at+".stop", hookless)
+		if !given(e.Get("for")) && !given(e.Get("exitCode")) && run.Stop != nil {
+			run.For = simulate.NoEnd
 		} else {
-			run.For = c.length(d, at+".for", 0, 0)
+			run.For = c.runLength(e, at, "run")
+			run.ExitCode = c.readExitCode(e, at)
 		}
-		run.ExitCode = c.readExitCode(e, at)
 		run.Reason, _ = c.text(e.Get("reason"), at+".reason")
 		runs = append(runs, run)
 	}
 	return runs
+}
+
+// readStop reads what a container does when it is stopped, nil if nothing is said about it.
+func (c *call) readStop(v manifest.Value, path string, hookless bool) *simulate.Stop {
+	if !given(v) {
+		return nil
+	}
+	c.members(v, path, "preStop", "for", "exitCode")
+	if v.Kind() != manifest.Object {
+		return nil
+	}
+	hook := v.Get("preStop")
+	if given(hook) && hookless {
+		c.fault(hook, path+".preStop", policy.CodeInvalid, "the container has no lifecycle.preStop")
+	}
+	return &simulate.Stop{
+		PreStop: c.length(hook, path+".preStop", 0, 0), For: c.runLength(v, path, "go on"), ExitCode: c.readExitCode(v, path),
+	}
+}
+
+// given tells whether a member is there and not null.
+func given(v manifest.Value) bool { return v.Exists() && v.Kind() != manifest.Null }
+
+// runLength reads the member for of v, which is required.
+func (c *call) runLength(v manifest.Value, path, does string) policy.Millis {
+	d := v.Get("for")
+	if !given(d) {
+		c.fault(v, path+".for", policy.CodeRequired, "how long does it "+does+`? such as "10s"`)
+		return 0
+	}
+	return c.length(d, path+".for", 0, 0)
 }
 
 // readTimes reads how often a run is taken: a number, or the word forever; once if absent.
@@ -216,7 +249,7 @@ func (c *call) readEvents(v manifest.Value, l *loaded, cl cluster) []simulate.Ev
 	for e := v.First(); e.Exists(); e = e.Next() {
 		path := element("events", i)
 		i++
-		c.members(e, path, "at", "type", "container", "exitCode", "reason", "cluster")
+		c.members(e, path, "at", "type", "container", "exitCode", "reason", "gracePeriodSeconds", "cluster")
 		if e.Kind() != manifest.Object {
 			continue
 		}
@@ -238,20 +271,36 @@ func (c *call) readEvent(v manifest.Value, path string, last policy.Millis, l *l
 	} else {
 		e.At = c.length(at, path+".at", last, 0)
 	}
-	e.Type, e.Outside = c.readEventType(v, path)
-	if e.Type == "" {
+	if e.Type = c.readEventType(v, path); e.Type == 0 {
 		return e
 	}
 	if e.Type.OfContainer() && l.readable {
 		e.Container = c.findContainer(v, path+".container", &l.object.Spec)
 		c.checkEventContainer(v, path, &e, l)
-	} else if name := v.Get("container"); name.Exists() && !e.Outside && l.readable {
+	} else if name := v.Get("container"); name.Exists() && !e.Type.Outside() && l.readable {
 		c.forbidden(name, path+".container", "concerns the whole Pod")
 	} else if name.Exists() {
 		c.text(name, path+".container")
 	}
 	c.readEventExit(v, path, &e)
-	if other := v.Get("cluster"); other.Exists() && other.Kind() != manifest.Null {
+	if grace := v.Get("gracePeriodSeconds"); given(grace) {
+		n, ok := grace.Int64()
+		at := path + ".gracePeriodSeconds"
+		switch e.Type {
+		case simulate.EventDeleted, simulate.EventEvicted, simulate.EventNodeShutdown:
+			switch {
+			case grace.Kind() != manifest.Number || !ok:
+				c.wrongTypeOf(grace, at, "a whole number of seconds")
+			case n < 0 || n > math.MaxInt32:
+				c.fault(grace, at, policy.CodeOutOfRange, "must be between 0 and 2147483647")
+			default:
+				e.Grace = policy.Millis(max(n, 1)) * policy.Second // never less, says the kubelet
+			}
+		default:
+			c.forbidden(grace, at, "counts only for Deleted, Evicted and NodeShutdown")
+		}
+	}
+	if other := v.Get("cluster"); given(other) {
 		if e.Type == simulate.EventKubeletRestarted || e.Type == simulate.EventNodeRebooted {
 			e.Kubelet = c.readEventCluster(other, path+".cluster", cl)
 		} else {
@@ -273,36 +322,23 @@ func (c *call) fault(v manifest.Value, path string, code policy.FaultCode, detai
 	c.requestFault(v, policy.FieldError{Path: path, Code: code, Detail: detail})
 }
 
-func (c *call) readEventType(v manifest.Value, path string) (t simulate.EventType, outside bool) {
+// readEventType reads what happens, 0 if it cannot be read.
+func (c *call) readEventType(v manifest.Value, path string) simulate.EventType {
 	path += ".type"
-	s, ok := c.text(v.Get("type"), path)
-	if !ok {
-		if k := v.Get("type").Kind(); k == manifest.Invalid || k == manifest.Null {
-			c.requestFault(v, policy.FieldError{Path: path, Code: policy.CodeRequired, Detail: "what happens?", Allowed: eventNames()})
-		}
-		return "", false
+	at := v.Get("type")
+	s, ok := c.text(at, path)
+	t := simulate.ParseEventType(s)
+	f := policy.FieldError{Path: path, Allowed: simulate.EventTypes()}
+	switch {
+	case ok && t == 0:
+		f.Code, f.Detail = policy.CodeUnsupported, strconv.Quote(cut(s))+" is not an event"
+	case !given(at):
+		at, f.Code, f.Detail = v, policy.CodeRequired, "what happens?"
+	default:
+		return t
 	}
-	for _, known := range simulate.EventTypes() {
-		if s == string(known) {
-			return known, false
-		}
-	}
-	for _, known := range simulate.OutsideTypes() {
-		if s == string(known) {
-			return known, true
-		}
-	}
-	c.requestFault(v.Get("type"), policy.FieldError{
-		Path: path, Code: policy.CodeUnsupported, Detail: strconv.Quote(cut(s)) + " is not an event", Allowed: eventNames(),
-	})
-	return "", false
-}
-
-func eventNames() (names []string) {
-	for _, t := range simulate.EventTypes() {
-		names = append(names, string(t))
-	}
-	return names
+	c.requestFault(at, f)
+	return 0
 }
 
 // checkEventContainer checks that the event can happen to the container that it names.
@@ -319,13 +355,11 @@ func (c *call) checkEventContainer(v manifest.Value, path string, e *simulate.Ev
 		c.fault(at, path+".container", policy.CodeInvalid, "the container has no "+probe)
 	}
 	switch {
-	case e.Container.Kind == policy.EphemeralContainer:
-		c.fault(at, path+".container", policy.CodeUnknownContainer, "ephemeral containers are not simulated")
 	case e.Type == simulate.EventLivenessFailed && !container.HasLivenessProbe:
 		missing("livenessProbe")
 	case e.Type == simulate.EventStartupFailed && !container.HasStartupProbe:
 		missing("startupProbe")
-	case e.Type == simulate.EventResized && e.Container.Kind == policy.InitContainer && !container.IsSidecar(policy.InitContainer):
+	case e.Type == simulate.EventResized && e.Container.Kind != policy.MainContainer && !container.IsSidecar(e.Container.Kind):
 		e.Outside = true // a resize of a running init container depends on gates that are not modelled
 	}
 }

@@ -174,32 +174,27 @@ func (s *simulation) pod() {
 	optional(w, "message", r.Message)
 	optional(w, "reason", r.Reason)
 	s.text("startTime", timestamp(0))
-	inits := len(s.l.object.Spec.InitContainers)
+	spec := &s.l.object.Spec
+	inits, mains := len(spec.InitContainers), len(spec.Containers)
 	if inits > 0 {
-		w.Key("initContainerStatuses")
-		w.Array()
-		for i := range inits {
-			s.status(i)
-		}
-		w.End()
+		s.statuses("initContainerStatuses", 0, inits, false)
 	}
-	w.Key("containerStatuses")
-	w.Array()
-	for _, i := range s.byName(inits) {
-		s.status(i)
+	s.statuses("containerStatuses", inits, mains, true)
+	if n := len(spec.EphemeralContainers); n > 0 {
+		s.statuses("ephemeralContainerStatuses", inits+mains, n, true)
 	}
-	w.End()
 	w.End()
 	w.End()
 }
 
-// byName returns the main containers in the order of their names, as the kubelet lists them.
-func (s *simulation) byName(inits int) []int {
-	order := policy.Order(len(s.r.Containers)-inits, func(i, j int) bool { return s.name(inits+i) < s.name(inits+j) })
-	for i := range order {
-		order[i] += inits
+// statuses writes those of n containers from the first on, by name if the kubelet lists them so.
+func (s *simulation) statuses(list string, first, n int, byName bool) {
+	s.w.Key(list)
+	s.w.Array()
+	for _, i := range policy.Order(n, func(i, j int) bool { return byName && s.name(first+i) < s.name(first+j) }) {
+		s.status(first + i)
 	}
-	return order
+	s.w.End()
 }
 
 func (s *simulation) status(i int) {

@@ -3,6 +3,7 @@ package policytest
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -30,9 +31,10 @@ type simulation struct {
 	Pod *struct {
 		Deleted bool
 		Status  struct {
-			Phase, Reason                            string
-			Conditions                               []struct{ Type, Status, Reason string }
-			InitContainerStatuses, ContainerStatuses []containerStatus
+			Phase, Reason string
+			Conditions    []struct{ Type, Status, Reason string }
+
+			InitContainerStatuses, ContainerStatuses, EphemeralContainerStatuses []containerStatus
 		}
 	}
 	Containers []struct {
@@ -130,7 +132,7 @@ func (s *simulation) end(b *strings.Builder) {
 			fmt.Fprintf(b, "condition %s\n", strings.TrimSpace(c.Type+" "+c.Status+" "+c.Reason))
 		}
 	}
-	for _, c := range append(s.Pod.Status.InitContainerStatuses, s.Pod.Status.ContainerStatuses...) {
+	for _, c := range slices.Concat(s.Pod.Status.InitContainerStatuses, s.Pod.Status.ContainerStatuses, s.Pod.Status.EphemeralContainerStatuses) {
 		fmt.Fprintf(b, "%s: %s, last %s, restartCount %d\n", c.Name, c.State, c.LastState, c.RestartCount)
 	}
 	for _, c := range s.Containers {

@@ -31,6 +31,9 @@ type instance struct {
 	resized           bool  // its resources need a restart
 	livenessFailed    bool
 	startupFailed     bool
+	stop              *Stop  // what it does when it is stopped, nil for an end at once
+	stopping          bool   // the kubelet waits for its end, which is at exitAt
+	signalled         Millis // when it gets SIGTERM, never before that is known
 }
 
 // state is one of the states in a container's status.

@@ -21,9 +21,12 @@ const (
 func (k *kubelet) events() (happened bool) {
 	if k.deadline <= k.now && !k.terminated {
 		k.deadline = never
-		k.note(Kind(EventDeadlineExceeded), none, "")
+		k.note(Kind(EventDeadlineExceeded.String()), none, "")
 		k.pastDeadline = true
 		happened = true
+		if k.busy == executing {
+			k.abort()
+		}
 	}
 	for k.nextEvent < len(k.sc.Events) && k.sc.Events[k.nextEvent].At <= k.now && !k.stopped {
 		e := &k.sc.Events[k.nextEvent]
@@ -36,8 +39,8 @@ func (k *kubelet) events() (happened bool) {
 }
 
 func (k *kubelet) event(e *Event) (happened bool) {
-	r := Record{Event: Kind(e.Type), Container: none}
-	if e.Type.ofContainer() && !e.Outside {
+	r := Record{Event: Kind(e.Type.String()), Container: none}
+	if e.Type.OfContainer() && !e.Outside {
 		r.Container = k.index(e.Container)
 	}
 	if r.Container >= 0 && e.Type == EventStartupFailed {
@@ -48,13 +51,16 @@ func (k *kubelet) event(e *Event) (happened bool) {
 		k.record(&r)
 		return false
 	}
-	if e.Outside {
+	if e.Outside || e.Type.Outside() {
 		if k.serial == 0 {
 			k.generate(false) // so that the Pod has a status at all
 		}
 		k.record(&r)
 		k.undecided(Undecided{Reason: "outside_the_model", Event: k.nextEvent - 1})
 		return false
+	}
+	if e.Type.endsPod() && k.busy == executing {
+		k.abort() // the kubelet does not wait with the end of a Pod
 	}
 	k.killCode = e.ExitCode
 	if r.Container >= 0 {
@@ -69,11 +75,19 @@ func (k *kubelet) podEvent(e *Event) {
 	switch e.Type {
 	case EventDeleted:
 		k.deleted = true
+		k.shorten(e.Grace)
 	case EventDeadlineExceeded:
 		k.pastDeadline = true
 	case EventEvicted:
+		grace := e.Grace
+		if grace == 0 {
+			grace = evictionGrace
+		}
+		k.shorten(grace)
 		k.endPod("Evicted", messageEvicted)
 	case EventNodeShutdown:
+		k.shorten(0)
+		k.shorten(e.Grace)
 		k.endPod("Terminated", messageNodeShutdown)
 	case EventKubeletRestarted:
 		k.restartKubelet(e.Kubelet)
@@ -111,7 +125,15 @@ func (k *kubelet) restartKubelet(with *Kubelet) {
 	for i := range k.ctrs {
 		c := &k.ctrs[i]
 		c.entry, c.backingOff, c.dirty = policy.BackoffEntry{}, false, true
+		for j := range c.insts {
+			in := &c.insts[j]
+			if in.livenessFailed, in.startupFailed = false, false; in.stopping {
+				in.stopping = false
+				k.assume("stopping_goes_on_without_the_kubelet")
+			}
+		}
 	}
+	k.abort()
 	if with != nil {
 		k.use(*with)
 	}

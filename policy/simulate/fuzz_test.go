@@ -55,6 +55,9 @@ func (d *dice) runs() (runs []Run) {
 		if d.roll(8) == 1 {
 			runs[len(runs)-1].Reason = "OOMKilled"
 		}
+		if d.roll(3) == 1 {
+			runs[len(runs)-1].Stop = &Stop{PreStop: lengths[d.roll(4)], For: lengths[d.roll(4)], ExitCode: d.code()}
+		}
 	}
 	return runs
 }
@@ -77,12 +80,16 @@ func (d *dice) scenario() *Scenario {
 		sc.Tapes = append(sc.Tapes, Tape{policy.Ref{Kind: policy.InitContainer, Index: len(spec.InitContainers)}, d.runs()})
 		spec.InitContainers = append(spec.InitContainers, d.container(string(rune('i'+len(spec.InitContainers)))))
 	}
+	for range d.roll(2) {
+		sc.Tapes = append(sc.Tapes, Tape{policy.Ref{Kind: policy.EphemeralContainer}, d.runs()})
+		spec.EphemeralContainers = append(spec.EphemeralContainers, policy.Container{Name: "z"})
+	}
 	at := Millis(0)
 	for range d.roll(4) {
 		at += Millis(d.roll(256)) * []Millis{1, 1000, 60_000}[d.roll(3)]
 		types := EventTypes()
 		sc.Events = append(sc.Events, Event{
-			At: at, Type: types[d.roll(len(types))], ExitCode: d.code(),
+			At: at, Type: ParseEventType(types[d.roll(len(types))]), ExitCode: d.code(), Grace: Millis(d.roll(3)) * 4000,
 			Container: policy.Ref{Kind: policy.MainContainer, Index: d.roll(len(spec.Containers))},
 		})
 	}
@@ -126,7 +133,7 @@ func FuzzSimulate(f *testing.F) {
 
 func check(t *testing.T, sc *Scenario, r *Result) {
 	var at Millis
-	n := len(sc.Spec.InitContainers) + len(sc.Spec.Containers)
+	n := sc.Spec.Len()
 	count, until, last := make([]int64, n), make([]Millis, n), make([]Millis, n)
 	for i := range count {
 		count[i] = -1
@@ -137,14 +144,14 @@ func check(t *testing.T, sc *Scenario, r *Result) {
 		}
 		at = e.At
 		switch e.Event {
-		case Kind(EventKubeletRestarted), Kind(EventNodeRebooted), RestartingAllContainers, SandboxCreated:
+		case Kind(EventKubeletRestarted.String()), Kind(EventNodeRebooted.String()), RestartingAllContainers, SandboxCreated:
 			clear(until)
 			if e.Event == SandboxCreated {
 				for i := range sc.Spec.InitContainers {
 					count[i] = -1 // purged with the old sandbox
 				}
 			}
-		case Kind(EventImageChanged), Kind(EventResized), Kind(EventContainerLost), Kind(EventContainerUnknown):
+		case Kind(EventImageChanged.String()), Kind(EventResized.String()), Kind(EventContainerLost.String()), Kind(EventContainerUnknown.String()):
 			until[e.Container] = 0
 		case BackOff:
 			until[e.Container] = e.Until

@@ -10,8 +10,9 @@ type kubelet struct {
 	backoff policy.Backoff
 	rules   *policy.Policy
 
-	ctrs  []container // init containers first
-	inits int
+	ctrs       []container // init containers first, ephemeral ones last
+	inits      int
+	ephemerals int
 
 	now             Millis
 	serial          int64 // of the sync under way
@@ -35,6 +36,10 @@ type kubelet struct {
 	pastDeadline bool
 	terminated   bool // the Pod is over
 	killCode     int32
+	grace        Millis // of the end of the Pod, 0 before it is known
+
+	busy   work   // what goes on at freeAt
+	freeAt Millis // the sync under way waits until then
 
 	plan      plan
 	started   []int  // containers started at this instant
@@ -52,7 +57,7 @@ type kubelet struct {
 	search    search
 }
 
-func (k *kubelet) mains() int { return len(k.ctrs) - k.inits }
+func (k *kubelet) mains() int { return len(k.ctrs) - k.inits - k.ephemerals }
 
 func (k *kubelet) rac() bool { return k.f.RestartAllContainersOnContainerExits }
 
@@ -66,15 +71,12 @@ func Pod(sc *Scenario) *Result {
 
 func newKubelet(sc *Scenario) *kubelet {
 	k := &kubelet{
-		sc: sc, spec: sc.Spec, inits: len(sc.Spec.InitContainers), phase: policy.PodPending, syncAt: 0,
-		ctrs: make([]container, len(sc.Spec.InitContainers)+len(sc.Spec.Containers)),
+		sc: sc, spec: sc.Spec, phase: policy.PodPending, now: sc.Start, freeAt: sc.Start,
+		inits: len(sc.Spec.InitContainers), ephemerals: len(sc.Spec.EphemeralContainers), ctrs: make([]container, sc.Spec.Len()),
 	}
 	for i := range k.ctrs {
 		c := &k.ctrs[i]
-		c.ref = policy.Ref{Kind: policy.InitContainer, Index: i}
-		if i >= k.inits {
-			c.ref = policy.Ref{Kind: policy.MainContainer, Index: i - k.inits}
-		}
+		c.ref = k.ref(i)
 		c.spec = k.spec.Container(c.ref)
 		c.sidecar = c.spec.IsSidecar(c.ref.Kind)
 		c.retryAt, c.dirty, c.startRecord = never, true, none
@@ -96,7 +98,7 @@ func newKubelet(sc *Scenario) *kubelet {
 	}
 	k.deadline = never
 	if d := sc.Spec.ActiveDeadlineSeconds; d != nil {
-		k.deadline = Millis(min(*d, int64(policy.MaxHorizon/policy.Second)+1)) * policy.Second
+		k.deadline = sc.Start + seconds(*d)
 	}
 	k.use(sc.Kubelet)
 	return k
@@ -117,10 +119,24 @@ func (k *kubelet) use(kubelet Kubelet) {
 func (k *kubelet) at(r policy.Ref) *container { return &k.ctrs[k.index(r)] }
 
 func (k *kubelet) index(r policy.Ref) int {
-	if r.Kind == policy.InitContainer {
+	switch r.Kind {
+	case policy.InitContainer:
 		return r.Index
+	case policy.EphemeralContainer:
+		return len(k.ctrs) - k.ephemerals + r.Index
 	}
 	return k.inits + r.Index
+}
+
+func (k *kubelet) ref(i int) policy.Ref {
+	last := len(k.ctrs) - k.ephemerals
+	switch {
+	case i < k.inits:
+		return policy.Ref{Kind: policy.InitContainer, Index: i}
+	case i >= last:
+		return policy.Ref{Kind: policy.EphemeralContainer, Index: i - last}
+	}
+	return policy.Ref{Kind: policy.MainContainer, Index: i - k.inits}
 }
 
 // record adds an entry to the timeline. It and note are not inlined: their calls are many, and the module is small.
@@ -176,30 +192,41 @@ func (k *kubelet) undecided(u Undecided) {
 // loop goes from instant to instant until the horizon. What happens at the first instant happens to a Pod that runs,
 // unless it is something that keeps it from running.
 func (k *kubelet) loop() {
-	k.killCode = KilledExitCode
-	if e := k.sc.Events; len(e) == 0 || e[0].At > 0 || !e[0].Outside {
-		k.settle()
-		k.summarize()
-	}
+	k.begin()
 	for !k.stopped {
 		t, sync := k.next()
 		if t > k.sc.Until {
 			break
 		}
-		k.now, k.killCode, k.started = t, KilledExitCode, k.started[:0]
-		noticed := k.notice()
-		happened := k.events()
-		if k.stopped {
-			break
-		}
-		if !k.terminated && (sync || noticed || happened) {
-			k.settle()
-		}
-		k.summarize()
+		k.step(t, sync)
 	}
 	if !k.stopped {
 		k.now = k.sc.Until
 	}
+}
+
+// begin lets the kubelet see the Pod for the first time. Whoever plays several Pods on one clock begins each when it is
+// created, and then always steps the one whose next instant comes first.
+func (k *kubelet) begin() {
+	k.killCode = KilledExitCode
+	if e := k.sc.Events; len(e) == 0 || e[0].At > k.now || !e[0].Outside && !e[0].Type.Outside() {
+		k.settle()
+		k.summarize()
+	}
+}
+
+// step plays one instant, which [kubelet.next] named, or an earlier one at which something was done to the Pod.
+func (k *kubelet) step(t Millis, sync bool) {
+	k.now, k.killCode, k.started = t, KilledExitCode, k.started[:0]
+	noticed := k.notice()
+	happened := k.events()
+	if k.stopped {
+		return
+	}
+	if !k.terminated && !k.waiting() && (sync || noticed || happened || k.busy != idle) {
+		k.settle()
+	}
+	k.summarize()
 }
 
 // next returns the next instant at which something happens, and whether it is one of a sync of its own.
@@ -213,31 +240,52 @@ func (k *kubelet) next() (at Millis, sync bool) {
 	}
 	at = min(at, k.deadline)
 	k.steps += int64(len(k.ctrs)+7) / 8
+	waits := k.waiting()
 	for i := range k.ctrs {
 		c := &k.ctrs[i]
 		if in := c.latest(); in != nil && in.state == running && in.exitAt != never {
-			at = min(at, in.exitAt+k.sc.Timing.Detection)
+			at = min(at, k.seen(in))
 		}
-		if c.retryAt <= at {
+		if !waits && c.retryAt <= at {
 			at, sync = c.retryAt, true
 		}
 	}
-	if k.syncAt <= at {
-		return k.syncAt, true
+	wake := k.syncAt
+	if waits {
+		wake = k.freeAt
+	}
+	if wake <= at {
+		return wake, true
 	}
 	return at, sync && at != never
+}
+
+// seen is when the kubelet sees the end of an instance that runs. It waits for one that it stops itself.
+func (k *kubelet) seen(in *instance) Millis {
+	if in.stopping {
+		return in.exitAt
+	}
+	return in.exitAt + k.sc.Timing.Detection
 }
 
 // settle syncs until nothing changes, or schedules the next sync if the kubelet needs time to see what it did.
 func (k *kubelet) settle() {
 	k.syncAt = never
 	for n := 0; ; n++ {
-		changed := k.sync()
+		changed := false
+		switch k.busy {
+		case idle:
+			changed = k.sync()
+		case executing:
+			changed = k.execute(&k.plan)
+		case terminating:
+			k.terminate()
+		}
 		k.steps += int64(len(k.ctrs)+3) / 4
 		if k.steps > MaxSteps {
 			k.exceed(LimitSteps)
 		}
-		if k.stopped || k.terminated {
+		if k.stopped || k.terminated || k.waiting() {
 			return
 		}
 		if k.sc.Timing.Detection > 0 {
@@ -314,27 +362,32 @@ func (k *kubelet) sync() (changed bool) {
 		return false
 	}
 	if k.restartingAll {
-		return k.reset()
+		k.planReset(&k.plan)
+	} else {
+		k.compute(&k.plan)
+		k.stopPod(&k.plan)
 	}
-	k.compute(&k.plan)
 	return k.execute(&k.plan)
 }
 
+// execute does what is planned, or what is left of it after a wait for containers that stop.
 func (k *kubelet) execute(p *plan) (changed bool) {
-	if p.killPod {
-		changed = k.stopPod(p)
-	} else {
-		for _, x := range p.kill {
-			k.kill(x.container, x.reason, x.restart)
-			changed = true
-		}
+	k.busy = executing
+	changed = k.kills(p)
+	if k.waiting() {
+		return true
+	}
+	k.busy = idle
+	if p.reset {
+		return k.endReset(p)
 	}
 	k.prune()
 	if p.createSandbox {
-		k.sandbox++
-		k.sandboxReady = true
-		k.note(SandboxCreated, none, "")
+		k.createSandbox()
 		changed = true
+	}
+	for _, i := range p.startEphemeral {
+		changed = k.start(i) || changed
 	}
 	for _, i := range p.startInit {
 		switch started := k.start(i); {
@@ -352,8 +405,40 @@ func (k *kubelet) execute(p *plan) (changed bool) {
 	return changed
 }
 
-// stopPod kills what runs, sandbox included.
-func (k *kubelet) stopPod(p *plan) (changed bool) {
+// kills kills one container after the other, as far as it need not wait.
+func (k *kubelet) kills(p *plan) (changed bool) {
+	changed = p.killed
+	for ; p.next < len(p.kill); p.next++ {
+		x := &p.kill[p.next]
+		c := &k.ctrs[x.container]
+		if in := c.latest(); in != nil && in.state != exited {
+			grace := Millis(0)
+			if !x.remove {
+				grace = k.probeGrace(c, x.reason)
+			}
+			k.kill(x.container, x.reason, x.restart, grace, 0)
+			changed, p.killed = true, true
+			if k.waiting() {
+				return true
+			}
+		}
+		if x.remove && c.latest() != nil {
+			c.insts, c.dirty = c.insts[:0], true
+			if k.f.Minor < 36 {
+				c.logs = 0
+			}
+			k.note(Removed, x.container, "")
+			changed = true
+		}
+	}
+	return changed
+}
+
+// stopPod kills what runs if the plan says so, sandbox included.
+func (k *kubelet) stopPod(p *plan) {
+	if !p.killPod {
+		return
+	}
 	reason := killPodDone
 	if p.createSandbox || !k.sandboxReady {
 		reason = killSandbox
@@ -361,30 +446,19 @@ func (k *kubelet) stopPod(p *plan) (changed bool) {
 	if p.createSandbox && k.sandbox > 0 {
 		k.note(SandboxChanged, none, "")
 	}
-	changed = k.killAll(reason) || k.sandboxReady
+	p.kill = p.kill[:0]
+	p.killed = k.killAll(reason, k.podGrace()) || k.sandboxReady
 	k.sandboxReady = false
-	if p.createSandbox {
-		for i := range k.inits {
-			c := &k.ctrs[i]
-			c.insts, c.logs, c.dirty = c.insts[:0], 0, true
-		}
-	}
-	return changed
 }
 
-// killAll kills main containers in order, then init containers from the last to the first, as sidecars stop.
-func (k *kubelet) killAll(reason string) (killed bool) {
-	for n := range k.ctrs {
-		i := k.inits + n
-		if n >= k.mains() {
-			i = len(k.ctrs) - 1 - n
-		}
-		if in := k.ctrs[i].latest(); in != nil && in.state != exited {
-			k.kill(i, reason, false)
-			killed = true
-		}
+func (k *kubelet) createSandbox() {
+	for i := range k.inits {
+		c := &k.ctrs[i]
+		c.insts, c.logs, c.dirty = c.insts[:0], 0, true
 	}
-	return killed
+	k.sandbox++
+	k.sandboxReady = true
+	k.note(SandboxCreated, none, "")
 }
 
 // prune removes all but the newest dead instance of each init container.
@@ -398,25 +472,6 @@ func (k *kubelet) prune() {
 			c.dirty = true
 		}
 	}
-}
-
-// kill ends the newest instance of container i. One that has ended unnoticed keeps its own code.
-func (k *kubelet) kill(i int, reason string, restart bool) {
-	c := &k.ctrs[i]
-	in := c.latest()
-	k.record(&Record{Event: Killing, Container: i, Reason: reason, WillRestart: restart})
-	if in.state == running && in.exitAt <= k.now {
-		k.end(i, in.exitAt, in.code, in.reason)
-	} else {
-		code := k.killCode
-		if in.livenessFailed || in.startupFailed || in.stale || in.resized {
-			code = in.killCode
-		}
-		k.end(i, k.now, code, exitReason(code))
-		k.assume("killed_at_once")
-	}
-	in.killedIn = k.serial
-	k.record(&Record{Event: ExitedBy, Container: i, ExitCode: in.code, Reason: in.reason})
 }
 
 // end makes the newest instance of container i an exited one.
@@ -452,7 +507,7 @@ func (k *kubelet) start(i int) bool {
 	if last != nil && !k.backoffLets(i, last) {
 		return false
 	}
-	in := instance{sandbox: k.sandbox, started: k.now, exitAt: never, attempt: c.logs}
+	in := instance{sandbox: k.sandbox, started: k.now, exitAt: never, signalled: never, attempt: c.logs}
 	if newest := c.latest(); newest != nil {
 		in.attempt = newest.attempt + 1
 	}
@@ -460,7 +515,10 @@ func (k *kubelet) start(i int) bool {
 	k.ids++
 	in.id = k.ids
 	if run, ok := c.next(); ok {
-		in.exitAt = k.now + run.For
+		in.stop = run.Stop
+		if run.For != NoEnd {
+			in.exitAt = k.now + run.For
+		}
 		in.code, in.reason = run.ExitCode, run.Reason
 		if in.reason == "" {
 			in.reason = exitReason(run.ExitCode)
@@ -525,46 +583,49 @@ func (k *kubelet) refuse(c *container) {
 	}
 }
 
-// reset kills and removes every instance.
+// planReset plans to kill and remove every instance, one after the other: first those whose exit does not ask for it.
 //
 // Source: getContainersToReset and SyncPod in pkg/kubelet/kuberuntime/kuberuntime_manager.go, Kubernetes v1.35 to
 // v1.37.
-func (k *kubelet) reset() (changed bool) {
+func (k *kubelet) planReset(p *plan) {
+	*p = plan{kill: p.kill[:0], startInit: p.startInit[:0], startMain: p.startMain[:0], startEphemeral: p.startEphemeral[:0], reset: true}
 	k.note(RestartingAllContainers, none, "")
-	killed := false
 	for _, sources := range []bool{false, true} {
-		for n := range k.ctrs {
-			i := (n + k.inits) % len(k.ctrs) // main containers first
+		for n := range len(k.ctrs) - k.ephemerals {
+			i := (n + k.inits) % (len(k.ctrs) - k.ephemerals) // main containers first
 			c := &k.ctrs[i]
-			in := c.latest()
-			if in == nil || (in.state == exited && in.killedIn != k.serial && k.triggers(c, in.code)) != sources {
-				continue
+			if in := c.latest(); in != nil && (in.state == exited && k.triggers(c, in.code)) == sources {
+				p.kill = append(p.kill, kill{i, killRestartAll, true, true})
 			}
-			if in.state != exited {
-				k.kill(i, killRestartAll, true)
-				killed = true
-			}
-			c.insts, c.dirty = c.insts[:0], true
-			if k.f.Minor < 36 {
-				c.logs = 0
-			}
-			k.note(Removed, i, "")
-			changed = true
 		}
 	}
-	if k.f.Minor < 36 && k.sc.Timing.KubeletSync && changed && !killed {
-		k.quiet, changed = true, false // no event of the runtime wakes the kubelet
-	}
-	return changed
 }
 
-// terminate ends the Pod: whatever runs is killed and nothing is started any more.
+func (k *kubelet) endReset(p *plan) (changed bool) {
+	if k.f.Minor < 36 && k.sc.Timing.KubeletSync && len(p.kill) > 0 && !p.killed {
+		k.quiet = true // no event of the runtime wakes the kubelet
+		return false
+	}
+	return len(p.kill) > 0
+}
+
+// terminate ends the Pod: whatever runs is killed, and nothing is started any more.
 //
 // Source: SyncTerminatingPod and SyncTerminatedPod in pkg/kubelet/kubelet.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) terminate() {
-	if k.killAll(killTerminating) {
-		k.serial++
+	if k.grace == 0 {
+		k.shorten(0)
 	}
+	if k.busy != terminating {
+		k.busy = terminating
+		if k.killAll(killTerminating, k.grace) {
+			k.serial++
+		}
+	}
+	if k.waiting() {
+		return
+	}
+	k.busy = idle
 	k.sandboxReady = false
 	for range 3 { // the status is built again until it is what stays
 		k.generate(true)
@@ -628,7 +689,7 @@ func (k *kubelet) notice() (noticed bool) {
 	for i := range k.ctrs {
 		c := &k.ctrs[i]
 		in := c.latest()
-		if in == nil || in.state != running || in.exitAt > k.now-k.sc.Timing.Detection {
+		if in == nil || in.state != running || in.exitAt == never || k.seen(in) > k.now {
 			continue
 		}
 		k.exit(i, in.exitAt, in.code, in.reason)
@@ -644,7 +705,12 @@ func (k *kubelet) notice() (noticed bool) {
 func (k *kubelet) exit(i int, at Millis, code int32, reason string) {
 	c := &k.ctrs[i]
 	e := policy.Exit{Code: code, OOMKilled: reason == reasonOOMKilled}
+	stopping := c.latest().stopping
 	k.end(i, at, code, reason)
+	if stopping {
+		k.record(&Record{Event: ExitedBy, Container: i, ExitCode: code, Reason: reason})
+		return
+	}
 	d := k.rules.Decide(c.ref, e)
 	r := Record{Event: ExitedBy, Container: i, ExitCode: code, Reason: reason}
 	why, path := "", ""

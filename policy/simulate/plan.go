@@ -7,8 +7,13 @@ type plan struct {
 	killPod       bool
 	createSandbox bool
 	kill          []kill
+	next          int  // the kill to go on with
+	killed        bool // something has been killed
+	reset         bool // of all containers
 	startInit     []int
 	startMain     []int
+
+	startEphemeral []int
 }
 
 // kill is one instance to be killed before anything is started.
@@ -16,6 +21,7 @@ type kill struct {
 	container int
 	reason    string
 	restart   bool
+	remove    bool // it is removed afterwards; it may have ended already
 }
 
 // Reasons of a Killing entry.
@@ -41,10 +47,15 @@ const (
 //
 // Source: computePodActions in pkg/kubelet/kuberuntime/kuberuntime_manager.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) compute(p *plan) {
-	*p = plan{kill: p.kill[:0], startInit: p.startInit[:0], startMain: p.startMain[:0]}
+	*p = plan{kill: p.kill[:0], startInit: p.startInit[:0], startMain: p.startMain[:0], startEphemeral: p.startEphemeral[:0]}
 	if !k.sandboxReady {
 		k.computeSandbox(p)
 		return
+	}
+	for i := len(k.ctrs) - k.ephemerals; i < len(k.ctrs); i++ {
+		if k.ctrs[i].latest() == nil {
+			p.startEphemeral = append(p.startEphemeral, i)
+		}
 	}
 	done := k.computeInit(p)
 	if p.killPod || !done {
@@ -129,7 +140,7 @@ func (k *kubelet) computeInit(p *plan) (done bool) {
 				p.giveUp()
 				return false
 			}
-			p.kill = append(p.kill, kill{i, killUnknown, true})
+			p.kill = append(p.kill, kill{container: i, reason: killUnknown, restart: true})
 			p.startInit = append(p.startInit, i)
 		}
 		seen = true
@@ -166,7 +177,7 @@ func (k *kubelet) computeSidecar(p *plan, i int, seen bool) (initialized bool) {
 	c := &k.ctrs[i]
 	in := c.latest()
 	restart := func(reason string) {
-		p.kill = append(p.kill, kill{i, reason, true})
+		p.kill = append(p.kill, kill{container: i, reason: reason, restart: true})
 		p.startInit = append(p.startInit, i)
 	}
 	if !k.startupPassed(c) {
@@ -204,7 +215,7 @@ func (k *kubelet) computeMain(p *plan) {
 			if k.wanted(c) {
 				p.startMain = append(p.startMain, i)
 				if in != nil && in.state == unknown {
-					p.kill = append(p.kill, kill{i, killUnknown, true})
+					p.kill = append(p.kill, kill{container: i, reason: killUnknown, restart: true})
 				}
 			}
 			continue
@@ -223,7 +234,7 @@ func (k *kubelet) computeMain(p *plan) {
 			kept++
 			continue
 		}
-		p.kill = append(p.kill, kill{i, reason, again})
+		p.kill = append(p.kill, kill{container: i, reason: reason, restart: again})
 		if again {
 			p.startMain = append(p.startMain, i)
 		}

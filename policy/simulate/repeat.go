@@ -63,7 +63,7 @@ func (k *kubelet) podState() podMark {
 
 // summarize counts the rounds that would follow unchanged instead of playing them.
 func (k *kubelet) summarize() {
-	if len(k.started) == 0 || k.stopped || k.terminated || k.sc.writeOut {
+	if len(k.started) == 0 || k.stopped || k.terminated || k.waiting() || k.sc.writeOut {
 		return
 	}
 	if !k.independent() {
@@ -316,7 +316,7 @@ func equalInstances(a, b []instance) bool {
 
 func (k *kubelet) sameInstance(m *mark, is *container, i int, shift Millis) bool {
 	a, b, was := &m.insts[i], &is.insts[i], &m.c
-	return a.state == b.state && a.code == b.code && a.reason == b.reason && a.killCode == b.killCode &&
+	return a.state == b.state && a.code == b.code && a.reason == b.reason && a.stop == b.stop && a.killCode == b.killCode &&
 		a.stale == b.stale && a.resized == b.resized && a.livenessFailed == b.livenessFailed && a.startupFailed == b.startupFailed &&
 		(a.sandbox == m.sandbox) == (b.sandbox == k.sandbox) &&
 		(a.id == was.api.instance) == (b.id == is.api.instance) && (a.id == was.toldRefused) == (b.id == is.toldRefused) &&

@@ -35,10 +35,21 @@ const (
 
 // Run is one entry of a tape: what the container does when it is started.
 type Run struct {
-	For      Millis
+	For      Millis // [NoEnd] for a container that only ends when it is stopped
 	ExitCode int32
 	Reason   string // of the termination; "" is Completed for code 0 and Error for any other
 	Times    int64  // how many starts take this entry; [Forever] for all that follow
+	Stop     *Stop  // nil: stopped, it is gone at once
+}
+
+// NoEnd as [Run.For] never ends by itself.
+const NoEnd Millis = never
+
+// Stop is what a container does when the kubelet stops it.
+type Stop struct {
+	PreStop  Millis // how long its preStop hook takes, 0 without one
+	For      Millis // from SIGTERM to its end, unless SIGKILL comes first
+	ExitCode int32  // of that end; SIGKILL leaves [KilledExitCode]
 }
 
 // Tape is what a container does at its successive starts. When it is used up, the container runs on.
@@ -47,57 +58,70 @@ type Tape struct {
 	Runs      []Run
 }
 
-// EventType names what happens to the Pod from outside.
-type EventType string
+// EventType is what happens to the Pod from outside. The zero value is nothing.
+type EventType uint8
 
-// The events that the model covers.
+// The events that the model covers: those of the whole Pod, then those of one container.
 const (
-	EventEvicted          EventType = "Evicted"          // by the kubelet, for lack of a resource
-	EventDeleted          EventType = "Deleted"          // deletionTimestamp is set
-	EventDeadlineExceeded EventType = "DeadlineExceeded" // activeDeadlineSeconds is over
-	EventNodeShutdown     EventType = "NodeShutdown"     // graceful shutdown of the node
-	EventKubeletRestarted EventType = "KubeletRestarted" // the back-offs are forgotten
-	EventNodeRebooted     EventType = "NodeRebooted"     // everything is gone at once, kubelet included
-	EventSandboxLost      EventType = "SandboxLost"      // the sandbox is not ready any more
-	EventLivenessFailed   EventType = "LivenessFailed"
-	EventStartupFailed    EventType = "StartupFailed"
-	EventImageChanged     EventType = "ImageChanged"
-	EventResized          EventType = "Resized" // in place, with the resizePolicy RestartContainer
-	EventContainerUnknown EventType = "ContainerUnknown"
-	EventContainerLost    EventType = "ContainerLost" // the runtime knows nothing of the container any more
-	EventOOMKilled        EventType = "OOMKilled"
-	EventExited           EventType = "Exited" // the process ends, whatever the tape says
+	_ EventType = iota
+
+	EventEvicted          // by the kubelet, for lack of a resource
+	EventDeleted          // deletionTimestamp is set
+	EventDeadlineExceeded // activeDeadlineSeconds is over
+	EventNodeShutdown     // graceful shutdown of the node
+	EventKubeletRestarted // the back-offs are forgotten
+	EventNodeRebooted     // everything is gone at once, kubelet included
+	EventSandboxLost      // the sandbox is not ready any more
+
+	EventLivenessFailed
+	EventStartupFailed
+	EventImageChanged
+	EventResized // in place, with the resizePolicy RestartContainer
+	EventContainerUnknown
+	EventContainerLost // the runtime knows nothing of the container any more
+	EventOOMKilled
+	EventExited // the process ends, whatever the tape says
+
+	outsideTypes
 )
 
-// ofContainer tells which events name a container.
-func (t EventType) ofContainer() bool {
-	switch t {
-	case EventLivenessFailed, EventStartupFailed, EventImageChanged, EventResized, EventContainerUnknown,
-		EventContainerLost, EventOOMKilled, EventExited:
-		return true
-	}
-	return false
+// eventNames are in the order of the constants, and then those that people ask about and the model does not cover.
+// Nobody writes to it.
+var eventNames = [...]string{
+	"", "Evicted", "Deleted", "DeadlineExceeded", "NodeShutdown", "KubeletRestarted", "NodeRebooted", "SandboxLost",
+	"LivenessFailed", "StartupFailed", "ImageChanged", "Resized", "ContainerUnknown", "ContainerLost", "OOMKilled", "Exited",
+
+	"CreateContainerConfigError", "CreateContainerError", "ErrImageNeverPull", "ErrImagePull", "FailedMount",
+	"ImagePullBackOff", "InvalidImageName", "NodeLost", "PostStartHookError", "Preempted", "RunContainerError", "StartError",
 }
 
-// EventTypes returns the events that the model covers, in a fixed order.
-func EventTypes() []EventType {
-	return []EventType{
-		EventEvicted, EventDeleted, EventDeadlineExceeded, EventNodeShutdown, EventKubeletRestarted, EventNodeRebooted,
-		EventSandboxLost, EventLivenessFailed, EventStartupFailed, EventImageChanged, EventResized,
-		EventContainerUnknown, EventContainerLost, EventOOMKilled, EventExited,
+// ParseEventType returns the type with this name, 0 if there is none.
+func ParseEventType(name string) EventType {
+	for i := len(eventNames) - 1; i > 0; i-- {
+		if eventNames[i] == name {
+			return EventType(i)
+		}
 	}
+	return 0
 }
 
-// OutsideTypes returns the events that people ask about and the model does not cover: the answer is undecided.
-func OutsideTypes() []EventType {
-	return []EventType{
-		"CreateContainerConfigError", "CreateContainerError", "ErrImageNeverPull", "ErrImagePull", "FailedMount",
-		"ImagePullBackOff", "InvalidImageName", "NodeLost", "PostStartHookError", "Preempted", "RunContainerError", "StartError",
-	}
-}
+func (t EventType) String() string { return eventNames[t] }
+
+// EventTypes returns the names of the events that the model covers, in a fixed order. The list is shared: callers must
+// not change it.
+func EventTypes() []string { return eventNames[1:outsideTypes] }
+
+// OutsideTypes does the same for those that it does not cover: the answer is undecided.
+func OutsideTypes() []string { return eventNames[outsideTypes:] }
 
 // OfContainer reports whether events of type t concern one container.
-func (t EventType) OfContainer() bool { return t.ofContainer() }
+func (t EventType) OfContainer() bool { return EventLivenessFailed <= t && t < outsideTypes }
+
+// Outside reports whether the model does not cover t: the simulation ends there, undecided.
+func (t EventType) Outside() bool { return t >= outsideTypes }
+
+// endsPod tells which events end the Pod.
+func (t EventType) endsPod() bool { return EventEvicted <= t && t <= EventNodeShutdown }
 
 // Event is something that happens to the Pod from outside.
 type Event struct {
@@ -107,7 +131,10 @@ type Event struct {
 	// ExitCode is that of the containers which the event ends or makes the kubelet kill.
 	ExitCode int32
 	Reason   string // of the termination, for [EventExited]
-	// Outside tells that the model does not cover the event: the simulation ends there, undecided.
+	// Grace is how long the containers of a Pod that the event ends are given, in whole seconds; 0 for what Kubernetes
+	// takes by itself. It never gives less than a second.
+	Grace Millis
+	// Outside tells that the model does not cover this event of a type that it does cover otherwise.
 	Outside bool
 	// Kubelet is what a restarted kubelet runs with, nil for the same as before.
 	Kubelet *Kubelet
@@ -150,6 +177,7 @@ type Timing struct {
 type Scenario struct {
 	Spec    *policy.PodSpec
 	Kubelet Kubelet
+	Start   Millis // when the kubelet first sees the Pod; nothing of Events is earlier
 	Name    string // of the Pod, as the kubelet prints it: name_namespace(uid)
 	Tapes   []Tape
 	Events  []Event // ordered by At

@@ -124,6 +124,8 @@ func (k *kubelet) convert(c *container) status {
 	k.waitForStart(c, &s)
 	s.started = s.state.kind == policy.StateRunning && k.startupPassed(c)
 	switch {
+	case c.ref.Kind == policy.EphemeralContainer:
+		s.started = false // nobody probes it
 	case c.ref.Kind == policy.InitContainer && !c.sidecar:
 		s.ready = s.state.kind == policy.StateTerminated && s.state.code == 0
 	default:
@@ -271,7 +273,7 @@ func (k *kubelet) shouldRestartAll() bool {
 	if k.restartingAll {
 		return true
 	}
-	for i := range k.ctrs {
+	for i := range len(k.ctrs) - k.ephemerals {
 		c := &k.ctrs[i]
 		in := c.latest()
 		if in == nil || in.state != exited {
@@ -289,7 +291,7 @@ func (k *kubelet) shouldRestartAll() bool {
 
 // cleanedUp tells whether the runtime has no instance any more.
 func (k *kubelet) cleanedUp() bool {
-	for i := range k.ctrs {
+	for i := range len(k.ctrs) - k.ephemerals {
 		if len(k.ctrs[i].insts) > 0 {
 			return false
 		}
