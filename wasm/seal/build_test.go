@@ -85,7 +85,7 @@ func TestInterface(t *testing.T) {
 func build(t *testing.T, folder string) []byte {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "linked.wasm")
-	if err := link(folder, out, ""); err != nil {
+	if err := link(folder, guest, out, ""); err != nil {
 		t.Fatal(err)
 	}
 	file, err := os.ReadFile(out)

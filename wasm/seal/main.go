@@ -34,7 +34,7 @@ func run(in, out, tags, list string) error {
 		}
 		defer os.RemoveAll(folder)
 		in = filepath.Join(folder, "linked.wasm")
-		if err := link(".", in, tags); err != nil {
+		if err := link(".", guest, in, tags); err != nil {
 			return err
 		}
 	}
@@ -65,11 +65,15 @@ var outOfLine = []string{
 	"github.com/podfate/podfate/policy", "github.com/podfate/podfate/policy/ops", "github.com/podfate/podfate/policy/simulate",
 }
 
-// link builds the guest of the module whose root is folder into the file out.
+// guest is the program that is sealed.
+const guest = "./wasm/guest"
+
+// link builds the program in folder pkg of the module whose root is folder into the file out.
 //
 // Every flag and variable that can change a byte is set here: paths and version control are left out, and what the
-// machine has in GOFLAGS, GOEXPERIMENT or GOWASM does not count.
-func link(folder, out, tags string) error {
+// machine has in GOFLAGS, GOEXPERIMENT or GOWASM does not count. The collector is the one before Go 1.26: the new one has
+// code for each size of object, 34 KB of it, and is made for large heaps.
+func link(folder, pkg, out, tags string) error {
 	out, err := filepath.Abs(out)
 	if err != nil {
 		return err
@@ -78,12 +82,12 @@ func link(folder, out, tags string) error {
 	for _, pkg := range outOfLine {
 		args = append(args, "-gcflags="+pkg+"=-l")
 	}
-	cmd := exec.Command("go", append(args, "-o", out, "./wasm/guest")...)
+	cmd := exec.Command("go", append(args, "-o", out, pkg)...)
 	cmd.Dir = folder
-	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=", "GOWASM=", "GOWORK=off")
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=nogreenteagc", "GOWASM=", "GOWORK=off")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("linking ./wasm/guest: %w", err)
+		return fmt.Errorf("linking %s: %w", pkg, err)
 	}
 	return nil
 }

@@ -18,12 +18,18 @@ const (
 // seal returns the linked module file without imports, with a memory maximum, the exports pf_diag and pf_diag_len, and the
 // custom section that names it. It fails on a module that was sealed before and on everything that the linker of Go
 // is not known to write.
-func seal(file []byte) ([]byte, error) {
+func seal(file []byte) ([]byte, error) { return sealWith(file, false) }
+
+// sealWith is seal with the choice of [compactor] that a test makes.
+func sealWith(file []byte, trapUnneeded bool) ([]byte, error) {
 	m, err := parse(file, false)
 	if err != nil {
 		return nil, err
 	}
 	memory := loadImage(&reader{what: "data", data: m.data}) // read before, so it cannot fail
+	if err := m.compact(memory.memory, trapUnneeded); err != nil {
+		return nil, err
+	}
 	if err := memory.strip(); err != nil {
 		return nil, err
 	}

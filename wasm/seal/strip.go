@@ -16,13 +16,14 @@ const (
 	funcBytes    = 44 // of a _func without its two variable lists
 
 	// Offsets in a _func.
-	atName      = 4
-	atPCSP      = 16
-	atPCFile    = 20
-	atPCLine    = 24
-	atNPCData   = 28
-	atCU        = 32
-	atStartLine = 36
+	atName        = 4
+	atDeferReturn = 12
+	atPCSP        = 16
+	atPCFile      = 20
+	atPCLine      = 24
+	atNPCData     = 28
+	atCU          = 32
+	atStartLine   = 36
 
 	atNFuncData = 43
 

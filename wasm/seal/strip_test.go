@@ -24,7 +24,7 @@ func testTable() []byte {
 		return join(f, []byte{0, 0, 0, 0}, u32(0, 12, 15))
 	}
 	const size = funcBytes + 12
-	entries := join(u32(0, 32, 1, 32+size, 2, 32+2*size, 3, 0), record(0, 1), record(1, 11), record(2, 18))
+	entries := join(u32(0, 32, 1, 32+size, 2, 32+2*size, 3, 0), record(firstPC, 1), record(firstPC, 11), record(firstPC, 18))
 	offset := func(parts ...string) []byte {
 		return binary.LittleEndian.AppendUint64(nil, uint64(headerBytes+len(strings.Join(parts, ""))))
 	}
