@@ -19,6 +19,20 @@ const (
 	MaxContainers = 1024
 	// MaxExits bounds the exits of one decide request.
 	MaxExits = 10000
+	// MaxBatchRecords bounds the events of one packed batch: 2 MiB of them, and 1.5 MiB of verdicts.
+	MaxBatchRecords = 1 << 16
+	// MaxConditions bounds the different patterns of Pod conditions in one compiled Job: a bit each of a 64-bit number.
+	MaxConditions = 64
+	// MaxHandles bounds the policies that an instance of the module keeps compiled.
+	MaxHandles = 4096
+	// MaxHandleBytes bounds the memory of those policies together, an eighth of what the module may have. A Pod with one
+	// container and the 20 rules that Kubernetes allows takes 2 KiB, so that 4096 of them fit.
+	MaxHandleBytes = 8 << 20
+	// MaxBuffers bounds the buffers that a host of the module may hold at once. A wrapper needs one or two.
+	MaxBuffers = 64
+	// MaxBufferBytes bounds the bytes in those buffers together: a quarter of the memory that the module may have. A
+	// larger number would let a host starve the operations by holding buffers alone.
+	MaxBufferBytes = 16 << 20
 	// MaxOutputBytes bounds one answer.
 	MaxOutputBytes = 4 << 20
 	// MaxFaults bounds the faults of one answer; one more entry then says how many were left out.

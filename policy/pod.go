@@ -1,5 +1,7 @@
 package policy
 
+import "strings"
+
 // RestartPolicy says whether containers of a Pod are restarted when they exit.
 type RestartPolicy string
 
@@ -50,6 +52,9 @@ const (
 	InitContainer
 	EphemeralContainer
 )
+
+// ContainerKinds is the number of kinds.
+const ContainerKinds = EphemeralContainer + 1
 
 // Field returns the name of the list: containers, initContainers or ephemeralContainers.
 func (k ContainerKind) Field() string {
@@ -140,6 +145,30 @@ func (s *PodSpec) List(k ContainerKind) []Container {
 
 // Container returns the container that r names. It panics for a Ref that is not of s.
 func (s *PodSpec) Container(r Ref) *Container { return &s.List(r.Kind)[r.Index] }
+
+// Number returns the number of the container that r names: main ones are counted first, then init, then ephemeral ones.
+func (s *PodSpec) Number(r Ref) int {
+	switch r.Kind {
+	case InitContainer:
+		return len(s.Containers) + r.Index
+	case EphemeralContainer:
+		return len(s.Containers) + len(s.InitContainers) + r.Index
+	}
+	return r.Index
+}
+
+// Names returns s with copies of the names of its containers and nothing else.
+func (s *PodSpec) Names() PodSpec {
+	return PodSpec{Containers: bare(s.Containers), InitContainers: bare(s.InitContainers), EphemeralContainers: bare(s.EphemeralContainers)}
+}
+
+func bare(containers []Container) []Container {
+	named := make([]Container, len(containers))
+	for i := range containers {
+		named[i].Name = strings.Clone(containers[i].Name)
+	}
+	return named
+}
 
 // Find returns the first container with this name: main containers are looked at first, then init and ephemeral
 // ones, although a valid Pod has each name once.

@@ -1,7 +1,8 @@
 // Package wasm runs Podfate's module, policy.wasm, on wazero. The bytes are embedded; a [Host] compiles them once and
 // keeps a pool of instances, each of which serves one call at a time.
 //
-// The module imports nothing and exports this ABI, version 1.0. Whoever writes another host needs only this table.
+// The module imports nothing and exports this ABI, version 1.0. Whoever writes another host needs only this page; plugins/README.md
+// shows it at work and plugins/c/podfate.h has it in C. From here on it only grows: no number, size or meaning changes.
 //
 //	memory          at most 1024 pages of 64 KiB; a host never grows it and takes a fresh view after each call
 //	_initialize     () -> ()                    once, before all else
@@ -10,25 +11,113 @@
 //	                                            it is; 0 if n <= 0 or beyond 64 buffers or 16 MiB together
 //	pf_free         (ptr i32) -> i32            0, or -10 if no live buffer starts there
 //	pf_call         (op, ptr, len i32) -> i64   runs an operation on a JSON request inside a live buffer
-//	pf_reset        () -> i32                   0; takes back all buffers, forgets the answer, collects garbage
+//	pf_compile      (ptr, len i32) -> i64       keeps the manifest of a request (that of decide, without exits) compiled
+//	pf_release      (h i32) -> i32              0, or -5 if no policy has this handle
+//	pf_eval         (h, ptr, len i32) -> i64    one JSON exit against a compiled policy
+//	pf_eval_batch   (h, in, inLen, out, outLen i32) -> i32
+//	                                            packed events against a compiled policy: how many were answered, or a
+//	                                            negated error number and nothing written
+//	pf_reset        () -> i32                   0; takes back all buffers and policies, forgets the answer, collects garbage
 //	pf_diag         global i32                  address of what the runtime of the module printed before a trap
 //	pf_diag_len     global i32, mutable         its length, at most 8192
 //
-// The result of pf_call:
+// A custom section named podfate says what the file is: {"product":"podfate","version":…,"abi":"1.0","schema":"v1"}.
+//
+// # Results
+//
+// What pf_call, pf_compile and pf_eval return:
 //
 //	bits 63 to 32   address of the answer
 //	bit  31         1 if the answer is {"error":{"code":…,"num":…,…}}
 //	bits 30 to 0    length of the answer, never 0
 //
-// The answer belongs to the module and lives until the next pf_call or pf_reset: copy it at once, never free it. Operation
-// numbers are those that describe (number 1) lists. After a trap, or an answer that breaks a rule of this page, drop the
-// instance: the module's stack and locks are as the trap left them, and it would go on answering, wrongly.
+// The answer belongs to the module and lives until the next pf_call, pf_compile, pf_eval or pf_reset: copy it at once, never
+// free it. Operation numbers are those that describe (number 1) lists. After a trap, or an answer that breaks a rule of this
+// page, drop the instance: the module's stack and locks are as the trap left them, and it would go on answering,
+// wrongly. Policies are gone with it; a host keeps their requests and compiles again. So it does after INTERNAL.
+//
+// # Errors
+//
+//	1 BAD_JSON          5 UNKNOWN_HANDLE   9 INTERNAL, a panic that was caught
+//	2 BAD_UTF8          6 LIMIT_EXCEEDED  10 BAD_BUFFER
+//	3 MANIFEST_INVALID  7 UNSUPPORTED_OP  11 OUTPUT_TOO_SMALL
+//	4 EVENT_INVALID     8 UNSUPPORTED_VERSION  12 BUDGET_EXCEEDED
+//
+// The payload is {"error":{"code","num","message","path","offset","line","column","limit","faults"}} in this order, without the
+// members that have nothing to say. Numbers and codes are append-only. limit names what describe lists under limits.
+//
+// # Policies
+//
+// pf_compile answers {"handle","containers","conditions","dropped","warnings","cluster"}. A handle is a positive number that the
+// instance gives once and never again, also after pf_reset; its bits are not for callers. containers are
+// names, and the position of a name is the number of the container in a batch: main containers, then init, then
+// ephemeral ones. conditions are {"type","status"} of the Job's podFailurePolicy, by number. At most 4096 policies
+// (limit handles) and 8 MiB of them (handleBytes) live in one instance.
+//
+// pf_eval takes an entry of decide's exits and gives that decision without its trace. With restarts (since the back-off began
+// anew) and ranForMillis, a restart has delayMillis.
+//
+// # Batch
+//
+// Little-endian. Addresses are 8-aligned; in and out lie in live buffers, in the same one or not, and do not overlap. inLen is exactly
+// the header and the records.
+//
+//	header 24 B    0 u32 "PFB1"   4 u16 version 1   6 u16 record size, 32 to 1024, a multiple of 8
+//	               8 u32 count, at most 65536   12 u32 question: 0 exits, 1 failed Pods of a Job   16 u64 0
+//	event  32 B    0 i32 exitCode   4 u16 container, 0xFFFF for none   6 u16 flags   8 u32 history   12 u32 tag
+//	              16 i64 ranForMillis   24 u64 conditions
+//	answer 16 B    0 u32 "PFR1"   4 u16 version 1   6 u16 record size 24   8 u32 count   12 u32 verdicts with a status
+//	verdict 24 B   0 u8 action   1 u8 status   2 u16 rule, 0xFFFF for none   4 u8 reason   5 u8 level   6 u8 ignored   7 u8 flags
+//	               8 i64 waitMillis, -1 for none   16 u16 container   18 u16 condition   20 u32 tag
+//
+//	event flags    1 OOM_KILLED: the runtime's reason
+//	               2 HISTORY: history and ranForMillis count; without it waitMillis is -1
+//	               4 MORE: the next record is about the same Pod (question 1)
+//	verdict flags  1 POD_FAILS   2 UNDECIDED: no action, rule and reason say why   4 COUNTED towards the Job's limits
+//	               8 MORE: no action, the verdict is that of a later record of the Pod
+//	status         0, or the number of an error, 4
+//	action         0 none, 1 Restart, 2 RestartAllContainers, 3 Stop, 4 FailJob, 5 FailIndex, 6 Ignore, 7 Count
+//	level          0 none, 1 rule, 2 container, 3 pod, 4 default
+//	reason         0 none, 1 rule_matched, 2 policy_always, 3 policy_on_failure_failed, 4 policy_on_failure_succeeded, 5 policy_never,
+//	               6 unknown_pod_policy, 7 sidecar_always_restarts, 8 init_completed, 9 init_retried, 10 ephemeral_never_restarts,
+//	               11 unknown_action, 12 unknown_operator (both UNDECIDED), 13 no_rule_matched
+//	ignored        why a rule that matched did not decide: 0 none, 1 unknown_action, 2 gate_off, 3 sidecar, 4 init_completed, 5 no_policy
+//
+// A header that is none, or does not fit inLen, is -4; another version -8; too many records -6; an address that does not fit -10; a short
+// out -11. A record that makes no sense (a container or condition without a number, a flag that is not known, a run of
+// less than nothing, a Pod that is not complete) fails alone, with status 4. What a newer host has behind byte 32 of a record is passed over.
+//
+// Question 0, exits: container may be 0xFFFF if the Pod has one main container. history is how often the container was
+// restarted since its back-off began anew, ranForMillis how long it ran. Conditions are 0. The verdict is that of
+// pf_eval for the same exit, waitMillis its delayMillis.
+//
+// Question 1, failed Pods, for a Job: one record for each terminated container, those of containerStatuses before those of
+// initContainerStatuses, each in the order of the list; 0xFFFF is a container that the Job does not name, such as one that an
+// admission webhook added. A Pod without terminated containers is one record with exitCode 0. All records of a Pod but the
+// last have MORE; the verdict stands with the last. conditions of all records are put together. history is the number of
+// failures in a row before this one (of the index, with backoffLimitPerIndex), ranForMillis is 0.
+//
+// # Why a record for each container of a failed Pod?
+//
+// A podFailurePolicy asks which rule is the first that any terminated container or any condition matches: the least over the
+// records, so a Pod of any number of containers needs no list inside a record and no second table. One record with
+// the container that matters would ask the caller to know the answer.
+//
+// # Why has the record no signal, no counters of the Job, no condition texts?
+//
+// No decision reads a signal: the kubelet and the Job controller compare exit codes. Failures and limits of a Job over time
+// are a simulation, not a match. Conditions are compared by type and status only, so a bit for each pattern of the policy says all.
+//
+// # Why does the wait need no clock?
+//
+// The kubelet's back-off follows from how often and how long a container ran. One thing does not: when kubelets look for entries to
+// forget, every two seconds. If the entry is forgotten during the wait, waitMillis is at most 2000 more than the container waits.
 //
 // # Why JSON through linear memory?
 //
 // Every language has JSON and can copy bytes; none needs generated bindings, and an answer can be read in a log. The component model
-// would give types, but browsers and half of the engines do not run it. Reading and writing JSON is part of the time of a call; look
-// again when a caller needs many decisions per second against one manifest, for which the packed batch is planned.
+// would give types, but browsers and half of the engines do not run it. Reading and writing JSON is most of the time of a call; who needs
+// many decisions per second against one manifest has the packed batch.
 //
 // # Why is the module sealed?
 //

@@ -13,6 +13,8 @@ type fake struct {
 	free     int64  // what pf_free returns
 	word     uint64 // what pf_call returns
 	callBody []byte // instead of word
+	compiled uint64 // what pf_compile returns
+	answered int64  // what pf_eval_batch returns
 	start    []byte // body of _initialize
 	data     string // at dataAt
 	pages    byte
@@ -68,6 +70,10 @@ func (f fake) module() []byte {
 		{"pf_alloc", 2, constant(0x41, f.buffer)},
 		{"pf_free", 2, constant(0x41, f.free)},
 		{"pf_call", 3, call},
+		{"pf_compile", 4, constant(0x42, int64(f.compiled))},
+		{"pf_release", 2, constant(0x41, 0)},
+		{"pf_eval", 5, constant(0x42, int64(f.word))},
+		{"pf_eval_batch", 6, constant(0x41, f.answered)},
 		{"pf_reset", 1, constant(0x41, 0)},
 	}
 	var types, bodies, exports []string
@@ -87,7 +93,8 @@ func (f fake) module() []byte {
 		exports = append(exports, sized("memory")+"\x02\x00")
 	}
 	file := "\x00asm\x01\x00\x00\x00" + section(1, "\x60\x00\x00", "\x60\x00\x01\x7f", "\x60\x01\x7f\x01\x7f",
-		"\x60\x03\x7f\x7f\x7f\x01"+string([]byte{f.results}))
+		"\x60\x03\x7f\x7f\x7f\x01"+string([]byte{f.results}),
+		"\x60\x02\x7f\x7f\x01\x7e", "\x60\x03\x7f\x7f\x7f\x01\x7e", "\x60\x05\x7f\x7f\x7f\x7f\x7f\x01\x7f")
 	if f.imports {
 		file += section(2, sized("wasi_snapshot_preview1")+sized("sched_yield")+"\x00\x01")
 	}

@@ -36,6 +36,10 @@ var requiredExports = map[string][2][]api.ValueType{
 	"pf_alloc":       {{api.ValueTypeI32}, {api.ValueTypeI32}},
 	"pf_free":        {{api.ValueTypeI32}, {api.ValueTypeI32}},
 	"pf_call":        {{api.ValueTypeI32, api.ValueTypeI32, api.ValueTypeI32}, {api.ValueTypeI64}},
+	"pf_compile":     {{api.ValueTypeI32, api.ValueTypeI32}, {api.ValueTypeI64}},
+	"pf_release":     {{api.ValueTypeI32}, {api.ValueTypeI32}},
+	"pf_eval":        {{api.ValueTypeI32, api.ValueTypeI32, api.ValueTypeI32}, {api.ValueTypeI64}},
+	"pf_eval_batch":  {{api.ValueTypeI32, api.ValueTypeI32, api.ValueTypeI32, api.ValueTypeI32, api.ValueTypeI32}, {api.ValueTypeI32}},
 	"pf_reset":       {nil, {api.ValueTypeI32}},
 }
 

@@ -87,42 +87,53 @@ func (c *call) readExits(l *loaded) []exit {
 
 func (c *call) readExit(v manifest.Value, path string, l *loaded) (e exit) {
 	c.members(v, path, "container", "exitCode", "reason")
+	return c.readExitMembers(v, path, l)
+}
+
+func (c *call) readExitMembers(v manifest.Value, path string, l *loaded) (e exit) {
 	if v.Kind() != manifest.Object {
 		return e
 	}
-	e.reason, _ = c.text(v.Get("reason"), path+".reason")
+	e.reason, _ = c.text(v.Get("reason"), child(path, "reason"))
 	e.code = c.readExitCode(v, path)
 	if l.readable {
-		e.ref = c.findContainer(v, path+".container", &l.object.Spec)
+		e.ref = c.findContainer(v, child(path, "container"), &l.object.Spec)
 	} else {
-		c.text(v.Get("container"), path+".container")
+		c.text(v.Get("container"), child(path, "container"))
 	}
 	return e
 }
 
 func (c *call) readExitCode(v manifest.Value, path string) int32 {
-	path += ".exitCode"
-	code := v.Get("exitCode")
-	if !code.Exists() || code.Kind() == manifest.Null {
+	path = child(path, "exitCode")
+	n, given := c.integer(v.Get("exitCode"), path, math.MinInt32, math.MaxInt32)
+	if !given {
 		c.requestFault(v, policy.FieldError{Path: path, Code: policy.CodeRequired, Detail: "an exit code is required"})
-		return 0
 	}
-	n, ok := code.Int64()
+	return int32(n)
+}
+
+// integer reads an integer from least to most. given tells that something stands there; what is no such integer is a
+// fault and 0.
+func (c *call) integer(v manifest.Value, path string, least, most int64) (n int64, given bool) {
+	if !v.Exists() || v.Kind() == manifest.Null {
+		return 0, false
+	}
+	n, ok := v.Int64()
 	switch {
-	case code.Kind() != manifest.Number:
-		c.wrongType(code, path, "an integer")
+	case v.Kind() != manifest.Number:
+		c.wrongType(v, path, "an integer")
 	case !ok:
-		c.requestFault(code, policy.FieldError{
-			Path: path, Code: policy.CodeWrongType, Detail: "must be an integer, found " + cut(string(code.Raw())),
-		})
-	case n < math.MinInt32 || n > math.MaxInt32:
-		c.requestFault(code, policy.FieldError{
-			Path: path, Code: policy.CodeOutOfRange, Detail: "must be between -2147483648 and 2147483647, found " + cut(string(code.Raw())),
+		c.wrongTypeOf(v, path, "an integer")
+	case n < least || n > most:
+		c.requestFault(v, policy.FieldError{
+			Path: path, Code: policy.CodeOutOfRange,
+			Detail: "must be between " + strconv.FormatInt(least, 10) + " and " + strconv.FormatInt(most, 10) + ", found " + cut(string(v.Raw())),
 		})
 	default:
-		return int32(n)
+		return n, true
 	}
-	return 0
+	return 0, true
 }
 
 // findContainer looks the member container up. It may be absent if the Pod has a single main container.
@@ -185,22 +196,12 @@ func (c *call) withinBudget(spec *policy.PodSpec, exits []exit) bool {
 
 func (c *call) writeDecision(o *policy.Object, cl cluster, e exit) {
 	w := &c.w
-	d, trace := policy.Trace(&o.Spec, cl.features, e.ref, policy.Exit{Code: e.code, OOMKilled: e.reason == "OOMKilled"})
+	d, trace := policy.Trace(&o.Spec, cl.features, e.ref, policy.Exit{Code: e.code, OOMKilled: e.reason == oomKilled})
 	at := pathsOf(o, e.ref)
 	w.Object()
-	w.Key("container")
-	w.String(o.Spec.Container(e.ref).Name)
-	w.Key("exitCode")
-	w.Int(int64(e.code))
-	optional(w, "reason", e.reason)
+	e.write(w, o)
 	if why, path := undecided(cl, at, trace); why != "" {
-		w.Key("undecided")
-		w.Object()
-		w.Key("reason")
-		w.String(why)
-		w.Key("path")
-		w.String(path)
-		w.End()
+		writeUndecided(w, why, path)
 	} else {
 		writeOutcome(w, at, d)
 	}
@@ -218,6 +219,28 @@ func (c *call) writeDecision(o *policy.Object, cl cluster, e exit) {
 		w.End()
 	}
 	w.End()
+	w.End()
+}
+
+// oomKilled is the only reason that an exit is judged by.
+const oomKilled = "OOMKilled"
+
+// write repeats the exit, with the name of its container.
+func (e exit) write(w *manifest.Writer, o *policy.Object) {
+	w.Key("container")
+	w.String(o.Spec.Container(e.ref).Name)
+	w.Key("exitCode")
+	w.Int(int64(e.code))
+	optional(w, "reason", e.reason)
+}
+
+func writeUndecided(w *manifest.Writer, why, path string) {
+	w.Key("undecided")
+	w.Object()
+	w.Key("reason")
+	w.Word(why)
+	w.Key("path")
+	w.String(path)
 	w.End()
 }
 
@@ -280,9 +303,9 @@ func undecided(cl cluster, at paths, trace []policy.Step) (why, path string) {
 		case s.Level != policy.LevelRule:
 			return "", ""
 		case s.Ignored == policy.IgnoredUnknownAction:
-			return "unknown_action", element(at.rules, s.Rule) + ".action"
+			return policy.UndecidedAction, element(at.rules, s.Rule) + ".action"
 		case s.Code == policy.StepUnknownOperator:
-			return "unknown_operator", element(at.rules, s.Rule) + ".exitCodes.operator"
+			return policy.UndecidedOperator, element(at.rules, s.Rule) + ".exitCodes.operator"
 		case s.Result == policy.Matched:
 			return "", ""
 		}

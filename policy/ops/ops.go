@@ -48,18 +48,31 @@ func Lookup(name string) (Operation, bool) {
 // The same arguments give the same bytes. Call does not return an error payload for a bug: it panics, and the fronts
 // turn that into INTERNAL.
 func Call(number uint32, request []byte) (answer []byte, failed bool) {
-	c := &call{w: *manifest.NewWriter(make([]byte, 0, answerBytes))}
-	switch {
-	case !known(number):
+	if !known(number) {
+		c := &call{}
 		c.failWith(policy.UnsupportedOp, "no operation has the number "+strconv.FormatUint(uint64(number), 10))
-	case len(request) > policy.MaxRequestBytes:
-		c.limit("requestBytes", len(request), policy.MaxRequestBytes)
-	default:
-		c.read(request)
-		if c.failure == nil {
-			c.run(number)
-		}
+		return c.end()
 	}
+	c := newCall(request)
+	if c.failure == nil {
+		c.run(number)
+	}
+	return c.end()
+}
+
+// newCall begins a call with reading its request.
+func newCall(request []byte) *call {
+	c := &call{w: *manifest.NewWriter(make([]byte, 0, answerBytes))}
+	if len(request) > policy.MaxRequestBytes {
+		c.limit("requestBytes", len(request), policy.MaxRequestBytes)
+	} else {
+		c.read(request)
+	}
+	return c
+}
+
+// end returns what was written, or the error.
+func (c *call) end() (answer []byte, failed bool) {
 	if c.failure == nil && c.w.Len() > policy.MaxOutputBytes {
 		c.limit("outputBytes", c.w.Len(), policy.MaxOutputBytes)
 	}

@@ -63,6 +63,7 @@ func run(in, out, tags, list string) error {
 // policy/manifest, whose small functions are most of that time, inlining stays.
 var outOfLine = []string{
 	"github.com/podfate/podfate/policy", "github.com/podfate/podfate/policy/ops", "github.com/podfate/podfate/policy/simulate",
+	"github.com/podfate/podfate/wasm/guest/machine",
 }
 
 // guest is the program that is sealed.

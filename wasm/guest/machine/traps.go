@@ -1,11 +1,11 @@
 //go:build trap
 
-package main
+package machine
 
 import "strconv"
 
 // Operations of the test build (-tags trap). They do to an instance what a fault of the core could do, outside of
-// the recover in dispatch, so that hosts can be tried against it. The numbers are far from those of package ops.
+// the recover in guarded, so that hosts can be tried against it. The numbers are far from those of package ops.
 const (
 	trapNilMap  = 0xF001 // writes to a nil map
 	trapIndex   = 0xF002 // reads past the end of a slice
@@ -14,7 +14,7 @@ const (
 	trapLoop    = 0xF005 // never returns
 	trapGrow    = 0xF006 // keeps as many further MiB as the request says in decimal
 	trapTattoo  = 0xF007 // keeps a copy of the request in this instance
-	trapRecover = 0xF008 // panics where dispatch recovers
+	trapRecover = 0xF008 // panics where guarded recovers
 	trapGarbage = 0xF009 // leaves 1 KiB of garbage
 	trapLong    = 0xF00A // answers with 5 MiB, more than an answer may have
 )
@@ -51,7 +51,7 @@ func trapOperation(op uint32, request []byte) (answer []byte, failed, ran bool) 
 	case trapTattoo:
 		kept = append(kept, append([]byte(nil), request...))
 	case trapRecover:
-		answer, failed = guarded(func(uint32, []byte) ([]byte, bool) { return request[len(request)+1:], false }, op, request)
+		answer, failed = guarded(func() ([]byte, bool) { return request[len(request)+1:], false })
 		return answer, failed, true
 	case trapGarbage:
 		sink = make([]byte, 1<<10)

@@ -1,9 +1,11 @@
-package main
+package machine
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/podfate/podfate/policy/ops"
 )
 
 // TestDispatchAlwaysAnswers holds that whatever an operation does, a host gets a JSON object to read.
@@ -25,7 +27,7 @@ func TestDispatchAlwaysAnswers(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			answer, failed := guarded(c.call, 3, []byte(`{}`))
+			answer, failed := guarded(func() ([]byte, bool) { return c.call(3, []byte(`{}`)) })
 			if string(answer) != c.want || failed != c.failed {
 				t.Errorf("got %s failed=%v, want %s failed=%v", answer, failed, c.want, c.failed)
 			}
@@ -50,7 +52,7 @@ func TestDispatchRunsTheOperations(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			answer, failed := dispatch(c.op, []byte(c.request))
+			answer, failed := guarded(func() ([]byte, bool) { return ops.Call(c.op, []byte(c.request)) })
 			var payload struct {
 				Error struct {
 					Code string

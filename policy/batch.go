@@ -1,0 +1,419 @@
+package policy
+
+// What a number of 16 bits says when there is nothing to name.
+const (
+	NoContainer uint16 = 0xFFFF // not given, or not a container of the manifest
+	NoRule      uint16 = 0xFFFF
+	NoCondition uint16 = 0xFFFF
+)
+
+// EventFlags say more about an [Event].
+type EventFlags uint16
+
+// The flags of events. All others must be 0.
+const (
+	EventOOMKilled EventFlags = 1 << iota // the runtime's reason for the end
+	EventHistory                          // History and RanFor are given, so that the wait can be told
+	EventMore                             // the next event is about the same Pod; only for [AskPods]
+)
+
+// Question is what the events of a batch ask.
+type Question uint32
+
+// The questions.
+const (
+	// AskExits: a container exits now, while the other containers of its Pod run.
+	AskExits Question = iota
+	// AskPods: a Pod of the Job has failed. One event for each terminated container, those of containerStatuses before
+	// those of initContainerStatuses, in the order of the lists; all but the last with [EventMore]. A Pod without
+	// terminated containers is one event with code 0, which no rule matches.
+	AskPods
+)
+
+// Event is an event of a batch: numbers only, in the layout of the module's packed record, so that a million of them
+// are one block of memory.
+type Event struct {
+	ExitCode  int32
+	Container uint16 // its number, see [Batch]; [NoContainer] if the Pod has a single main container, or for one not in the manifest
+	Flags     EventFlags
+	// History is how often the container was restarted since its back-off began anew; for Pods, the failures in a row
+	// before this one, of its index if the Job counts per index.
+	History uint32
+	Tag     uint32 // the caller's; repeated in the verdict
+	RanFor  Millis // how long the container ran, from 0 on; 0 for Pods
+	// Conditions are those of the Pod, as bits with the numbers of [Batch.Conditions]; the events of one Pod add theirs.
+	Conditions uint64
+}
+
+// VerdictFlags say more about a [Verdict].
+type VerdictFlags uint8
+
+// The flags of verdicts.
+const (
+	VerdictPodFails  VerdictFlags = 1 << iota // an init container failed for good
+	VerdictUndecided                          // no action: Rule has an action or operator that no modelled release knows
+	VerdictCounted                            // the failure of the Pod counts towards the limits of its Job
+	VerdictMore                               // no action: the verdict is that of a later event of the Pod
+)
+
+// Verdict is the answer to an [Event].
+type Verdict struct {
+	Action  uint8  // its place in [VerdictActions], 0 for none
+	Status  uint8  // 0, or the number of the error that this event is: [EventInvalid]
+	Rule    uint16 // index of the rule that decided, or matched and was ignored; else [NoRule]
+	Reason  uint8  // its place in [VerdictReasons], 0 for none
+	Level   uint8  // its place in [VerdictLevels]
+	Ignored uint8  // its place in [VerdictIgnored]
+	Flags   VerdictFlags
+	// Wait is how long the kubelet's back-off keeps the container waiting, 0 for a start at once; -1 if it is not started
+	// or its history is not given. If the entry is forgotten during the wait, the next sweep ends it, and Wait is up to
+	// [SweepPeriod] more than the container waits: when kubelets sweep is not in the record.
+	// For Pods it is the Job controller's back-off before the next Pod; -1 after FailJob and FailIndex too.
+	Wait      Millis
+	Container uint16 // the container that was judged; for Pods the first that the rule matched, else [NoContainer]
+	Condition uint16 // for Pods the least condition that the rule matched, else [NoCondition]
+	Tag       uint32 // of the event
+}
+
+// The words of the numbers in a [Verdict], append-only. Nobody writes to them.
+var (
+	VerdictActions = []string{
+		"", string(Restart), string(RestartAllContainers), string(Stop),
+		string(ActionFailJob), string(ActionFailIndex), string(ActionIgnore), string(ActionCount),
+	}
+	VerdictLevels  = []string{"", string(LevelRule), string(LevelContainer), string(LevelPod), string(LevelDefault)}
+	VerdictReasons = []string{
+		"", string(BecauseRule), string(BecauseAlways), string(BecauseOnFailureFailed), string(BecauseOnFailureSucceeded),
+		string(BecauseNever), string(BecauseUnknownPodPolicy), string(BecauseSidecar), string(BecauseInitCompleted),
+		string(BecauseInitRetried), string(BecauseEphemeral), UndecidedAction, UndecidedOperator,
+		"no_rule_matched",
+	}
+	VerdictIgnored = []string{
+		string(NotIgnored), string(IgnoredUnknownAction), string(IgnoredGateOff), string(IgnoredSidecar),
+		string(IgnoredInitCompleted), string(IgnoredNoPolicy),
+	}
+)
+
+// Why there is no decision: a rule that would have been looked at has an action or an operator that no modelled release
+// knows, and nobody said which release is asked.
+const (
+	UndecidedAction   = "unknown_action"
+	UndecidedOperator = "unknown_operator"
+)
+
+// numberOf returns the place of word in words, which has it.
+func numberOf(words []string, word string) uint8 {
+	for i, w := range words {
+		if w == word {
+			return uint8(i)
+		}
+	}
+	panic("policy: a word without a number: " + word)
+}
+
+// Decision returns what v says in words. It is the zero Decision for a fault.
+func (v Verdict) Decision() Decision {
+	d := Decision{
+		Action:   Action(VerdictActions[v.Action]),
+		Level:    Level(VerdictLevels[v.Level]),
+		Because:  Because(VerdictReasons[v.Reason]),
+		Ignored:  Ignored(VerdictIgnored[v.Ignored]),
+		Matched:  -1,
+		PodFails: v.Flags&VerdictPodFails != 0,
+	}
+	if v.Rule != NoRule {
+		d.Matched = int32(v.Rule)
+	}
+	return d
+}
+
+// Batch answers many events about one manifest without allocating. Containers are numbered: main ones first, then init,
+// then ephemeral ones, each in the order of the manifest. It is immutable; any number of goroutines may use it.
+type Batch struct {
+	tables     []batchTable // by number
+	only       uint16       // what NoContainer stands for in exits
+	delays     [16]Millis   // by history; what follows is as the last: nine doublings lead from 1 s to 300 s
+	reset      Millis
+	failure    *FailurePolicy // nil: not a Job
+	conditions []NumberedCondition
+}
+
+// batchTable is a codeTable with the outcomes of [exitTable] in numbers.
+type batchTable struct {
+	*codeTable
+	verdicts []Verdict  // in the numbering of outcomes
+	killed   Verdict    // what follows from code 0 with the reason OOMKilled
+	failure  *codeTable // of the failure policy; nil where it does not look
+}
+
+// BatchOptions say what a batch needs to know beside the Pod.
+type BatchOptions struct {
+	Features Features
+	Backoff  Backoff
+	// Fallback asks for what a kubelet of Features does about actions and operators that it does not know. Without it
+	// such decisions are undecided.
+	Fallback bool
+	// Job is that of a manifest of this kind, nil for others: without it there is no answer about Pods.
+	Job *Job
+}
+
+// NewBatch prepares the answers about spec. Like [Compile] it accepts any spec, and keeps nothing of it but strings.
+func NewBatch(spec *PodSpec, o BatchOptions) *Batch {
+	b := &Batch{only: NoContainer, reset: o.Backoff.Reset, tables: make([]batchTable, 0, spec.Len())}
+	if len(spec.Containers) == 1 {
+		b.only = 0
+	}
+	for n := range b.delays {
+		b.delays[n] = o.Backoff.Delay(n)
+	}
+	if o.Job != nil {
+		b.failure = CompileFailurePolicy(o.Job.PodFailurePolicy)
+		for i, name := range b.failure.types.list {
+			for _, c := range b.failure.conditions[i] {
+				b.conditions = append(b.conditions, NumberedCondition{name, c.status, c.rule})
+			}
+		}
+	}
+	p := Compile(spec, o.Features)
+	for kind := range ContainerKinds {
+		for i, c := range spec.List(kind) {
+			b.add(&(*p.tables(kind))[i], c, kind, o)
+		}
+	}
+	return b
+}
+
+// add adds the table of container c in a list of this kind.
+func (b *Batch) add(from *exitTable, c Container, kind ContainerKind, o BatchOptions) {
+	t := batchTable{codeTable: &from.codeTable, verdicts: make([]Verdict, len(from.outcomes))}
+	unknown := -1
+	if !o.Fallback && o.Features.ContainerRestartRules && kind != EphemeralContainer {
+		unknown = unknownOperator(c.RestartPolicyRules)
+	}
+	for slot, d := range from.outcomes {
+		t.verdicts[slot] = verdict(d, len(b.tables), unknown, o.Fallback)
+	}
+	t.killed = verdict(from.oom, len(b.tables), unknown, o.Fallback)
+	from.outcomes = nil // the verdicts say it all
+	if b.failure != nil && kind != EphemeralContainer {
+		t.failure = &b.failure.tables[b.failure.names.find(c.Name)+1]
+	}
+	b.tables = append(b.tables, t)
+}
+
+// NumberedCondition is a pattern of Pod conditions.
+type NumberedCondition struct {
+	Type, Status string
+	rule         uint16 // the first that it matches, plus 1
+}
+
+// Conditions returns the patterns of Pod conditions in the Job's failure policy, by number. More than [MaxConditions]
+// have no place in an event. Callers must not change the list.
+func (b *Batch) Conditions() []NumberedCondition { return b.conditions }
+
+// unknownOperator returns the index of the first rule whose operator no release knows, or -1.
+func unknownOperator(rules []ContainerRestartRule) int {
+	for i := range rules[:min(len(rules), MaxRules)] {
+		if on := rules[i].ExitCodes; on != nil && on.Operator != OperatorIn && on.Operator != OperatorNotIn {
+			return i
+		}
+	}
+	return -1
+}
+
+// verdict puts a decision about container number n into numbers, unless it is undecided.
+func verdict(d Decision, n, unknownOperator int, fallback bool) Verdict {
+	v := Verdict{Rule: NoRule, Wait: -1, Container: uint16(n), Condition: NoCondition}
+	why := ""
+	switch {
+	case unknownOperator >= 0 && (d.Matched < 0 || unknownOperator < int(d.Matched)):
+		why, d.Matched = UndecidedOperator, int32(unknownOperator)
+	case d.Ignored == IgnoredUnknownAction && !fallback:
+		why = UndecidedAction
+	}
+	if d.Matched >= 0 {
+		v.Rule = uint16(d.Matched)
+	}
+	if why != "" {
+		v.Flags, v.Reason = VerdictUndecided, numberOf(VerdictReasons, why)
+		return v
+	}
+	v.Action = numberOf(VerdictActions, string(d.Action))
+	v.Level = numberOf(VerdictLevels, string(d.Level))
+	v.Reason = numberOf(VerdictReasons, string(d.Because))
+	v.Ignored = numberOf(VerdictIgnored, string(d.Ignored))
+	if d.PodFails {
+		v.Flags = VerdictPodFails
+	}
+	if d.Action == RestartAllContainers {
+		v.Wait = 0 // no instance is left whose end would be looked at
+	}
+	return v
+}
+
+// Exit answers [AskExits] for one event. An event that makes no sense (a container that is not there, a flag that is not
+// known, a run of less than nothing) gets a verdict with a status and nothing else.
+func (b *Batch) Exit(e *Event, v *Verdict) {
+	n := e.Container
+	if n == NoContainer {
+		n = b.only
+	}
+	if int(n) >= len(b.tables) || e.Flags&^(EventOOMKilled|EventHistory) != 0 || e.Conditions != 0 || e.RanFor < 0 {
+		v.fail(e)
+		return
+	}
+	t := &b.tables[n]
+	if e.Flags&EventOOMKilled != 0 && e.ExitCode == 0 {
+		*v = t.killed
+	} else {
+		slot := 0
+		if e.ExitCode != 0 {
+			slot = 1
+		}
+		if uint32(e.ExitCode) < uint32(len(t.first)) { // written out: no call on the way of nearly all events
+			slot += 2 * int(t.first[e.ExitCode])
+		} else {
+			slot += 2 * int(t.rule(e.ExitCode))
+		}
+		*v = t.verdicts[slot]
+	}
+	v.Tag = e.Tag
+	if v.Action == actionRestart && e.Flags&EventHistory != 0 {
+		v.Wait = 0
+		if e.RanFor <= b.reset {
+			v.Wait = min(b.delays[min(e.History, uint32(len(b.delays)-1))], b.reset+SweepPeriod-e.RanFor)
+		}
+	}
+}
+
+// fail makes v the verdict of an event that makes no sense.
+func (v *Verdict) fail(e *Event) {
+	*v = Verdict{Status: eventInvalid, Rule: NoRule, Wait: -1, Container: NoContainer, Condition: NoCondition, Tag: e.Tag}
+}
+
+// PodSoFar is what [Batch.Pod] knows of a Pod before its last event. The zero value is the beginning of a batch.
+type PodSoFar struct {
+	rule, container uint16 // the first rule that matched, plus 1, and the container
+	failed          bool   // one of its events made no sense
+	conditions      uint64
+}
+
+// Pod answers [AskPods] for one event; last says that it is the last of its batch. A Pod of which an event makes no sense
+// is not judged.
+func (b *Batch) Pod(e *Event, v *Verdict, so *PodSoFar, last bool) {
+	v.fail(e)
+	n := int(e.Container)
+	if b.failure == nil || n >= len(b.tables) && e.Container != NoContainer || last && e.Flags&EventMore != 0 ||
+		e.Flags&^(EventOOMKilled|EventHistory|EventMore) != 0 || e.Conditions>>len(b.conditions) != 0 || e.RanFor != 0 {
+		so.failed = true
+		if e.Flags&EventMore == 0 {
+			*so = PodSoFar{}
+		}
+		return
+	}
+	table := &b.failure.tables[0]
+	if e.Container != NoContainer {
+		table = b.tables[n].failure
+	}
+	if table != nil && e.ExitCode != 0 {
+		if rule := table.rule(e.ExitCode); rule-1 < so.rule-1 { // 0 is none, and the greatest
+			so.rule, so.container = rule, e.Container
+		}
+	}
+	so.conditions |= e.Conditions
+	if e.Flags&EventMore != 0 {
+		v.Status, v.Flags = 0, VerdictMore
+		return
+	}
+	if !so.failed {
+		b.judge(e, v, so)
+	}
+	*so = PodSoFar{}
+}
+
+// judge answers the last event of a Pod.
+func (b *Batch) judge(e *Event, v *Verdict, so *PodSoFar) {
+	*v = Verdict{Action: actionCount, Rule: NoRule, Reason: reasonNoRule, Flags: VerdictCounted, Wait: -1,
+		Container: NoContainer, Condition: NoCondition, Tag: e.Tag}
+	rule, container := so.rule, so.container
+	for i := range b.conditions {
+		if r := b.conditions[i].rule; so.conditions>>i&1 != 0 && r-1 < rule-1 {
+			rule, container, v.Condition = r, NoContainer, uint16(i)
+		}
+	}
+	if rule != 0 {
+		v.Rule, v.Container, v.Level, v.Reason = rule-1, container, levelRule, reasonRule
+		v.Action = numberOf(VerdictActions, string(b.failure.actions[rule-1]))
+		if v.Action == actionIgnore {
+			v.Flags = 0
+		}
+	}
+	if e.Flags&EventHistory != 0 && (v.Action == actionIgnore || v.Action == actionCount) {
+		v.Wait = min(10*Second<<min(e.History, 6), 600*Second)
+	}
+}
+
+// Places in the tables above and numbers of errors that the way of one event compares with.
+const (
+	actionRestart = 1
+	actionIgnore  = 6
+	actionCount   = 7
+	levelRule     = 1
+	reasonRule    = 1
+	reasonNoRule  = 13
+	eventInvalid  = 4
+)
+
+// Eval answers events in their order and returns how many verdicts have a status. It panics if verdicts is shorter than
+// events.
+func (b *Batch) Eval(q Question, events []Event, verdicts []Verdict) (faults int) {
+	verdicts = verdicts[:len(events)]
+	var pod PodSoFar
+	for i := range events {
+		if q == AskExits {
+			b.Exit(&events[i], &verdicts[i])
+		} else {
+			b.Pod(&events[i], &verdicts[i], &pod, i == len(events)-1)
+		}
+		if verdicts[i].Status != 0 {
+			faults++
+		}
+	}
+	return faults
+}
+
+// BatchBytes returns about how much memory a Batch of o takes, without making one.
+func BatchBytes(o *Object) int {
+	n := 0
+	for kind := range ContainerKinds {
+		for _, c := range o.Spec.List(kind) {
+			n += 896 + len(c.Name) + 48*len(c.RestartPolicyRules)
+			for _, rule := range c.RestartPolicyRules {
+				if rule.ExitCodes != nil {
+					n += farBytes(rule.ExitCodes.Values)
+				}
+			}
+		}
+	}
+	if o.Job == nil || o.Job.PodFailurePolicy == nil {
+		return n
+	}
+	for _, rule := range o.Job.PodFailurePolicy.Rules {
+		n += 48 + 80*len(rule.OnPodConditions)
+		if on := rule.OnExitCodes; on != nil {
+			n += 640 + farBytes(on.Values)*(1+len(o.Job.PodFailurePolicy.Rules)) // a rule without a name is in every table
+		}
+	}
+	return n
+}
+
+// farBytes is what the values outside of the byte range take: an entry of a map each.
+func farBytes(values []int32) int {
+	n := 0
+	for _, v := range values {
+		if uint32(v) > 255 {
+			n += 48
+		}
+	}
+	return n
+}

@@ -1,0 +1,149 @@
+package ops
+
+import (
+	"math"
+	"strings"
+
+	"github.com/podfate/podfate/policy"
+)
+
+// Policy is a compiled manifest: it answers about one exit ([Policy.Eval]) or about many ([Policy.Batch]) without
+// reading the manifest again. It is immutable and keeps nothing of the request; any number of goroutines may use it.
+type Policy struct {
+	batch *policy.Batch
+	bytes int
+	from  loaded // what decisions name: the object with the names of its containers and nothing else
+}
+
+// Bytes returns about how much memory p holds.
+func (p *Policy) Bytes() int { return p.bytes }
+
+// Batch returns the compiled manifest for many events, in numbers; see package packed for those in bytes.
+func (p *Policy) Batch() *policy.Batch { return p.batch }
+
+// Compile prepares the answers about the manifest of request, which is that of decide without its exits. At most room
+// bytes may be held ([Policy.Bytes]); more is LIMIT_EXCEEDED, before they are asked for. The answer names the
+// containers in the order of their numbers and repeats handle, by which a front will know the policy:
+//
+//	{"handle":4096,"containers":["main"],"conditions":[],"dropped":[],"warnings":[],"cluster":{…}}
+//
+// If p is nil, the answer is an error payload.
+func Compile(request []byte, handle int64, room int) (p *Policy, answer []byte) {
+	c := newCall(request)
+	if c.failure == nil {
+		p = c.compile(handle, room)
+	}
+	answer, failed := c.end()
+	if failed {
+		return nil, answer
+	}
+	return p, answer
+}
+
+func (c *call) compile(handle int64, room int) *Policy {
+	c.requestMembers("cluster", "fieldValidation", "manifest")
+	cl := c.readCluster()
+	l := c.load(cl.features)
+	if c.failure != nil {
+		return nil
+	}
+	c.passOverUnknown(&l)
+	c.faults = append(c.faults, l.faults...)
+	if c.failOnFaults() {
+		return nil
+	}
+	spec := &l.object.Spec
+	p := &Policy{bytes: policy.BatchBytes(&l.object)}
+	if p.bytes > room {
+		c.limit("handleBytes", p.bytes, room)
+		return nil
+	}
+	p.batch = policy.NewBatch(spec, policy.BatchOptions{
+		Features: cl.features, Backoff: cl.kubelet.Backoff(cl.features), Fallback: cl.named, Job: l.object.Job,
+	})
+	if n := len(p.batch.Conditions()); n > policy.MaxConditions {
+		c.limit("conditions", n, policy.MaxConditions)
+		return nil
+	}
+	p.from = loaded{readable: true, object: policy.Object{SpecPath: strings.Clone(l.object.SpecPath), Spec: spec.Names()}}
+	w := &c.w
+	w.Object()
+	w.Key("handle")
+	w.Int(handle)
+	w.Key("containers")
+	w.Array()
+	for kind := range policy.ContainerKinds {
+		for i := range p.from.object.Spec.List(kind) {
+			w.String(p.from.object.Spec.List(kind)[i].Name)
+		}
+	}
+	w.End()
+	w.Key("conditions")
+	w.Array()
+	for _, pattern := range p.batch.Conditions() {
+		w.Object()
+		w.Key("type")
+		w.String(pattern.Type)
+		w.Key("status")
+		w.String(pattern.Status)
+		w.End()
+	}
+	w.End()
+	c.writeDropped(l.dropped)
+	c.writeWarnings(l.warnings)
+	c.writeCluster(cl)
+	w.End()
+	return p
+}
+
+// Eval answers about one exit, an entry of decide's exits that may say how often the container was restarted before
+// and how long it ran; then the answer says how long the back-off keeps it waiting:
+//
+//	{"container":"main","exitCode":42,"reason":"Error","restarts":3,"ranForMillis":1000}
+//	{"container":"main","exitCode":42,"reason":"Error","action":"Restart","because":"rule_matched","decidedBy":{…},"delayMillis":40000}
+//
+// The answer is otherwise that of decide without the trace. If failed is true, it is an error payload.
+func (p *Policy) Eval(request []byte) (answer []byte, failed bool) {
+	c := newCall(request)
+	if c.failure == nil {
+		c.eval(p)
+	}
+	return c.end()
+}
+
+func (c *call) eval(p *Policy) {
+	c.members(c.root, "", "container", "exitCode", "reason", "restarts", "ranForMillis")
+	e := c.readExitMembers(c.root, "", &p.from)
+	event := policy.Event{ExitCode: e.code}
+	if restarts, given := c.integer(c.root.Get("restarts"), "restarts", 0, math.MaxUint32); given {
+		event.Flags, event.History = policy.EventHistory, uint32(restarts)
+	}
+	ranFor, _ := c.integer(c.root.Get("ranForMillis"), "ranForMillis", 0, 1<<53)
+	event.RanFor = policy.Millis(ranFor)
+	if c.failOnFaults() {
+		return
+	}
+	if e.reason == oomKilled {
+		event.Flags |= policy.EventOOMKilled
+	}
+	o := &p.from.object
+	event.Container = uint16(o.Spec.Number(e.ref))
+	var v policy.Verdict
+	p.batch.Exit(&event, &v)
+	w := &c.w
+	w.Object()
+	e.write(w, o)
+	at := pathsOf(o, e.ref)
+	if why := policy.VerdictReasons[v.Reason]; v.Flags&policy.VerdictUndecided == 0 {
+		writeOutcome(w, at, v.Decision())
+	} else if path := element(at.rules, int(v.Rule)); why == policy.UndecidedAction {
+		writeUndecided(w, why, path+".action")
+	} else {
+		writeUndecided(w, why, path+".exitCodes.operator")
+	}
+	if v.Wait >= 0 {
+		w.Key("delayMillis")
+		w.Int(int64(v.Wait))
+	}
+	w.End()
+}
