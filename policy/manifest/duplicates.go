@@ -18,6 +18,9 @@ type Duplicate struct {
 // leaves out nothing.
 func (v Value) Duplicates(without Value) []Duplicate {
 	var found []Duplicate
+	if v.doc == nil || !v.doc.clash {
+		return nil
+	}
 	v.eachRepeat(without, func(r repeat) bool {
 		found = append(found, Duplicate{r.member.Key(), r.member.Path(v), r.first.KeyOffset(), r.member.KeyOffset()})
 		return len(found) <= policy.MaxFaults
@@ -57,7 +60,7 @@ const fewMembers = 16
 // is not an object. Names are compared after decoding, so that "\u0061" repeats "a".
 func (v Value) repeats() []repeat {
 	switch {
-	case v.Kind() != Object:
+	case v.node().flags&clashes == 0:
 		return nil
 	case v.Len() <= fewMembers:
 		return v.repeatsOfFew()
@@ -94,7 +97,7 @@ func (v Value) repeatsOfFew() []repeat {
 	var found []repeat
 	var seen uint64 // one bit for each name so far: without a clash there is nothing to compare
 	for m := v.First(); m.Exists(); m = m.Next() {
-		bit := m.nameBit()
+		bit := m.node().hash.bit()
 		if seen&bit == 0 {
 			seen |= bit
 			continue
@@ -118,14 +121,4 @@ func repeated(found []repeat, first Value) bool {
 		}
 	}
 	return false
-}
-
-// nameBit returns one of 64 bits for the name of member v, or all of them for a name with escapes.
-func (v Value) nameBit() uint64 {
-	n := v.node()
-	if n.keyEscaped {
-		return ^uint64(0)
-	}
-	first, last := v.doc.src[n.keyStart+1], v.doc.src[n.keyEnd-2]
-	return 1 << ((n.keyEnd - n.keyStart + uint32(first)*5 + uint32(last)*11) & 63)
 }

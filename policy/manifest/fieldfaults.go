@@ -51,14 +51,14 @@ func (c *checker) checked() Checked {
 	return out
 }
 
-// fault notes that v, in the current place, cannot be decoded. want completes "must be".
+// fault notes that v cannot be decoded. want completes "must be".
 func (c *checker) fault(v Value, code policy.FaultCode, r rank, want, message string) {
 	if c.faults.full(v.Offset()) {
 		return
 	}
 	c.all = append(c.all, Fault{
 		FieldError: policy.FieldError{
-			Path: c.path(), Code: code, Detail: "must be " + want + ", found " + show(v), Message: message,
+			Path: pathOf(c.way(v)), Code: code, Detail: "must be " + want + ", found " + show(v), Message: message,
 		},
 		Offset: v.Offset(),
 		rank:   r,
@@ -80,22 +80,22 @@ func show(v Value) string {
 
 // wrongKind notes that v is not of Go type typ, in words not want.
 func (c *checker) wrongKind(v Value, typ string, r rank, want string) {
-	c.fault(v, policy.CodeWrongType, r, want, c.cannotUnmarshal(v.Kind().String(), typ))
+	c.fault(v, policy.CodeWrongType, r, want, c.cannotUnmarshal(v, v.Kind().String(), typ))
 }
 
 // wrongNumber notes that Go type typ cannot hold the number v.
 func (c *checker) wrongNumber(v Value, code policy.FaultCode, typ string, r rank, want string) {
-	c.fault(v, code, r, want, c.cannotUnmarshal("number "+v.lexeme(), typ))
+	c.fault(v, code, r, want, c.cannotUnmarshal(v, "number "+v.lexeme(), typ))
 }
 
-// cannotUnmarshal returns the decoder's error for a value in the current place, "" if the fault will not be listed: a
-// hundred thousand of them shall leave no garbage.
-func (c *checker) cannotUnmarshal(found, typ string) string {
+// cannotUnmarshal returns the decoder's error for v, "" if the fault will not be listed: a hundred thousand of them shall
+// leave no garbage.
+func (c *checker) cannotUnmarshal(v Value, found, typ string) string {
 	if c.faults.listed == policy.MaxFaults {
 		return ""
 	}
 	b := append([]byte("json: cannot unmarshal "), found...)
-	owner, fields := c.fields()
+	owner, fields := c.fields(v)
 	b = append(append(b, " into Go struct field "...), owner...)
 	for _, field := range fields {
 		b = append(append(b, '.'), field...)
@@ -103,18 +103,15 @@ func (c *checker) cannotUnmarshal(found, typ string) string {
 	return string(append(append(b, " of type "...), typ...))
 }
 
-// strictFault notes what strict decoding says against member m of the value in the current place. detail is called
-// only if the fault is to be listed.
-func (c *checker) strictFault(m Value, code policy.FaultCode, message, name string, detail func(*policy.FieldError)) {
+// strictFault notes what strict decoding says against member m. detail is called only if the fault is to be listed.
+func (c *checker) strictFault(m Value, code policy.FaultCode, message string, detail func(*policy.FieldError)) {
 	if c.strict.listed == policy.MaxFaults {
 		c.strict.full(m.KeyOffset())
 		return
 	}
-	here := len(c.way)
-	c.enterMember(name)
-	defer c.leave(here)
+	way := c.way(m)
 	f := Fault{Offset: m.KeyOffset(), Strict: true, rank: extra, FieldError: policy.FieldError{
-		Path: c.path(), Code: code, Message: strictPrefix + message + " " + strconv.Quote(c.plainPath()),
+		Path: pathOf(way), Code: code, Message: strictPrefix + message + " " + strconv.Quote(plainPathOf(way)),
 	}}
 	for _, other := range c.all {
 		if other.Message == f.Message { // Kubernetes prints equal errors once
@@ -126,13 +123,12 @@ func (c *checker) strictFault(m Value, code policy.FaultCode, message, name stri
 	c.all = append(c.all, f)
 }
 
-// duplicate notes a member of this name that stands in its object for the second time. Kubernetes says nothing of a
-// third.
-func (c *checker) duplicate(r repeat, name string) {
-	if !r.member.Exists() || r.again {
+// duplicate notes a member that stands in its object for the second time. Kubernetes says nothing of a third.
+func (c *checker) duplicate(r repeat) {
+	if r.again {
 		return
 	}
-	c.strictFault(r.member, policy.CodeDuplicateField, "duplicate field", name, func(f *policy.FieldError) {
+	c.strictFault(r.member, policy.CodeDuplicateField, "duplicate field", func(f *policy.FieldError) {
 		f.Detail = "stands in " + position(r.member) + " for the second time, first in " + position(r.first)
 	})
 }
@@ -150,9 +146,10 @@ const (
 	nearestFields = 5
 )
 
-// unknown notes that struct t has no field of this name; others are the releases that have it.
-func (c *checker) unknown(m Value, t typeIndex, name string, others uint8) {
-	c.strictFault(m, policy.CodeUnknownField, "unknown field", name, func(f *policy.FieldError) {
+// unknown notes that struct t has no field of the name of m; others are the releases that have it.
+func (c *checker) unknown(m Value, t typeIndex, others uint8) {
+	c.strictFault(m, policy.CodeUnknownField, "unknown field", func(f *policy.FieldError) {
+		name := m.Key()
 		names := t.names(c.bit)
 		f.Allowed = names
 		if len(names) > allFields {

@@ -75,7 +75,7 @@ func CheckFields(v Value, kind string, minor int) Checked {
 	if !known || !v.Exists() {
 		return Checked{}
 	}
-	c := checker{bit: minorBit(minor), embeds: minor >= 35, root: root}
+	c := checker{bit: minorBit(minor), embeds: minor >= 35, top: v, root: root}
 	if v.Kind() != Object && v.Kind() != Null {
 		c.fault(v, policy.CodeWrongType, unreadable, "an object", notAnObject+v.Kind().String()+
 			` into Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`)
@@ -91,10 +91,8 @@ const notAnObject = "couldn't get version/kind; json parse error: json: cannot u
 type checker struct {
 	bit    uint8 // of the release in fieldRow.minors
 	embeds bool  // type errors name embedded structs: since the decoder of 1.35
-	root   typeIndex
-
-	// way is how the current value was reached. Texts are made of it only for a fault: most manifests have none.
-	way []wayStep
+	top    Value
+	root   typeIndex // of top
 
 	all            []Fault
 	faults, strict tally
@@ -111,23 +109,34 @@ type wayStep struct {
 
 const noOwner = -1
 
-func (c *checker) enterElement(i int) { c.way = append(c.way, wayStep{index: i, owner: noOwner}) }
-
-func (c *checker) enterMember(name string) {
-	c.way = append(c.way, wayStep{name: name, index: -1, owner: noOwner})
+// way returns how v is reached from the top. It is found out only for a fault: most manifests have none.
+func (c *checker) way(v Value) (steps []wayStep) {
+	at, t := c.top, c.root
+	for at.index != v.index {
+		child, i := at.First(), 0
+		for next := child.Next(); next.Exists() && next.index <= v.index; next = child.Next() {
+			child, i = next, i+1
+		}
+		step := wayStep{index: i, owner: noOwner}
+		row := typeRows[t]
+		if at.Kind() == Object {
+			step.name, step.index = child.Key(), -1
+		}
+		if row.kind != structType {
+			t = typeIndex(row.elem)
+		} else if field, _ := t.field(v.doc, child.node(), c.bit); field != nil {
+			step.owner, step.embed, t = int(t), nameOffset(field.embed), field.typ
+		}
+		steps = append(steps, step)
+		at = child
+	}
+	return steps
 }
 
-func (c *checker) enterField(t typeIndex, f fieldRow) {
-	c.way = append(c.way, wayStep{name: f.text(), index: -1, owner: int(t), embed: nameOffset(f.embed)})
-}
-
-// leave goes back to where the way had n steps.
-func (c *checker) leave(n int) { c.way = c.way[:n] }
-
-// path returns the path of the current value as Podfate writes it.
-func (c *checker) path() string {
+// pathOf returns the path at the end of a way as Podfate writes it.
+func pathOf(way []wayStep) string {
 	var b []byte
-	for _, s := range c.way {
+	for _, s := range way {
 		if s.index >= 0 {
 			b = append(strconv.AppendInt(append(b, '['), int64(s.index), 10), ']')
 		} else {
@@ -137,10 +146,10 @@ func (c *checker) path() string {
 	return string(b)
 }
 
-// plainPath returns the same as strict errors write it: names as they are, joined by dots.
-func (c *checker) plainPath() string {
+// plainPathOf returns the same as strict errors write it: names as they are, joined by dots.
+func plainPathOf(way []wayStep) string {
 	var b []byte
-	for _, s := range c.way {
+	for _, s := range way {
 		if s.index >= 0 {
 			b = append(strconv.AppendInt(append(b, '['), int64(s.index), 10), ']')
 			continue
@@ -153,9 +162,9 @@ func (c *checker) plainPath() string {
 	return string(b)
 }
 
-// fields returns the same as type errors write it, fields of structs only, and the struct that the last one belongs to.
-func (c *checker) fields() (owner string, names []string) {
-	for _, s := range c.way {
+// fields returns the way to v as type errors write it, fields of structs only, and the struct that the last one belongs to.
+func (c *checker) fields(v Value) (owner string, names []string) {
+	for _, s := range c.way(v) {
 		if s.owner == noOwner {
 			continue
 		}
@@ -170,7 +179,7 @@ func (c *checker) fields() (owner string, names []string) {
 
 // value checks v against type t.
 func (c *checker) value(v Value, t typeIndex) {
-	row := typeRows[t]
+	row := &typeRows[t]
 	null := v.Kind() == Null
 	switch row.kind {
 	case structType:
@@ -231,28 +240,29 @@ func (c *checker) object(v Value, t typeIndex) {
 		return
 	}
 	repeats := v.repeats()
-	here := len(c.way)
 	for m := v.First(); m.Exists(); m = m.Next() {
 		repeated := repeat{}
 		if len(repeats) > 0 && repeats[0].member == m {
 			repeated, repeats = repeats[0], repeats[1:]
 		}
-		name := m.Key()
-		field, others, known := t.field(name, c.bit)
-		if !known {
+		n := m.node()
+		field, others := t.field(m.doc, n, c.bit)
+		switch {
+		case field == nil:
 			if !repeated.first.Exists() { // Kubernetes names an unknown field once
-				c.unknown(m, t, name, others)
+				c.unknown(m, t, others)
 			}
 			continue
+		case repeated.first.Exists():
+			c.duplicate(repeated)
 		}
-		c.duplicate(repeated, name)
-		c.enterField(t, field)
-		if t == c.root && (name == "apiVersion" || name == "kind") {
-			c.typeMeta(m, name)
-		} else {
+		switch kind := typeRows[field.typ].kind; {
+		case n.kind == String && kind == stringType: // most fields; nothing can be wrong with them
+		case t == c.root && (field.text() == "apiVersion" || field.text() == "kind"):
+			c.typeMeta(m, field.text())
+		default:
 			c.value(m, field.typ)
 		}
-		c.leave(here)
 	}
 }
 
@@ -271,13 +281,7 @@ func (c *checker) list(v Value, t typeIndex) {
 		}
 		return
 	}
-	here, i := len(c.way), 0
-	for e := v.First(); e.Exists(); e = e.Next() {
-		c.enterElement(i)
-		c.value(e, typeIndex(typeRows[t].elem))
-		c.leave(here)
-		i++
-	}
+	c.children(v, typeIndex(typeRows[t].elem))
 }
 
 func (c *checker) mapping(v Value, t typeIndex) {
@@ -288,16 +292,26 @@ func (c *checker) mapping(v Value, t typeIndex) {
 		return
 	}
 	repeats := v.repeats()
-	here := len(c.way)
+	if len(repeats) == 0 {
+		c.children(v, typeIndex(typeRows[t].elem))
+		return
+	}
 	for m := v.First(); m.Exists(); m = m.Next() {
-		name := m.Key()
 		if len(repeats) > 0 && repeats[0].member == m {
-			c.duplicate(repeats[0], name)
+			c.duplicate(repeats[0])
 			repeats = repeats[1:]
 		}
-		c.enterMember(name)
 		c.value(m, typeIndex(typeRows[t].elem))
-		c.leave(here)
+	}
+}
+
+// children checks all elements or members of v against type t.
+func (c *checker) children(v Value, t typeIndex) {
+	texts := typeRows[t].kind == stringType
+	for m := v.First(); m.Exists(); m = m.Next() {
+		if !texts || m.Kind() != String {
+			c.value(m, t)
+		}
 	}
 }
 

@@ -31,374 +31,374 @@ func rootType(kind string) (typeIndex, bool) {
 
 // typeRows are the types of fields: kind, what a list or a map holds or which struct it is, name.
 var typeRows = [...]typeRow{
-	{stringType, 0, 114},            // 0 string
-	{structType, 196, 135},          // 1 v1.ObjectMeta
-	{structType, 2, 154},            // 2 v1.DaemonSetSpec
-	{structType, 3, 178},            // 3 v1.DaemonSetStatus
-	{timeType, 0, 216},              // 4 v1.Time
-	{stringType, 0, 239},            // 5 v1.ConditionStatus
-	{stringType, 0, 263},            // 6 v1.DaemonSetConditionType
-	{int32Type, 0, 305},             // 7 int32
-	{structType, 193, 341},          // 8 v1.LabelSelector
+	{structType, 3, 110},            // 0 v1.DaemonSetStatus
+	{stringType, 0, 134},            // 1 string
+	{structType, 196, 150},          // 2 v1.ObjectMeta
+	{structType, 2, 169},            // 3 v1.DaemonSetSpec
+	{stringType, 0, 197},            // 4 v1.ConditionStatus
+	{stringType, 0, 229},            // 5 v1.DaemonSetConditionType
+	{timeType, 0, 281},              // 6 v1.Time
+	{structType, 193, 298},          // 7 v1.LabelSelector
+	{int32Type, 0, 336},             // 8 int32
 	{structType, 136, 367},          // 9 v1.PodTemplateSpec
 	{structType, 4, 401},            // 10 v1.DaemonSetUpdateStrategy
-	{structType, 1, 454},            // 11 v1.DaemonSetCondition
-	{sliceType, 11, 0},              // 12 []v1.DaemonSetCondition
-	{int64Type, 0, 606},             // 13 int64
-	{structType, 14, 649},           // 14 v1.RollingUpdateDaemonSet
-	{stringType, 0, 675},            // 15 v1.DaemonSetUpdateStrategyType
-	{structType, 7, 706},            // 16 v1.DeploymentSpec
-	{structType, 8, 724},            // 17 v1.DeploymentStatus
+	{int64Type, 0, 462},             // 11 int64
+	{structType, 1, 574},            // 12 v1.DaemonSetCondition
+	{sliceType, 12, 0},              // 13 []v1.DaemonSetCondition
+	{stringType, 0, 635},            // 14 v1.DaemonSetUpdateStrategyType
+	{structType, 14, 680},           // 15 v1.RollingUpdateDaemonSet
+	{structType, 8, 706},            // 16 v1.DeploymentStatus
+	{structType, 7, 726},            // 17 v1.DeploymentSpec
 	{stringType, 0, 759},            // 18 v1.DeploymentConditionType
-	{boolType, 0, 793},              // 19 bool
-	{structType, 9, 840},            // 20 v1.DeploymentStrategy
-	{structType, 6, 880},            // 21 v1.DeploymentCondition
+	{structType, 9, 795},            // 19 v1.DeploymentStrategy
+	{boolType, 0, 857},              // 20 bool
+	{structType, 6, 936},            // 21 v1.DeploymentCondition
 	{sliceType, 21, 0},              // 22 []v1.DeploymentCondition
-	{structType, 15, 973},           // 23 v1.RollingUpdateDeployment
-	{stringType, 0, 1000},           // 24 v1.DeploymentStrategyType
-	{structType, 12, 1026},          // 25 v1.ReplicaSetSpec
-	{structType, 13, 1044},          // 26 v1.ReplicaSetStatus
+	{stringType, 0, 973},            // 23 v1.DeploymentStrategyType
+	{structType, 15, 999},           // 24 v1.RollingUpdateDeployment
+	{structType, 13, 1026},          // 25 v1.ReplicaSetStatus
+	{structType, 12, 1046},          // 26 v1.ReplicaSetSpec
 	{stringType, 0, 1064},           // 27 v1.ReplicaSetConditionType
-	{structType, 11, 1091},          // 28 v1.ReplicaSetCondition
+	{structType, 11, 1112},          // 28 v1.ReplicaSetCondition
 	{sliceType, 28, 0},              // 29 []v1.ReplicaSetCondition
-	{intOrStringType, 0, 1144},      // 30 intstr.IntOrString
-	{structType, 21, 1188},          // 31 v1.StatefulSetSpec
-	{structType, 22, 1207},          // 32 v1.StatefulSetStatus
+	{intOrStringType, 0, 1150},      // 30 intstr.IntOrString
+	{structType, 22, 1188},          // 31 v1.StatefulSetStatus
+	{structType, 21, 1209},          // 32 v1.StatefulSetSpec
 	{stringType, 0, 1228},           // 33 v1.StatefulSetConditionType
-	{stringType, 0, 1274},           // 34 v1.PersistentVolumeClaimRetentionPolicyType
-	{structType, 19, 1338},          // 35 v1.StatefulSetOrdinals
-	{structType, 20, 1398},          // 36 v1.StatefulSetPersistentVolumeClaimRetentionPolicy
-	{stringType, 0, 1469},           // 37 v1.PodManagementPolicyType
-	{structType, 23, 1508},          // 38 v1.StatefulSetUpdateStrategy
-	{structType, 109, 1558},         // 39 v1.PersistentVolumeClaim
-	{sliceType, 39, 0},              // 40 []v1.PersistentVolumeClaim
-	{structType, 18, 1583},          // 41 v1.StatefulSetCondition
+	{stringType, 0, 1273},           // 34 v1.PersistentVolumeClaimRetentionPolicyType
+	{structType, 109, 1350},         // 35 v1.PersistentVolumeClaim
+	{sliceType, 35, 0},              // 36 []v1.PersistentVolumeClaim
+	{stringType, 0, 1407},           // 37 v1.PodManagementPolicyType
+	{structType, 19, 1443},          // 38 v1.StatefulSetOrdinals
+	{structType, 23, 1466},          // 39 v1.StatefulSetUpdateStrategy
+	{structType, 20, 1532},          // 40 v1.StatefulSetPersistentVolumeClaimRetentionPolicy
+	{structType, 18, 1614},          // 41 v1.StatefulSetCondition
 	{sliceType, 41, 0},              // 42 []v1.StatefulSetCondition
-	{structType, 16, 1654},          // 43 v1.RollingUpdateStatefulSetStrategy
-	{stringType, 0, 1690},           // 44 v1.StatefulSetUpdateStrategyType
-	{structType, 25, 1723},          // 45 v1.CronJobSpec
-	{structType, 26, 1738},          // 46 v1.CronJobStatus
-	{stringType, 0, 1773},           // 47 v1.ConcurrencyPolicy
-	{structType, 32, 1829},          // 48 v1.JobTemplateSpec
-	{structType, 108, 1932},         // 49 v1.ObjectReference
+	{stringType, 0, 1654},           // 43 v1.StatefulSetUpdateStrategyType
+	{structType, 16, 1687},          // 44 v1.RollingUpdateStatefulSetStrategy
+	{structType, 26, 1723},          // 45 v1.CronJobStatus
+	{structType, 25, 1740},          // 46 v1.CronJobSpec
+	{stringType, 0, 1832},           // 47 v1.ConcurrencyPolicy
+	{structType, 32, 1906},          // 48 v1.JobTemplateSpec
+	{structType, 108, 1968},         // 49 v1.ObjectReference
 	{sliceType, 49, 0},              // 50 []v1.ObjectReference
-	{structType, 30, 1987},          // 51 v1.JobSpec
-	{structType, 31, 1998},          // 52 v1.JobStatus
-	{stringType, 0, 2025},           // 53 v1.JobConditionType
+	{structType, 31, 1987},          // 51 v1.JobStatus
+	{structType, 30, 2000},          // 52 v1.JobSpec
+	{stringType, 0, 2011},           // 53 v1.JobConditionType
 	{structType, 187, 2060},         // 54 v1alpha3.WorkloadPodGroupDisruptionMode
-	{structType, 189, 2115},         // 55 v1alpha3.WorkloadPodGroupResourceClaim
-	{sliceType, 55, 0},              // 56 []v1alpha3.WorkloadPodGroupResourceClaim
-	{structType, 190, 2176},         // 57 v1alpha3.WorkloadPodGroupSchedulingConstraints
-	{structType, 191, 2240},         // 58 v1alpha3.WorkloadPodGroupSchedulingPolicy
-	{stringType, 0, 2353},           // 59 v1.CompletionMode
-	{structType, 33, 2454},          // 60 v1.PodFailurePolicy
-	{stringType, 0, 2495},           // 61 v1.PodReplacementPolicy
-	{structType, 29, 2530},          // 62 v1.JobSchedulingConfiguration
-	{structType, 37, 2574},          // 63 v1.SuccessPolicy
-	{structType, 28, 2647},          // 64 v1.JobCondition
-	{sliceType, 64, 0},              // 65 []v1.JobCondition
-	{structType, 39, 2746},          // 66 v1.UncountedTerminatedPods
+	{structType, 191, 2117},         // 55 v1alpha3.WorkloadPodGroupSchedulingPolicy
+	{structType, 189, 2174},         // 56 v1alpha3.WorkloadPodGroupResourceClaim
+	{sliceType, 56, 0},              // 57 []v1alpha3.WorkloadPodGroupResourceClaim
+	{structType, 190, 2235},         // 58 v1alpha3.WorkloadPodGroupSchedulingConstraints
+	{stringType, 0, 2343},           // 59 v1.PodReplacementPolicy
+	{structType, 29, 2423},          // 60 v1.JobSchedulingConfiguration
+	{structType, 37, 2489},          // 61 v1.SuccessPolicy
+	{structType, 33, 2523},          // 62 v1.PodFailurePolicy
+	{stringType, 0, 2580},           // 63 v1.CompletionMode
+	{structType, 39, 2705},          // 64 v1.UncountedTerminatedPods
+	{structType, 28, 2757},          // 65 v1.JobCondition
+	{sliceType, 65, 0},              // 66 []v1.JobCondition
 	{structType, 36, 2779},          // 67 v1.PodFailurePolicyRule
 	{sliceType, 67, 0},              // 68 []v1.PodFailurePolicyRule
-	{stringType, 0, 2826},           // 69 v1.PodFailurePolicyOnExitCodesOperator
-	{sliceType, 7, 0},               // 70 []int32
+	{sliceType, 8, 0},               // 69 []int32
+	{stringType, 0, 2833},           // 70 v1.PodFailurePolicyOnExitCodesOperator
 	{stringType, 0, 2872},           // 71 v1.PodConditionType
-	{stringType, 0, 2899},           // 72 v1.PodFailurePolicyAction
-	{structType, 34, 2937},          // 73 v1.PodFailurePolicyOnExitCodesRequirement
+	{structType, 34, 2904},          // 72 v1.PodFailurePolicyOnExitCodesRequirement
+	{stringType, 0, 2953},           // 73 v1.PodFailurePolicyAction
 	{structType, 35, 2995},          // 74 v1.PodFailurePolicyOnPodConditionsPattern
 	{sliceType, 74, 0},              // 75 []v1.PodFailurePolicyOnPodConditionsPattern
 	{structType, 38, 3037},          // 76 v1.SuccessPolicyRule
 	{sliceType, 76, 0},              // 77 []v1.SuccessPolicyRule
 	{stringType, 0, 3090},           // 78 types.UID
 	{sliceType, 78, 0},              // 79 []types.UID
-	{structType, 100, 3138},         // 80 v1.NodeAffinity
-	{structType, 117, 3166},         // 81 v1.PodAffinity
-	{structType, 119, 3197},         // 82 v1.PodAntiAffinity
-	{stringType, 0, 3233},           // 83 v1.AppArmorProfileType
-	{stringType, 0, 3268},           // 84 v1.AzureDataDiskCachingMode
-	{stringType, 0, 3313},           // 85 v1.AzureDataDiskKind
-	{structType, 97, 3383},          // 86 v1.LocalObjectReference
-	{mapType, 0, 3424},              // 87 map[string]string
+	{structType, 119, 3141},         // 80 v1.PodAntiAffinity
+	{structType, 117, 3172},         // 81 v1.PodAffinity
+	{structType, 100, 3200},         // 82 v1.NodeAffinity
+	{stringType, 0, 3216},           // 83 v1.AppArmorProfileType
+	{stringType, 0, 3265},           // 84 v1.AzureDataDiskKind
+	{stringType, 0, 3306},           // 85 v1.AzureDataDiskCachingMode
+	{mapType, 1, 3379},              // 86 map[string]string
+	{structType, 97, 3418},          // 87 v1.LocalObjectReference
 	{stringType, 0, 3446},           // 88 v1.Capability
 	{sliceType, 88, 0},              // 89 []v1.Capability
-	{sliceType, 0, 0},               // 90 []string
+	{sliceType, 1, 0},               // 90 []string
 	{structType, 93, 3554},          // 91 v1.KeyToPath
 	{sliceType, 91, 0},              // 92 []v1.KeyToPath
-	{structType, 71, 3608},          // 93 v1.EnvVar
-	{sliceType, 93, 0},              // 94 []v1.EnvVar
-	{structType, 70, 3626},          // 95 v1.EnvFromSource
-	{sliceType, 95, 0},              // 96 []v1.EnvFromSource
-	{stringType, 0, 3665},           // 97 v1.PullPolicy
-	{structType, 94, 3689},          // 98 v1.Lifecycle
-	{structType, 140, 3716},         // 99 v1.Probe
-	{structType, 56, 3731},          // 100 v1.ContainerPort
-	{sliceType, 100, 0},             // 101 []v1.ContainerPort
-	{structType, 57, 3776},          // 102 v1.ContainerResizePolicy
-	{sliceType, 102, 0},             // 103 []v1.ContainerResizePolicy
-	{structType, 151, 3811},         // 104 v1.ResourceRequirements
-	{stringType, 0, 3849},           // 105 v1.ContainerRestartPolicy
-	{structType, 58, 3894},          // 106 v1.ContainerRestartRule
-	{sliceType, 106, 0},             // 107 []v1.ContainerRestartRule
-	{structType, 160, 3934},         // 108 v1.SecurityContext
-	{stringType, 0, 4030},           // 109 v1.TerminationMessagePolicy
-	{structType, 172, 4076},         // 110 v1.VolumeDevice
-	{sliceType, 110, 0},             // 111 []v1.VolumeDevice
-	{structType, 175, 4105},         // 112 v1.VolumeMount
-	{sliceType, 112, 0},             // 113 []v1.VolumeMount
-	{stringType, 0, 4195},           // 114 v1.Protocol
-	{stringType, 0, 4207},           // 115 v1.ResourceName
-	{stringType, 0, 4223},           // 116 v1.ResourceResizeRestartPolicy
+	{structType, 56, 3620},          // 93 v1.ContainerPort
+	{sliceType, 93, 0},              // 94 []v1.ContainerPort
+	{structType, 140, 3652},         // 95 v1.Probe
+	{stringType, 0, 3675},           // 96 v1.ContainerRestartPolicy
+	{stringType, 0, 3735},           // 97 v1.PullPolicy
+	{structType, 70, 3757},          // 98 v1.EnvFromSource
+	{sliceType, 98, 0},              // 99 []v1.EnvFromSource
+	{structType, 172, 3788},         // 100 v1.VolumeDevice
+	{sliceType, 100, 0},             // 101 []v1.VolumeDevice
+	{structType, 71, 3818},          // 102 v1.EnvVar
+	{sliceType, 102, 0},             // 103 []v1.EnvVar
+	{structType, 94, 3838},          // 104 v1.Lifecycle
+	{structType, 175, 3881},         // 105 v1.VolumeMount
+	{sliceType, 105, 0},             // 106 []v1.VolumeMount
+	{structType, 57, 3909},          // 107 v1.ContainerResizePolicy
+	{sliceType, 107, 0},             // 108 []v1.ContainerResizePolicy
+	{stringType, 0, 3986},           // 109 v1.TerminationMessagePolicy
+	{structType, 151, 4024},         // 110 v1.ResourceRequirements
+	{structType, 160, 4069},         // 111 v1.SecurityContext
+	{structType, 58, 4107},          // 112 v1.ContainerRestartRule
+	{sliceType, 112, 0},             // 113 []v1.ContainerRestartRule
+	{stringType, 0, 4165},           // 114 v1.Protocol
+	{stringType, 0, 4207},           // 115 v1.ResourceResizeRestartPolicy
+	{stringType, 0, 4238},           // 116 v1.ResourceName
 	{stringType, 0, 4254},           // 117 v1.ContainerRestartRuleAction
 	{structType, 59, 4294},          // 118 v1.ContainerRestartRuleOnExitCodes
 	{stringType, 0, 4329},           // 119 v1.ContainerRestartRuleOnExitCodesOperator
 	{structType, 61, 4380},          // 120 v1.ContainerStateRunning
-	{structType, 62, 4416},          // 121 v1.ContainerStateTerminated
-	{structType, 63, 4452},          // 122 v1.ContainerStateWaiting
-	{quantityType, 0, 4545},         // 123 resource.Quantity
-	{mapType, 123, 4563},            // 124 v1.ResourceList
-	{structType, 152, 4604},         // 125 v1.ResourceStatus
+	{structType, 63, 4413},          // 121 v1.ContainerStateWaiting
+	{structType, 62, 4449},          // 122 v1.ContainerStateTerminated
+	{stringType, 0, 4550},           // 123 v1.Signal
+	{structType, 65, 4568},          // 124 v1.ContainerUser
+	{structType, 152, 4610},         // 125 v1.ResourceStatus
 	{sliceType, 125, 0},             // 126 []v1.ResourceStatus
-	{structType, 60, 4640},          // 127 v1.ContainerState
-	{stringType, 0, 4696},           // 128 v1.Signal
-	{structType, 65, 4706},          // 129 v1.ContainerUser
-	{structType, 176, 4723},         // 130 v1.VolumeMountStatus
-	{sliceType, 130, 0},             // 131 []v1.VolumeMountStatus
+	{structType, 60, 4642},          // 127 v1.ContainerState
+	{structType, 176, 4660},         // 128 v1.VolumeMountStatus
+	{sliceType, 128, 0},             // 129 []v1.VolumeMountStatus
+	{quantityType, 0, 4700},         // 130 resource.Quantity
+	{mapType, 130, 4718},            // 131 v1.ResourceList
 	{structType, 96, 4750},          // 132 v1.LinuxContainerUser
 	{structType, 67, 4772},          // 133 v1.DownwardAPIVolumeFile
 	{sliceType, 133, 0},             // 134 []v1.DownwardAPIVolumeFile
-	{structType, 107, 4806},         // 135 v1.ObjectFieldSelector
-	{structType, 149, 4851},         // 136 v1.ResourceFieldSelector
+	{structType, 149, 4814},         // 135 v1.ResourceFieldSelector
+	{structType, 107, 4848},         // 136 v1.ObjectFieldSelector
 	{stringType, 0, 4883},           // 137 v1.StorageMedium
-	{structType, 50, 4923},          // 138 v1.ConfigMapEnvSource
+	{structType, 50, 4930},          // 138 v1.ConfigMapEnvSource
 	{structType, 156, 4952},         // 139 v1.SecretEnvSource
 	{structType, 72, 4987},          // 140 v1.EnvVarSource
 	{structType, 51, 5019},          // 141 v1.ConfigMapKeySelector
-	{structType, 78, 5054},          // 142 v1.FileKeySelector
-	{structType, 157, 5086},         // 143 v1.SecretKeySelector
+	{structType, 157, 5056},         // 142 v1.SecretKeySelector
+	{structType, 78, 5088},          // 143 v1.FileKeySelector
 	{structType, 113, 5147},         // 144 v1.PersistentVolumeClaimTemplate
-	{stringType, 0, 5260},           // 145 v1.GRPCProbeMode
-	{structType, 86, 5347},          // 146 v1.HTTPHeader
-	{sliceType, 146, 0},             // 147 []v1.HTTPHeader
-	{stringType, 0, 5361},           // 148 v1.HTTPProtocol
-	{stringType, 0, 5384},           // 149 v1.URIScheme
+	{stringType, 0, 5268},           // 145 v1.GRPCProbeMode
+	{stringType, 0, 5342},           // 146 v1.URIScheme
+	{stringType, 0, 5355},           // 147 v1.HTTPProtocol
+	{structType, 86, 5383},          // 148 v1.HTTPHeader
+	{sliceType, 148, 0},             // 149 []v1.HTTPHeader
 	{stringType, 0, 5410},           // 150 v1.HostPathType
-	{structType, 95, 5554},          // 151 v1.LifecycleHandler
-	{structType, 76, 5587},          // 152 v1.ExecAction
-	{structType, 85, 5609},          // 153 v1.HTTPGetAction
-	{structType, 162, 5632},         // 154 v1.SleepAction
-	{structType, 165, 5657},         // 155 v1.TCPSocketAction
-	{sliceType, 13, 0},              // 156 []int64
+	{structType, 95, 5552},          // 151 v1.LifecycleHandler
+	{structType, 165, 5592},         // 152 v1.TCPSocketAction
+	{structType, 76, 5616},          // 153 v1.ExecAction
+	{structType, 85, 5638},          // 154 v1.HTTPGetAction
+	{structType, 162, 5661},         // 155 v1.SleepAction
+	{sliceType, 11, 0},              // 156 []int64
 	{stringType, 0, 5703},           // 157 v1.PersistentVolumeClaimModifyVolumeStatus
 	{structType, 139, 5833},         // 158 v1.PreferredSchedulingTerm
 	{sliceType, 158, 0},             // 159 []v1.PreferredSchedulingTerm
 	{structType, 104, 5907},         // 160 v1.NodeSelector
-	{structType, 101, 5971},         // 161 v1.NodeAllocatableMappedResources
-	{sliceType, 161, 0},             // 162 []v1.NodeAllocatableMappedResources
-	{structType, 102, 6014},         // 163 v1.NodeAllocatableOverheadResources
-	{sliceType, 163, 0},             // 164 []v1.NodeAllocatableOverheadResources
-	{mapType, 123, 6068},            // 165 map[v1.ResourceName]resource.Quantity
+	{structType, 102, 5961},         // 161 v1.NodeAllocatableOverheadResources
+	{sliceType, 161, 0},             // 162 []v1.NodeAllocatableOverheadResources
+	{structType, 101, 6005},         // 163 v1.NodeAllocatableMappedResources
+	{sliceType, 163, 0},             // 164 []v1.NodeAllocatableMappedResources
+	{mapType, 130, 6050},            // 165 map[v1.ResourceName]resource.Quantity
 	{structType, 106, 6124},         // 166 v1.NodeSelectorTerm
 	{sliceType, 166, 0},             // 167 []v1.NodeSelectorTerm
 	{stringType, 0, 6144},           // 168 v1.NodeSelectorOperator
 	{structType, 105, 6185},         // 169 v1.NodeSelectorRequirement
 	{sliceType, 169, 0},             // 170 []v1.NodeSelectorRequirement
-	{structType, 111, 6260},         // 171 v1.PersistentVolumeClaimSpec
-	{structType, 112, 6289},         // 172 v1.PersistentVolumeClaimStatus
+	{structType, 112, 6260},         // 171 v1.PersistentVolumeClaimStatus
+	{structType, 111, 6291},         // 172 v1.PersistentVolumeClaimSpec
 	{stringType, 0, 6320},           // 173 v1.PersistentVolumeClaimConditionType
 	{stringType, 0, 6370},           // 174 v1.PersistentVolumeAccessMode
 	{sliceType, 174, 0},             // 175 []v1.PersistentVolumeAccessMode
-	{structType, 169, 6411},         // 176 v1.TypedLocalObjectReference
-	{structType, 170, 6454},         // 177 v1.TypedObjectReference
-	{structType, 178, 6478},         // 178 v1.VolumeResourceRequirements
-	{stringType, 0, 6562},           // 179 v1.PersistentVolumeMode
-	{stringType, 0, 6612},           // 180 v1.ClaimResourceStatus
-	{mapType, 180, 6635},            // 181 map[v1.ResourceName]v1.ClaimResourceStatus
-	{structType, 110, 6687},         // 182 v1.PersistentVolumeClaimCondition
-	{sliceType, 182, 0},             // 183 []v1.PersistentVolumeClaimCondition
-	{structType, 174, 6767},         // 184 v1.VolumeHealthStatus
-	{structType, 98, 6808},          // 185 v1.ModifyVolumeStatus
-	{stringType, 0, 6836},           // 186 v1.PersistentVolumeClaimPhase
-	{structType, 133, 6881},         // 187 v1.PodSpec
-	{structType, 134, 6892},         // 188 v1.PodStatus
+	{structType, 170, 6457},         // 176 v1.TypedObjectReference
+	{structType, 178, 6481},         // 177 v1.VolumeResourceRequirements
+	{stringType, 0, 6522},           // 178 v1.PersistentVolumeMode
+	{structType, 169, 6557},         // 179 v1.TypedLocalObjectReference
+	{structType, 174, 6632},         // 180 v1.VolumeHealthStatus
+	{stringType, 0, 6669},           // 181 v1.PersistentVolumeClaimPhase
+	{structType, 98, 6718},          // 182 v1.ModifyVolumeStatus
+	{structType, 110, 6740},         // 183 v1.PersistentVolumeClaimCondition
+	{sliceType, 183, 0},             // 184 []v1.PersistentVolumeClaimCondition
+	{stringType, 0, 6800},           // 185 v1.ClaimResourceStatus
+	{mapType, 185, 6823},            // 186 map[v1.ResourceName]v1.ClaimResourceStatus
+	{structType, 134, 6881},         // 187 v1.PodStatus
+	{structType, 133, 6894},         // 188 v1.PodSpec
 	{structType, 181, 6905},         // 189 v1.WeightedPodAffinityTerm
 	{sliceType, 189, 0},             // 190 []v1.WeightedPodAffinityTerm
 	{structType, 118, 6932},         // 191 v1.PodAffinityTerm
 	{sliceType, 191, 0},             // 192 []v1.PodAffinityTerm
-	{structType, 123, 7132},         // 193 v1.PodDNSConfigOption
+	{structType, 123, 7141},         // 193 v1.PodDNSConfigOption
 	{sliceType, 193, 0},             // 194 []v1.PodDNSConfigOption
 	{structType, 55, 7179},          // 195 v1.ContainerExtendedResourceRequest
 	{sliceType, 195, 0},             // 196 []v1.ContainerExtendedResourceRequest
 	{stringType, 0, 7215},           // 197 v1.OSName
-	{structType, 42, 7294},          // 198 v1.AppArmorProfile
-	{stringType, 0, 7341},           // 199 v1.PodFSGroupChangePolicy
-	{stringType, 0, 7421},           // 200 v1.PodSELinuxChangePolicy
-	{structType, 153, 7462},         // 201 v1.SELinuxOptions
-	{structType, 155, 7495},         // 202 v1.SeccompProfile
-	{stringType, 0, 7538},           // 203 v1.SupplementalGroupsPolicy
-	{structType, 164, 7574},         // 204 v1.Sysctl
-	{sliceType, 204, 0},             // 205 []v1.Sysctl
-	{structType, 182, 7599},         // 206 v1.WindowsSecurityContextOptions
-	{structType, 41, 7641},          // 207 v1.Affinity
-	{structType, 54, 7682},          // 208 v1.Container
-	{sliceType, 208, 0},             // 209 []v1.Container
-	{structType, 122, 7705},         // 210 v1.PodDNSConfig
-	{stringType, 0, 7731},           // 211 v1.DNSPolicy
-	{structType, 73, 7783},          // 212 v1.EphemeralContainer
-	{sliceType, 212, 0},             // 213 []v1.EphemeralContainer
-	{structType, 75, 7824},          // 214 v1.EvictionResponder
-	{sliceType, 214, 0},             // 215 []v1.EvictionResponder
-	{structType, 87, 7857},          // 216 v1.HostAlias
-	{sliceType, 216, 0},             // 217 []v1.HostAlias
-	{sliceType, 86, 0},              // 218 []v1.LocalObjectReference
-	{structType, 126, 7991},         // 219 v1.PodOS
-	{stringType, 0, 8017},           // 220 v1.PreemptionPolicy
-	{structType, 127, 8070},         // 221 v1.PodReadinessGate
-	{sliceType, 221, 0},             // 222 []v1.PodReadinessGate
-	{structType, 128, 8090},         // 223 v1.PodResourceClaim
-	{sliceType, 223, 0},             // 224 []v1.PodResourceClaim
-	{stringType, 0, 8110},           // 225 v1.RestartPolicy
-	{structType, 130, 8174},         // 226 v1.PodSchedulingGate
-	{sliceType, 226, 0},             // 227 []v1.PodSchedulingGate
-	{structType, 131, 8211},         // 228 v1.PodSchedulingGroup
-	{structType, 132, 8233},         // 229 v1.PodSecurityContext
-	{structType, 167, 8381},         // 230 v1.Toleration
-	{sliceType, 230, 0},             // 231 []v1.Toleration
-	{structType, 168, 8421},         // 232 v1.TopologySpreadConstraint
-	{sliceType, 232, 0},             // 233 []v1.TopologySpreadConstraint
-	{structType, 171, 8457},         // 234 v1.Volume
-	{sliceType, 234, 0},             // 235 []v1.Volume
-	{structType, 183, 8479},         // 236 v1.WorkloadReference
-	{structType, 121, 8500},         // 237 v1.PodCondition
-	{sliceType, 237, 0},             // 238 []v1.PodCondition
-	{structType, 64, 8534},          // 239 v1.ContainerStatus
-	{sliceType, 239, 0},             // 240 []v1.ContainerStatus
-	{structType, 124, 8608},         // 241 v1.PodExtendedResourceClaimStatus
-	{structType, 88, 8650},          // 242 v1.HostIP
-	{sliceType, 242, 0},             // 243 []v1.HostIP
-	{structType, 103, 8719},         // 244 v1.NodeAllocatableResourceClaimStatus
+	{structType, 182, 7293},         // 198 v1.WindowsSecurityContextOptions
+	{structType, 164, 7334},         // 199 v1.Sysctl
+	{sliceType, 199, 0},             // 200 []v1.Sysctl
+	{structType, 42, 7360},          // 201 v1.AppArmorProfile
+	{structType, 155, 7394},         // 202 v1.SeccompProfile
+	{structType, 153, 7427},         // 203 v1.SELinuxOptions
+	{stringType, 0, 7470},           // 204 v1.SupplementalGroupsPolicy
+	{stringType, 0, 7518},           // 205 v1.PodFSGroupChangePolicy
+	{stringType, 0, 7564},           // 206 v1.PodSELinuxChangePolicy
+	{sliceType, 87, 0},              // 207 []v1.LocalObjectReference
+	{structType, 122, 7659},         // 208 v1.PodDNSConfig
+	{stringType, 0, 7704},           // 209 v1.RestartPolicy
+	{structType, 54, 7763},          // 210 v1.Container
+	{sliceType, 210, 0},             // 211 []v1.Container
+	{structType, 75, 7795},          // 212 v1.EvictionResponder
+	{sliceType, 212, 0},             // 213 []v1.EvictionResponder
+	{structType, 131, 7841},         // 214 v1.PodSchedulingGroup
+	{structType, 126, 7937},         // 215 v1.PodOS
+	{stringType, 0, 7974},           // 216 v1.DNSPolicy
+	{structType, 168, 8044},         // 217 v1.TopologySpreadConstraint
+	{sliceType, 217, 0},             // 218 []v1.TopologySpreadConstraint
+	{structType, 128, 8072},         // 219 v1.PodResourceClaim
+	{sliceType, 219, 0},             // 220 []v1.PodResourceClaim
+	{structType, 183, 8104},         // 221 v1.WorkloadReference
+	{structType, 127, 8140},         // 222 v1.PodReadinessGate
+	{sliceType, 222, 0},             // 223 []v1.PodReadinessGate
+	{structType, 73, 8180},          // 224 v1.EphemeralContainer
+	{sliceType, 224, 0},             // 225 []v1.EphemeralContainer
+	{structType, 171, 8210},         // 226 v1.Volume
+	{sliceType, 226, 0},             // 227 []v1.Volume
+	{structType, 132, 8220},         // 228 v1.PodSecurityContext
+	{structType, 41, 8251},          // 229 v1.Affinity
+	{stringType, 0, 8280},           // 230 v1.PreemptionPolicy
+	{structType, 130, 8346},         // 231 v1.PodSchedulingGate
+	{sliceType, 231, 0},             // 232 []v1.PodSchedulingGate
+	{structType, 87, 8427},          // 233 v1.HostAlias
+	{sliceType, 233, 0},             // 234 []v1.HostAlias
+	{structType, 167, 8486},         // 235 v1.Toleration
+	{sliceType, 235, 0},             // 236 []v1.Toleration
+	{structType, 64, 8527},          // 237 v1.ContainerStatus
+	{sliceType, 237, 0},             // 238 []v1.ContainerStatus
+	{structType, 137, 8559},         // 239 v1.PodVolumeHealth
+	{sliceType, 239, 0},             // 240 []v1.PodVolumeHealth
+	{stringType, 0, 8603},           // 241 v1.PodResizeStatus
+	{stringType, 0, 8655},           // 242 v1.PodQOSClass
+	{structType, 124, 8698},         // 243 v1.PodExtendedResourceClaimStatus
+	{structType, 103, 8769},         // 244 v1.NodeAllocatableResourceClaimStatus
 	{sliceType, 244, 0},             // 245 []v1.NodeAllocatableResourceClaimStatus
-	{stringType, 0, 8775},           // 246 v1.PodPhase
-	{structType, 125, 8800},         // 247 v1.PodIP
-	{sliceType, 247, 0},             // 248 []v1.PodIP
-	{stringType, 0, 8818},           // 249 v1.PodQOSClass
-	{stringType, 0, 8840},           // 250 v1.PodResizeStatus
-	{structType, 129, 8881},         // 251 v1.PodResourceClaimStatus
-	{sliceType, 251, 0},             // 252 []v1.PodResourceClaimStatus
-	{structType, 137, 8920},         // 253 v1.PodVolumeHealth
-	{sliceType, 253, 0},             // 254 []v1.PodVolumeHealth
+	{structType, 129, 8829},         // 246 v1.PodResourceClaimStatus
+	{sliceType, 246, 0},             // 247 []v1.PodResourceClaimStatus
+	{stringType, 0, 8855},           // 248 v1.PodPhase
+	{structType, 125, 8874},         // 249 v1.PodIP
+	{sliceType, 249, 0},             // 250 []v1.PodIP
+	{structType, 121, 8883},         // 251 v1.PodCondition
+	{sliceType, 251, 0},             // 252 []v1.PodCondition
+	{structType, 88, 8929},          // 253 v1.HostIP
+	{sliceType, 253, 0},             // 254 []v1.HostIP
 	{structType, 173, 8956},         // 255 v1.VolumeHealthCondition
 	{sliceType, 255, 0},             // 256 []v1.VolumeHealthCondition
-	{structType, 82, 9021},          // 257 v1.GRPCAction
+	{structType, 82, 9073},          // 257 v1.GRPCAction
 	{structType, 177, 9109},         // 258 v1.VolumeProjection
 	{sliceType, 258, 0},             // 259 []v1.VolumeProjection
-	{structType, 146, 9171},         // 260 v1.ReplicationControllerSpec
-	{structType, 147, 9200},         // 261 v1.ReplicationControllerStatus
+	{structType, 147, 9171},         // 260 v1.ReplicationControllerStatus
+	{structType, 146, 9202},         // 261 v1.ReplicationControllerSpec
 	{stringType, 0, 9231},           // 262 v1.ReplicationControllerConditionType
 	{structType, 145, 9269},         // 263 v1.ReplicationControllerCondition
 	{sliceType, 263, 0},             // 264 []v1.ReplicationControllerCondition
 	{stringType, 0, 9335},           // 265 v1.ResourceHealthStatus
 	{stringType, 0, 9370},           // 266 v1.ResourceID
-	{structType, 148, 9391},         // 267 v1.ResourceClaim
+	{structType, 148, 9407},         // 267 v1.ResourceClaim
 	{sliceType, 267, 0},             // 268 []v1.ResourceClaim
 	{structType, 150, 9424},         // 269 v1.ResourceHealth
 	{sliceType, 269, 0},             // 270 []v1.ResourceHealth
 	{stringType, 0, 9520},           // 271 v1.SeccompProfileType
-	{structType, 46, 9580},          // 272 v1.Capabilities
-	{stringType, 0, 9617},           // 273 v1.ProcMountType
-	{stringType, 0, 9715},           // 274 v1.TaintEffect
-	{stringType, 0, 9740},           // 275 v1.TolerationOperator
-	{stringType, 0, 9818},           // 276 v1.NodeInclusionPolicy
-	{stringType, 0, 9876},           // 277 v1.UnsatisfiableConstraintAction
-	{structType, 40, 9939},          // 278 v1.AWSElasticBlockStoreVolumeSource
-	{structType, 43, 9985},          // 279 v1.AzureDiskVolumeSource
-	{structType, 44, 10020},         // 280 v1.AzureFileVolumeSource
-	{structType, 47, 10052},         // 281 v1.CephFSVolumeSource
-	{structType, 48, 10081},         // 282 v1.CinderVolumeSource
-	{structType, 53, 10113},         // 283 v1.ConfigMapVolumeSource
-	{structType, 45, 10142},         // 284 v1.CSIVolumeSource
-	{structType, 68, 10173},         // 285 v1.DownwardAPIVolumeSource
-	{structType, 69, 10209},         // 286 v1.EmptyDirVolumeSource
-	{structType, 74, 10243},         // 287 v1.EphemeralVolumeSource
-	{structType, 77, 10271},         // 288 v1.FCVolumeSource
-	{structType, 79, 10300},         // 289 v1.FlexVolumeSource
-	{structType, 80, 10328},         // 290 v1.FlockerVolumeSource
-	{structType, 81, 10369},         // 291 v1.GCEPersistentDiskVolumeSource
-	{structType, 83, 10410},         // 292 v1.GitRepoVolumeSource
-	{structType, 84, 10443},         // 293 v1.GlusterfsVolumeSource
-	{structType, 89, 10477},         // 294 v1.HostPathVolumeSource
-	{structType, 91, 10501},         // 295 v1.ImageVolumeSource
-	{structType, 90, 10528},         // 296 v1.ISCSIVolumeSource
-	{structType, 99, 10553},         // 297 v1.NFSVolumeSource
-	{structType, 114, 10594},        // 298 v1.PersistentVolumeClaimVolumeSource
-	{structType, 115, 10652},        // 299 v1.PhotonPersistentDiskVolumeSource
-	{structType, 138, 10703},        // 300 v1.PortworxVolumeSource
-	{structType, 141, 10737},        // 301 v1.ProjectedVolumeSource
-	{structType, 142, 10770},        // 302 v1.QuobyteVolumeSource
-	{structType, 143, 10797},        // 303 v1.RBDVolumeSource
-	{structType, 154, 10824},        // 304 v1.ScaleIOVolumeSource
-	{structType, 159, 10854},        // 305 v1.SecretVolumeSource
-	{structType, 163, 10886},        // 306 v1.StorageOSVolumeSource
-	{structType, 180, 10925},        // 307 v1.VsphereVirtualDiskVolumeSource
+	{stringType, 0, 9588},           // 272 v1.ProcMountType
+	{structType, 46, 9618},          // 273 v1.Capabilities
+	{stringType, 0, 9725},           // 274 v1.TaintEffect
+	{stringType, 0, 9758},           // 275 v1.TolerationOperator
+	{stringType, 0, 9798},           // 276 v1.UnsatisfiableConstraintAction
+	{stringType, 0, 9861},           // 277 v1.NodeInclusionPolicy
+	{structType, 79, 9929},          // 278 v1.FlexVolumeSource
+	{structType, 83, 9957},          // 279 v1.GitRepoVolumeSource
+	{structType, 44, 9990},          // 280 v1.AzureFileVolumeSource
+	{structType, 159, 10022},        // 281 v1.SecretVolumeSource
+	{structType, 40, 10065},         // 282 v1.AWSElasticBlockStoreVolumeSource
+	{structType, 45, 10105},         // 283 v1.CSIVolumeSource
+	{structType, 68, 10136},         // 284 v1.DownwardAPIVolumeSource
+	{structType, 114, 10185},        // 285 v1.PersistentVolumeClaimVolumeSource
+	{structType, 48, 10229},         // 286 v1.CinderVolumeSource
+	{structType, 81, 10269},         // 287 v1.GCEPersistentDiskVolumeSource
+	{structType, 143, 10306},        // 288 v1.RBDVolumeSource
+	{structType, 69, 10334},         // 289 v1.EmptyDirVolumeSource
+	{structType, 91, 10358},         // 290 v1.ImageVolumeSource
+	{structType, 53, 10389},         // 291 v1.ConfigMapVolumeSource
+	{structType, 80, 10422},         // 292 v1.FlockerVolumeSource
+	{structType, 47, 10452},         // 293 v1.CephFSVolumeSource
+	{structType, 89, 10483},         // 294 v1.HostPathVolumeSource
+	{structType, 74, 10517},         // 295 v1.EphemeralVolumeSource
+	{structType, 115, 10563},        // 296 v1.PhotonPersistentDiskVolumeSource
+	{structType, 84, 10609},         // 297 v1.GlusterfsVolumeSource
+	{structType, 90, 10640},         // 298 v1.ISCSIVolumeSource
+	{structType, 180, 10675},        // 299 v1.VsphereVirtualDiskVolumeSource
+	{structType, 99, 10713},         // 300 v1.NFSVolumeSource
+	{structType, 141, 10742},        // 301 v1.ProjectedVolumeSource
+	{structType, 154, 10775},        // 302 v1.ScaleIOVolumeSource
+	{structType, 138, 10813},        // 303 v1.PortworxVolumeSource
+	{structType, 43, 10847},         // 304 v1.AzureDiskVolumeSource
+	{structType, 142, 10880},        // 305 v1.QuobyteVolumeSource
+	{structType, 77, 10906},         // 306 v1.FCVolumeSource
+	{structType, 163, 10934},        // 307 v1.StorageOSVolumeSource
 	{stringType, 0, 10970},          // 308 v1.VolumeHealthStatusType
-	{stringType, 0, 11040},          // 309 v1.MountPropagationMode
-	{stringType, 0, 11082},          // 310 v1.RecursiveReadOnlyMode
+	{stringType, 0, 11053},          // 309 v1.RecursiveReadOnlyMode
+	{stringType, 0, 11103},          // 310 v1.MountPropagationMode
 	{structType, 179, 11140},        // 311 v1.VolumeStatus
-	{structType, 49, 11175},         // 312 v1.ClusterTrustBundleProjection
-	{structType, 52, 11207},         // 313 v1.ConfigMapProjection
-	{structType, 66, 11230},         // 314 v1.DownwardAPIProjection
-	{structType, 120, 11270},        // 315 v1.PodCertificateProjection
-	{structType, 158, 11298},        // 316 v1.SecretProjection
-	{structType, 161, 11338},        // 317 v1.ServiceAccountTokenProjection
+	{structType, 158, 11156},        // 312 v1.SecretProjection
+	{structType, 66, 11176},         // 313 v1.DownwardAPIProjection
+	{structType, 52, 11201},         // 314 v1.ConfigMapProjection
+	{structType, 120, 11239},        // 315 v1.PodCertificateProjection
+	{structType, 161, 11287},        // 316 v1.ServiceAccountTokenProjection
+	{structType, 49, 11339},         // 317 v1.ClusterTrustBundleProjection
 	{structType, 92, 11371},         // 318 v1.ImageVolumeStatus
-	{structType, 185, 11553},        // 319 v1alpha3.WorkloadPodGroupAllDisruptionMode
-	{structType, 192, 11603},        // 320 v1alpha3.WorkloadPodGroupSingleDisruptionMode
+	{structType, 192, 11556},        // 319 v1alpha3.WorkloadPodGroupSingleDisruptionMode
+	{structType, 185, 11606},        // 320 v1alpha3.WorkloadPodGroupAllDisruptionMode
 	{structType, 184, 11667},        // 321 v1alpha3.TopologyConstraint
 	{sliceType, 321, 0},             // 322 []v1alpha3.TopologyConstraint
 	{structType, 186, 11701},        // 323 v1alpha3.WorkloadPodGroupBasicSchedulingPolicy
 	{structType, 188, 11753},        // 324 v1alpha3.WorkloadPodGroupGangSchedulingPolicy
-	{structType, 194, 11799},        // 325 v1.LabelSelectorRequirement
+	{structType, 194, 11811},        // 325 v1.LabelSelectorRequirement
 	{sliceType, 325, 0},             // 326 []v1.LabelSelectorRequirement
 	{stringType, 0, 11839},          // 327 v1.LabelSelectorOperator
-	{anyType, 0, 11884},             // 328 v1.FieldsV1
-	{stringType, 0, 11914},          // 329 v1.ManagedFieldsOperationType
-	{structType, 195, 12092},        // 330 v1.ManagedFieldsEntry
+	{stringType, 0, 11879},          // 328 v1.ManagedFieldsOperationType
+	{anyType, 0, 11926},             // 329 v1.FieldsV1
+	{structType, 195, 12054},        // 330 v1.ManagedFieldsEntry
 	{sliceType, 330, 0},             // 331 []v1.ManagedFieldsEntry
-	{structType, 197, 12130},        // 332 v1.OwnerReference
+	{structType, 197, 12092},        // 332 v1.OwnerReference
 	{sliceType, 332, 0},             // 333 []v1.OwnerReference
-	{structType, 199, 12192},        // 334 v1.JSONOptions
-	{structType, 201, 12212},        // 335 v1.TextOptions
-	{quantityType, 0, 12242},        // 336 resource.QuantityValue
+	{structType, 201, 12192},        // 334 v1.TextOptions
+	{structType, 199, 12212},        // 335 v1.JSONOptions
+	{quantityType, 0, 12254},        // 336 resource.QuantityValue
 	{flushFrequencyType, 0, 12292},  // 337 v1.TimeOrMetaDuration
-	{structType, 198, 12321},        // 338 v1.FormatOptions
-	{uint32Type, 0, 12348},          // 339 v1.VerbosityLevel
-	{structType, 202, 12374},        // 340 v1.VModuleItem
-	{sliceType, 340, 12389},         // 341 v1.VModuleConfiguration
+	{structType, 202, 12322},        // 338 v1.VModuleItem
+	{sliceType, 338, 12337},         // 339 v1.VModuleConfiguration
+	{uint32Type, 0, 12371},          // 340 v1.VerbosityLevel
+	{structType, 198, 12389},        // 341 v1.FormatOptions
 	{durationPointerType, 0, 12483}, // 342 v1.Duration
 	{structType, 205, 12513},        // 343 v1beta1.KubeletAnonymousAuthentication
-	{structType, 209, 12560},        // 344 v1beta1.KubeletWebhookAuthentication
-	{structType, 211, 12602},        // 345 v1beta1.KubeletX509Authentication
-	{stringType, 0, 12636},          // 346 v1beta1.KubeletAuthorizationMode
-	{structType, 210, 12669},        // 347 v1beta1.KubeletWebhookAuthorization
-	{structType, 206, 12749},        // 348 v1beta1.KubeletAuthentication
-	{structType, 207, 12793},        // 349 v1beta1.KubeletAuthorization
-	{stringType, 0, 12927},          // 350 v1beta1.ResourceChangeDetectionStrategy
-	{durationType, 0, 12483},        // 351 v1.Duration
-	{structType, 204, 13210},        // 352 v1beta1.CrashLoopBackOffConfig
-	{mapType, 19, 13660},            // 353 map[string]bool
-	{stringType, 0, 13887},          // 354 v1beta1.ImagePullCredentialsVerificationPolicy
-	{structType, 200, 14126},        // 355 v1.LoggingConfiguration
-	{stringType, 0, 14260},          // 356 v1beta1.MemoryReservationPolicy
-	{structType, 213, 14303},        // 357 v1beta1.MemorySwapConfiguration
-	{float64Type, 0, 14358},         // 358 float64
-	{structType, 166, 14675},        // 359 v1.Taint
-	{sliceType, 359, 0},             // 360 []v1.Taint
-	{structType, 212, 14729},        // 361 v1beta1.MemoryReservation
-	{sliceType, 361, 0},             // 362 []v1beta1.MemoryReservation
-	{structType, 214, 14969},        // 363 v1beta1.ShutdownGracePeriodByPodPriority
-	{sliceType, 363, 0},             // 364 []v1beta1.ShutdownGracePeriodByPodPriority
-	{mapType, 90, 15109},            // 365 map[string][]string
-	{structType, 203, 15384},        // 366 v1.TracingConfiguration
-	{structType, 215, 15423},        // 367 v1beta1.UserNamespaces
+	{structType, 211, 12557},        // 344 v1beta1.KubeletX509Authentication
+	{structType, 209, 12599},        // 345 v1beta1.KubeletWebhookAuthentication
+	{structType, 210, 12636},        // 346 v1beta1.KubeletWebhookAuthorization
+	{stringType, 0, 12672},          // 347 v1beta1.KubeletAuthorizationMode
+	{structType, 204, 12722},        // 348 v1beta1.CrashLoopBackOffConfig
+	{durationType, 0, 12483},        // 349 v1.Duration
+	{stringType, 0, 12960},          // 350 v1beta1.ResourceChangeDetectionStrategy
+	{mapType, 90, 13111},            // 351 map[string][]string
+	{structType, 166, 13660},        // 352 v1.Taint
+	{sliceType, 352, 0},             // 353 []v1.Taint
+	{structType, 212, 13684},        // 354 v1beta1.MemoryReservation
+	{sliceType, 354, 0},             // 355 []v1beta1.MemoryReservation
+	{stringType, 0, 13793},          // 356 v1beta1.MemoryReservationPolicy
+	{structType, 214, 14241},        // 357 v1beta1.ShutdownGracePeriodByPodPriority
+	{sliceType, 357, 0},             // 358 []v1beta1.ShutdownGracePeriodByPodPriority
+	{structType, 215, 14364},        // 359 v1beta1.UserNamespaces
+	{stringType, 0, 14513},          // 360 v1beta1.ImagePullCredentialsVerificationPolicy
+	{structType, 206, 14718},        // 361 v1beta1.KubeletAuthentication
+	{structType, 213, 14926},        // 362 v1beta1.MemorySwapConfiguration
+	{structType, 200, 15125},        // 363 v1.LoggingConfiguration
+	{mapType, 20, 15219},            // 364 map[string]bool
+	{float64Type, 0, 15326},         // 365 float64
+	{structType, 203, 15355},        // 366 v1.TracingConfiguration
+	{structType, 207, 15415},        // 367 v1beta1.KubeletAuthorization
 	{structType, 24, 15604},         // 368 v1.CronJob
 	{structType, 0, 15615},          // 369 v1.DaemonSet
 	{structType, 5, 15628},          // 370 v1.Deployment
@@ -411,1288 +411,1289 @@ var typeRows = [...]typeRow{
 	{structType, 17, 15739},         // 377 v1.StatefulSet
 }
 
-// fieldRows are the fields of all structs: name and its length, type, name of the embedded struct it comes from, releases.
+// fieldRows are the fields of all structs: name, its length and its hash, type, name of the embedded struct it comes from,
+// releases.
 var fieldRows = [...]fieldRow{
 	// 0 k8s.io/api/apps/v1.DaemonSet
-	{103, 10, 0, 81, 0x1f}, // apiVersion string
-	{121, 4, 0, 81, 0x1f},  // kind string
-	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
-	{149, 4, 2, 0, 0x1f},   // spec v1.DaemonSetSpec
-	{171, 6, 3, 0, 0x1f},   // status v1.DaemonSetStatus
+	{103, 6, 6, 0, 0, 0x1f},     // status v1.DaemonSetStatus
+	{129, 4, 68, 1, 81, 0x1f},   // kind string
+	{141, 8, 173, 2, 0, 0x1f},   // metadata v1.ObjectMeta
+	{164, 4, 201, 3, 0, 0x1f},   // spec v1.DaemonSetSpec
+	{186, 10, 219, 1, 81, 0x1f}, // apiVersion string
 	// 1 k8s.io/api/apps/v1.DaemonSetCondition
-	{197, 18, 4, 0, 0x1f}, // lastTransitionTime v1.Time
-	{224, 7, 0, 0, 0x1f},  // message string
-	{232, 6, 0, 0, 0x1f},  // reason string
-	{171, 6, 5, 0, 0x1f},  // status v1.ConditionStatus
-	{258, 4, 6, 0, 0x1f},  // type v1.DaemonSetConditionType
+	{103, 6, 6, 4, 0, 0x1f},    // status v1.ConditionStatus
+	{216, 7, 35, 1, 0, 0x1f},   // message string
+	{224, 4, 189, 5, 0, 0x1f},  // type v1.DaemonSetConditionType
+	{255, 6, 208, 1, 0, 0x1f},  // reason string
+	{262, 18, 245, 6, 0, 0x1f}, // lastTransitionTime v1.Time
 	// 2 k8s.io/api/apps/v1.DaemonSetSpec
-	{289, 15, 7, 0, 0x1f},  // minReadySeconds int32
-	{311, 20, 7, 0, 0x1f},  // revisionHistoryLimit int32
-	{332, 8, 8, 0, 0x1f},   // selector v1.LabelSelector
-	{358, 8, 9, 0, 0x1f},   // template v1.PodTemplateSpec
-	{386, 14, 10, 0, 0x1f}, // updateStrategy v1.DaemonSetUpdateStrategy
+	{289, 8, 63, 7, 0, 0x1f},    // selector v1.LabelSelector
+	{315, 20, 88, 8, 0, 0x1f},   // revisionHistoryLimit int32
+	{342, 15, 159, 8, 0, 0x1f},  // minReadySeconds int32
+	{358, 8, 163, 9, 0, 0x1f},   // template v1.PodTemplateSpec
+	{386, 14, 165, 10, 0, 0x1f}, // updateStrategy v1.DaemonSetUpdateStrategy
 	// 3 k8s.io/api/apps/v1.DaemonSetStatus
-	{428, 14, 7, 0, 0x1f},  // collisionCount int32
-	{443, 10, 12, 0, 0x1f}, // conditions []v1.DaemonSetCondition
-	{476, 22, 7, 0, 0x1f},  // currentNumberScheduled int32
-	{499, 22, 7, 0, 0x1f},  // desiredNumberScheduled int32
-	{522, 15, 7, 0, 0x1f},  // numberAvailable int32
-	{538, 18, 7, 0, 0x1f},  // numberMisscheduled int32
-	{557, 11, 7, 0, 0x1f},  // numberReady int32
-	{569, 17, 7, 0, 0x1f},  // numberUnavailable int32
-	{587, 18, 13, 0, 0x1f}, // observedGeneration int64
-	{612, 22, 7, 0, 0x1f},  // updatedNumberScheduled int32
+	{428, 14, 15, 8, 0, 0x1f},   // collisionCount int32
+	{443, 18, 57, 11, 0, 0x1f},  // observedGeneration int64
+	{468, 22, 111, 8, 0, 0x1f},  // desiredNumberScheduled int32
+	{491, 17, 196, 8, 0, 0x1f},  // numberUnavailable int32
+	{509, 11, 207, 8, 0, 0x1f},  // numberReady int32
+	{521, 22, 209, 8, 0, 0x1f},  // currentNumberScheduled int32
+	{544, 18, 226, 8, 0, 0x1f},  // numberMisscheduled int32
+	{563, 10, 231, 13, 0, 0x1f}, // conditions []v1.DaemonSetCondition
+	{596, 15, 239, 8, 0, 0x1f},  // numberAvailable int32
+	{612, 22, 241, 8, 0, 0x1f},  // updatedNumberScheduled int32
 	// 4 k8s.io/api/apps/v1.DaemonSetUpdateStrategy
-	{635, 13, 14, 0, 0x1f}, // rollingUpdate v1.RollingUpdateDaemonSet
-	{258, 4, 15, 0, 0x1f},  // type v1.DaemonSetUpdateStrategyType
+	{224, 4, 189, 14, 0, 0x1f},  // type v1.DaemonSetUpdateStrategyType
+	{666, 13, 198, 15, 0, 0x1f}, // rollingUpdate v1.RollingUpdateDaemonSet
 	// 5 k8s.io/api/apps/v1.Deployment
-	{103, 10, 0, 81, 0x1f}, // apiVersion string
-	{121, 4, 0, 81, 0x1f},  // kind string
-	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
-	{149, 4, 16, 0, 0x1f},  // spec v1.DeploymentSpec
-	{171, 6, 17, 0, 0x1f},  // status v1.DeploymentStatus
+	{103, 6, 6, 16, 0, 0x1f},    // status v1.DeploymentStatus
+	{129, 4, 68, 1, 81, 0x1f},   // kind string
+	{141, 8, 173, 2, 0, 0x1f},   // metadata v1.ObjectMeta
+	{164, 4, 201, 17, 0, 0x1f},  // spec v1.DeploymentSpec
+	{186, 10, 219, 1, 81, 0x1f}, // apiVersion string
 	// 6 k8s.io/api/apps/v1.DeploymentCondition
-	{197, 18, 4, 0, 0x1f}, // lastTransitionTime v1.Time
-	{744, 14, 4, 0, 0x1f}, // lastUpdateTime v1.Time
-	{224, 7, 0, 0, 0x1f},  // message string
-	{232, 6, 0, 0, 0x1f},  // reason string
-	{171, 6, 5, 0, 0x1f},  // status v1.ConditionStatus
-	{258, 4, 18, 0, 0x1f}, // type v1.DeploymentConditionType
+	{103, 6, 6, 4, 0, 0x1f},    // status v1.ConditionStatus
+	{216, 7, 35, 1, 0, 0x1f},   // message string
+	{744, 14, 117, 6, 0, 0x1f}, // lastUpdateTime v1.Time
+	{224, 4, 189, 18, 0, 0x1f}, // type v1.DeploymentConditionType
+	{255, 6, 208, 1, 0, 0x1f},  // reason string
+	{262, 18, 245, 6, 0, 0x1f}, // lastTransitionTime v1.Time
 	// 7 k8s.io/api/apps/v1.DeploymentSpec
-	{289, 15, 7, 0, 0x1f}, // minReadySeconds int32
-	{786, 6, 19, 0, 0x1f}, // paused bool
-	{798, 23, 7, 0, 0x1f}, // progressDeadlineSeconds int32
-	{822, 8, 7, 0, 0x1f},  // replicas int32
-	{311, 20, 7, 0, 0x1f}, // revisionHistoryLimit int32
-	{332, 8, 8, 0, 0x1f},  // selector v1.LabelSelector
-	{831, 8, 20, 0, 0x1f}, // strategy v1.DeploymentStrategy
-	{358, 8, 9, 0, 0x1f},  // template v1.PodTemplateSpec
+	{289, 8, 63, 7, 0, 0x1f},   // selector v1.LabelSelector
+	{786, 8, 66, 19, 0, 0x1f},  // strategy v1.DeploymentStrategy
+	{315, 20, 88, 8, 0, 0x1f},  // revisionHistoryLimit int32
+	{817, 8, 104, 8, 0, 0x1f},  // replicas int32
+	{826, 23, 117, 8, 0, 0x1f}, // progressDeadlineSeconds int32
+	{342, 15, 159, 8, 0, 0x1f}, // minReadySeconds int32
+	{358, 8, 163, 9, 0, 0x1f},  // template v1.PodTemplateSpec
+	{850, 6, 211, 20, 0, 0x1f}, // paused bool
 	// 8 k8s.io/api/apps/v1.DeploymentStatus
-	{862, 17, 7, 0, 0x1f},  // availableReplicas int32
-	{428, 14, 7, 0, 0x1f},  // collisionCount int32
-	{443, 10, 22, 0, 0x1f}, // conditions []v1.DeploymentCondition
-	{587, 18, 13, 0, 0x1f}, // observedGeneration int64
-	{903, 13, 7, 0, 0x1f},  // readyReplicas int32
-	{822, 8, 7, 0, 0x1f},   // replicas int32
-	{917, 19, 7, 0, 0x1f},  // terminatingReplicas int32
-	{937, 19, 7, 0, 0x1f},  // unavailableReplicas int32
-	{957, 15, 7, 0, 0x1f},  // updatedReplicas int32
+	{428, 14, 15, 8, 0, 0x1f},   // collisionCount int32
+	{862, 15, 29, 8, 0, 0x1f},   // updatedReplicas int32
+	{443, 18, 57, 11, 0, 0x1f},  // observedGeneration int64
+	{878, 17, 65, 8, 0, 0x1f},   // availableReplicas int32
+	{896, 19, 84, 8, 0, 0x1f},   // terminatingReplicas int32
+	{817, 8, 104, 8, 0, 0x1f},   // replicas int32
+	{916, 19, 132, 8, 0, 0x1f},  // unavailableReplicas int32
+	{563, 10, 231, 22, 0, 0x1f}, // conditions []v1.DeploymentCondition
+	{959, 13, 255, 8, 0, 0x1f},  // readyReplicas int32
 	// 9 k8s.io/api/apps/v1.DeploymentStrategy
-	{635, 13, 23, 0, 0x1f}, // rollingUpdate v1.RollingUpdateDeployment
-	{258, 4, 24, 0, 0x1f},  // type v1.DeploymentStrategyType
+	{224, 4, 189, 23, 0, 0x1f},  // type v1.DeploymentStrategyType
+	{666, 13, 198, 24, 0, 0x1f}, // rollingUpdate v1.RollingUpdateDeployment
 	// 10 k8s.io/api/apps/v1.ReplicaSet
-	{103, 10, 0, 81, 0x1f}, // apiVersion string
-	{121, 4, 0, 81, 0x1f},  // kind string
-	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
-	{149, 4, 25, 0, 0x1f},  // spec v1.ReplicaSetSpec
-	{171, 6, 26, 0, 0x1f},  // status v1.ReplicaSetStatus
+	{103, 6, 6, 25, 0, 0x1f},    // status v1.ReplicaSetStatus
+	{129, 4, 68, 1, 81, 0x1f},   // kind string
+	{141, 8, 173, 2, 0, 0x1f},   // metadata v1.ObjectMeta
+	{164, 4, 201, 26, 0, 0x1f},  // spec v1.ReplicaSetSpec
+	{186, 10, 219, 1, 81, 0x1f}, // apiVersion string
 	// 11 k8s.io/api/apps/v1.ReplicaSetCondition
-	{197, 18, 4, 0, 0x1f}, // lastTransitionTime v1.Time
-	{224, 7, 0, 0, 0x1f},  // message string
-	{232, 6, 0, 0, 0x1f},  // reason string
-	{171, 6, 5, 0, 0x1f},  // status v1.ConditionStatus
-	{258, 4, 27, 0, 0x1f}, // type v1.ReplicaSetConditionType
+	{103, 6, 6, 4, 0, 0x1f},    // status v1.ConditionStatus
+	{216, 7, 35, 1, 0, 0x1f},   // message string
+	{224, 4, 189, 27, 0, 0x1f}, // type v1.ReplicaSetConditionType
+	{255, 6, 208, 1, 0, 0x1f},  // reason string
+	{262, 18, 245, 6, 0, 0x1f}, // lastTransitionTime v1.Time
 	// 12 k8s.io/api/apps/v1.ReplicaSetSpec
-	{289, 15, 7, 0, 0x1f}, // minReadySeconds int32
-	{822, 8, 7, 0, 0x1f},  // replicas int32
-	{332, 8, 8, 0, 0x1f},  // selector v1.LabelSelector
-	{358, 8, 9, 0, 0x1f},  // template v1.PodTemplateSpec
+	{289, 8, 63, 7, 0, 0x1f},   // selector v1.LabelSelector
+	{817, 8, 104, 8, 0, 0x1f},  // replicas int32
+	{342, 15, 159, 8, 0, 0x1f}, // minReadySeconds int32
+	{358, 8, 163, 9, 0, 0x1f},  // template v1.PodTemplateSpec
 	// 13 k8s.io/api/apps/v1.ReplicaSetStatus
-	{862, 17, 7, 0, 0x1f},  // availableReplicas int32
-	{443, 10, 29, 0, 0x1f}, // conditions []v1.ReplicaSetCondition
-	{1114, 20, 7, 0, 0x1f}, // fullyLabeledReplicas int32
-	{587, 18, 13, 0, 0x1f}, // observedGeneration int64
-	{903, 13, 7, 0, 0x1f},  // readyReplicas int32
-	{822, 8, 7, 0, 0x1f},   // replicas int32
-	{917, 19, 7, 0, 0x1f},  // terminatingReplicas int32
+	{443, 18, 57, 11, 0, 0x1f},  // observedGeneration int64
+	{878, 17, 65, 8, 0, 0x1f},   // availableReplicas int32
+	{896, 19, 84, 8, 0, 0x1f},   // terminatingReplicas int32
+	{817, 8, 104, 8, 0, 0x1f},   // replicas int32
+	{1091, 20, 107, 8, 0, 0x1f}, // fullyLabeledReplicas int32
+	{563, 10, 231, 29, 0, 0x1f}, // conditions []v1.ReplicaSetCondition
+	{959, 13, 255, 8, 0, 0x1f},  // readyReplicas int32
 	// 14 k8s.io/api/apps/v1.RollingUpdateDaemonSet
-	{1135, 8, 30, 0, 0x1f},  // maxSurge intstr.IntOrString
-	{1163, 14, 30, 0, 0x1f}, // maxUnavailable intstr.IntOrString
+	{1135, 14, 19, 30, 0, 0x1f}, // maxUnavailable intstr.IntOrString
+	{1169, 8, 67, 30, 0, 0x1f},  // maxSurge intstr.IntOrString
 	// 15 k8s.io/api/apps/v1.RollingUpdateDeployment
-	{1135, 8, 30, 0, 0x1f},  // maxSurge intstr.IntOrString
-	{1163, 14, 30, 0, 0x1f}, // maxUnavailable intstr.IntOrString
+	{1135, 14, 19, 30, 0, 0x1f}, // maxUnavailable intstr.IntOrString
+	{1169, 8, 67, 30, 0, 0x1f},  // maxSurge intstr.IntOrString
 	// 16 k8s.io/api/apps/v1.RollingUpdateStatefulSetStrategy
-	{1163, 14, 30, 0, 0x1f}, // maxUnavailable intstr.IntOrString
-	{1178, 9, 7, 0, 0x1f},   // partition int32
+	{1135, 14, 19, 30, 0, 0x1f}, // maxUnavailable intstr.IntOrString
+	{1178, 9, 124, 8, 0, 0x1f},  // partition int32
 	// 17 k8s.io/api/apps/v1.StatefulSet
-	{103, 10, 0, 81, 0x1f}, // apiVersion string
-	{121, 4, 0, 81, 0x1f},  // kind string
-	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
-	{149, 4, 31, 0, 0x1f},  // spec v1.StatefulSetSpec
-	{171, 6, 32, 0, 0x1f},  // status v1.StatefulSetStatus
+	{103, 6, 6, 31, 0, 0x1f},    // status v1.StatefulSetStatus
+	{129, 4, 68, 1, 81, 0x1f},   // kind string
+	{141, 8, 173, 2, 0, 0x1f},   // metadata v1.ObjectMeta
+	{164, 4, 201, 32, 0, 0x1f},  // spec v1.StatefulSetSpec
+	{186, 10, 219, 1, 81, 0x1f}, // apiVersion string
 	// 18 k8s.io/api/apps/v1.StatefulSetCondition
-	{197, 18, 4, 0, 0x1f}, // lastTransitionTime v1.Time
-	{224, 7, 0, 0, 0x1f},  // message string
-	{232, 6, 0, 0, 0x1f},  // reason string
-	{171, 6, 5, 0, 0x1f},  // status v1.ConditionStatus
-	{258, 4, 33, 0, 0x1f}, // type v1.StatefulSetConditionType
+	{103, 6, 6, 4, 0, 0x1f},    // status v1.ConditionStatus
+	{216, 7, 35, 1, 0, 0x1f},   // message string
+	{224, 4, 189, 33, 0, 0x1f}, // type v1.StatefulSetConditionType
+	{255, 6, 208, 1, 0, 0x1f},  // reason string
+	{262, 18, 245, 6, 0, 0x1f}, // lastTransitionTime v1.Time
 	// 19 k8s.io/api/apps/v1.StatefulSetOrdinals
-	{1256, 5, 7, 0, 0x1f}, // start int32
+	{1256, 5, 177, 8, 0, 0x1f}, // start int32
 	// 20 k8s.io/api/apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy
-	{1262, 11, 34, 0, 0x1f}, // whenDeleted v1.PersistentVolumeClaimRetentionPolicyType
-	{1318, 10, 34, 0, 0x1f}, // whenScaled v1.PersistentVolumeClaimRetentionPolicyType
+	{1262, 10, 114, 34, 0, 0x1f}, // whenScaled v1.PersistentVolumeClaimRetentionPolicyType
+	{1317, 11, 146, 34, 0, 0x1f}, // whenDeleted v1.PersistentVolumeClaimRetentionPolicyType
 	// 21 k8s.io/api/apps/v1.StatefulSetSpec
-	{289, 15, 7, 0, 0x1f},   // minReadySeconds int32
-	{1329, 8, 35, 0, 0x1f},  // ordinals v1.StatefulSetOrdinals
-	{1361, 36, 36, 0, 0x1f}, // persistentVolumeClaimRetentionPolicy v1.StatefulSetPersistentVolumeClaimRetentionPolicy
-	{1449, 19, 37, 0, 0x1f}, // podManagementPolicy v1.PodManagementPolicyType
-	{822, 8, 7, 0, 0x1f},    // replicas int32
-	{311, 20, 7, 0, 0x1f},   // revisionHistoryLimit int32
-	{332, 8, 8, 0, 0x1f},    // selector v1.LabelSelector
-	{1496, 11, 0, 0, 0x1f},  // serviceName string
-	{358, 8, 9, 0, 0x1f},    // template v1.PodTemplateSpec
-	{386, 14, 38, 0, 0x1f},  // updateStrategy v1.StatefulSetUpdateStrategy
-	{1537, 20, 40, 0, 0x1f}, // volumeClaimTemplates []v1.PersistentVolumeClaim
+	{1329, 20, 10, 36, 0, 0x1f},  // volumeClaimTemplates []v1.PersistentVolumeClaim
+	{1375, 11, 36, 1, 0, 0x1f},   // serviceName string
+	{289, 8, 63, 7, 0, 0x1f},     // selector v1.LabelSelector
+	{315, 20, 88, 8, 0, 0x1f},    // revisionHistoryLimit int32
+	{817, 8, 104, 8, 0, 0x1f},    // replicas int32
+	{1387, 19, 126, 37, 0, 0x1f}, // podManagementPolicy v1.PodManagementPolicyType
+	{342, 15, 159, 8, 0, 0x1f},   // minReadySeconds int32
+	{1434, 8, 162, 38, 0, 0x1f},  // ordinals v1.StatefulSetOrdinals
+	{358, 8, 163, 9, 0, 0x1f},    // template v1.PodTemplateSpec
+	{386, 14, 165, 39, 0, 0x1f},  // updateStrategy v1.StatefulSetUpdateStrategy
+	{1495, 36, 166, 40, 0, 0x1f}, // persistentVolumeClaimRetentionPolicy v1.StatefulSetPersistentVolumeClaimRetentionPolicy
 	// 22 k8s.io/api/apps/v1.StatefulSetStatus
-	{862, 17, 7, 0, 0x1f},  // availableReplicas int32
-	{428, 14, 7, 0, 0x1f},  // collisionCount int32
-	{443, 10, 42, 0, 0x1f}, // conditions []v1.StatefulSetCondition
-	{1607, 15, 7, 0, 0x1f}, // currentReplicas int32
-	{1623, 15, 0, 0, 0x1f}, // currentRevision string
-	{587, 18, 13, 0, 0x1f}, // observedGeneration int64
-	{903, 13, 7, 0, 0x1f},  // readyReplicas int32
-	{822, 8, 7, 0, 0x1f},   // replicas int32
-	{1639, 14, 0, 0, 0x1f}, // updateRevision string
-	{957, 15, 7, 0, 0x1f},  // updatedReplicas int32
+	{428, 14, 15, 8, 0, 0x1f},   // collisionCount int32
+	{862, 15, 29, 8, 0, 0x1f},   // updatedReplicas int32
+	{1583, 14, 42, 1, 0, 0x1f},  // updateRevision string
+	{443, 18, 57, 11, 0, 0x1f},  // observedGeneration int64
+	{878, 17, 65, 8, 0, 0x1f},   // availableReplicas int32
+	{817, 8, 104, 8, 0, 0x1f},   // replicas int32
+	{1598, 15, 157, 1, 0, 0x1f}, // currentRevision string
+	{563, 10, 231, 42, 0, 0x1f}, // conditions []v1.StatefulSetCondition
+	{1638, 15, 253, 8, 0, 0x1f}, // currentReplicas int32
+	{959, 13, 255, 8, 0, 0x1f},  // readyReplicas int32
 	// 23 k8s.io/api/apps/v1.StatefulSetUpdateStrategy
-	{635, 13, 43, 0, 0x1f}, // rollingUpdate v1.RollingUpdateStatefulSetStrategy
-	{258, 4, 44, 0, 0x1f},  // type v1.StatefulSetUpdateStrategyType
+	{224, 4, 189, 43, 0, 0x1f},  // type v1.StatefulSetUpdateStrategyType
+	{666, 13, 198, 44, 0, 0x1f}, // rollingUpdate v1.RollingUpdateStatefulSetStrategy
 	// 24 k8s.io/api/batch/v1.CronJob
-	{103, 10, 0, 81, 0x1f}, // apiVersion string
-	{121, 4, 0, 81, 0x1f},  // kind string
-	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
-	{149, 4, 45, 0, 0x1f},  // spec v1.CronJobSpec
-	{171, 6, 46, 0, 0x1f},  // status v1.CronJobStatus
+	{103, 6, 6, 45, 0, 0x1f},    // status v1.CronJobStatus
+	{129, 4, 68, 1, 81, 0x1f},   // kind string
+	{141, 8, 173, 2, 0, 0x1f},   // metadata v1.ObjectMeta
+	{164, 4, 201, 46, 0, 0x1f},  // spec v1.CronJobSpec
+	{186, 10, 219, 1, 81, 0x1f}, // apiVersion string
 	// 25 k8s.io/api/batch/v1.CronJobSpec
-	{1755, 17, 47, 0, 0x1f}, // concurrencyPolicy v1.ConcurrencyPolicy
-	{1794, 22, 7, 0, 0x1f},  // failedJobsHistoryLimit int32
-	{1817, 11, 48, 0, 0x1f}, // jobTemplate v1.JobTemplateSpec
-	{1848, 8, 0, 0, 0x1f},   // schedule string
-	{1857, 23, 13, 0, 0x1f}, // startingDeadlineSeconds int64
-	{1881, 26, 7, 0, 0x1f},  // successfulJobsHistoryLimit int32
-	{1908, 7, 19, 0, 0x1f},  // suspend bool
-	{1916, 8, 0, 0, 0x1f},   // timeZone string
+	{1755, 26, 28, 8, 0, 0x1f},   // successfulJobsHistoryLimit int32
+	{1782, 22, 37, 8, 0, 0x1f},   // failedJobsHistoryLimit int32
+	{1805, 8, 73, 1, 0, 0x1f},    // schedule string
+	{1814, 17, 75, 47, 0, 0x1f},  // concurrencyPolicy v1.ConcurrencyPolicy
+	{1853, 23, 79, 11, 0, 0x1f},  // startingDeadlineSeconds int64
+	{1877, 7, 184, 20, 0, 0x1f},  // suspend bool
+	{1885, 8, 188, 1, 0, 0x1f},   // timeZone string
+	{1894, 11, 191, 48, 0, 0x1f}, // jobTemplate v1.JobTemplateSpec
 	// 26 k8s.io/api/batch/v1.CronJobStatus
-	{1925, 6, 50, 0, 0x1f}, // active []v1.ObjectReference
-	{1951, 16, 4, 0, 0x1f}, // lastScheduleTime v1.Time
-	{1968, 18, 4, 0, 0x1f}, // lastSuccessfulTime v1.Time
+	{1925, 18, 31, 6, 0, 0x1f},  // lastSuccessfulTime v1.Time
+	{1944, 16, 125, 6, 0, 0x1f}, // lastScheduleTime v1.Time
+	{1961, 6, 220, 50, 0, 0x1f}, // active []v1.ObjectReference
 	// 27 k8s.io/api/batch/v1.Job
-	{103, 10, 0, 81, 0x1f}, // apiVersion string
-	{121, 4, 0, 81, 0x1f},  // kind string
-	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
-	{149, 4, 51, 0, 0x1f},  // spec v1.JobSpec
-	{171, 6, 52, 0, 0x1f},  // status v1.JobStatus
+	{103, 6, 6, 51, 0, 0x1f},    // status v1.JobStatus
+	{129, 4, 68, 1, 81, 0x1f},   // kind string
+	{141, 8, 173, 2, 0, 0x1f},   // metadata v1.ObjectMeta
+	{164, 4, 201, 52, 0, 0x1f},  // spec v1.JobSpec
+	{186, 10, 219, 1, 81, 0x1f}, // apiVersion string
 	// 28 k8s.io/api/batch/v1.JobCondition
-	{2011, 13, 4, 0, 0x1f}, // lastProbeTime v1.Time
-	{197, 18, 4, 0, 0x1f},  // lastTransitionTime v1.Time
-	{224, 7, 0, 0, 0x1f},   // message string
-	{232, 6, 0, 0, 0x1f},   // reason string
-	{171, 6, 5, 0, 0x1f},   // status v1.ConditionStatus
-	{258, 4, 53, 0, 0x1f},  // type v1.JobConditionType
+	{103, 6, 6, 4, 0, 0x1f},     // status v1.ConditionStatus
+	{216, 7, 35, 1, 0, 0x1f},    // message string
+	{224, 4, 189, 53, 0, 0x1f},  // type v1.JobConditionType
+	{2031, 13, 205, 6, 0, 0x1f}, // lastProbeTime v1.Time
+	{255, 6, 208, 1, 0, 0x1f},   // reason string
+	{262, 18, 245, 6, 0, 0x1f},  // lastTransitionTime v1.Time
 	// 29 k8s.io/api/batch/v1.JobSchedulingConfiguration
-	{2045, 14, 54, 0, 0x10}, // disruptionMode v1alpha3.WorkloadPodGroupDisruptionMode
-	{2100, 14, 56, 0, 0x10}, // resourceClaims []v1alpha3.WorkloadPodGroupResourceClaim
-	{2154, 21, 57, 0, 0x10}, // schedulingConstraints v1alpha3.WorkloadPodGroupSchedulingConstraints
-	{2223, 16, 58, 0, 0x10}, // schedulingPolicy v1alpha3.WorkloadPodGroupSchedulingPolicy
+	{2045, 14, 63, 54, 0, 0x10},  // disruptionMode v1alpha3.WorkloadPodGroupDisruptionMode
+	{2100, 16, 125, 55, 0, 0x10}, // schedulingPolicy v1alpha3.WorkloadPodGroupSchedulingPolicy
+	{2159, 14, 176, 57, 0, 0x10}, // resourceClaims []v1alpha3.WorkloadPodGroupResourceClaim
+	{2213, 21, 199, 58, 0, 0x10}, // schedulingConstraints v1alpha3.WorkloadPodGroupSchedulingConstraints
 	// 30 k8s.io/api/batch/v1.JobSpec
-	{2282, 21, 13, 0, 0x1f}, // activeDeadlineSeconds int64
-	{2304, 12, 7, 0, 0x1f},  // backoffLimit int32
-	{2317, 20, 7, 0, 0x1f},  // backoffLimitPerIndex int32
-	{2338, 14, 59, 0, 0x1f}, // completionMode v1.CompletionMode
-	{2371, 11, 7, 0, 0x1f},  // completions int32
-	{2383, 9, 0, 0, 0x1f},   // managedBy string
-	{2393, 14, 19, 0, 0x1f}, // manualSelector bool
-	{2408, 16, 7, 0, 0x1f},  // maxFailedIndexes int32
-	{2425, 11, 7, 0, 0x1f},  // parallelism int32
-	{2437, 16, 60, 0, 0x1f}, // podFailurePolicy v1.PodFailurePolicy
-	{2474, 20, 61, 0, 0x1f}, // podReplacementPolicy v1.PodReplacementPolicy
-	{2519, 10, 62, 0, 0x10}, // scheduling v1.JobSchedulingConfiguration
-	{332, 8, 8, 0, 0x1f},    // selector v1.LabelSelector
-	{2560, 13, 63, 0, 0x1f}, // successPolicy v1.SuccessPolicy
-	{1908, 7, 19, 0, 0x1f},  // suspend bool
-	{358, 8, 9, 0, 0x1f},    // template v1.PodTemplateSpec
-	{2591, 23, 7, 0, 0x1f},  // ttlSecondsAfterFinished int32
+	{2282, 11, 10, 8, 0, 0x1f},   // parallelism int32
+	{2294, 12, 27, 8, 0, 0x1f},   // backoffLimit int32
+	{2307, 14, 31, 20, 0, 0x1f},  // manualSelector bool
+	{2322, 20, 47, 59, 0, 0x1f},  // podReplacementPolicy v1.PodReplacementPolicy
+	{2367, 20, 49, 8, 0, 0x1f},   // backoffLimitPerIndex int32
+	{2388, 23, 59, 8, 0, 0x1f},   // ttlSecondsAfterFinished int32
+	{289, 8, 63, 7, 0, 0x1f},     // selector v1.LabelSelector
+	{2412, 10, 77, 60, 0, 0x10},  // scheduling v1.JobSchedulingConfiguration
+	{2453, 11, 87, 8, 0, 0x1f},   // completions int32
+	{2465, 9, 109, 1, 0, 0x1f},   // managedBy string
+	{2475, 13, 128, 61, 0, 0x1f}, // successPolicy v1.SuccessPolicy
+	{2506, 16, 129, 62, 0, 0x1f}, // podFailurePolicy v1.PodFailurePolicy
+	{2543, 21, 137, 11, 0, 0x1f}, // activeDeadlineSeconds int64
+	{2565, 14, 161, 63, 0, 0x1f}, // completionMode v1.CompletionMode
+	{358, 8, 163, 9, 0, 0x1f},    // template v1.PodTemplateSpec
+	{1877, 7, 184, 20, 0, 0x1f},  // suspend bool
+	{2598, 16, 195, 8, 0, 0x1f},  // maxFailedIndexes int32
 	// 31 k8s.io/api/batch/v1.JobStatus
-	{1925, 6, 7, 0, 0x1f},   // active int32
-	{2615, 16, 0, 0, 0x1f},  // completedIndexes string
-	{2632, 14, 4, 0, 0x1f},  // completionTime v1.Time
-	{443, 10, 65, 0, 0x1f},  // conditions []v1.JobCondition
-	{2663, 6, 7, 0, 0x1f},   // failed int32
-	{2670, 13, 0, 0, 0x1f},  // failedIndexes string
-	{2684, 5, 7, 0, 0x1f},   // ready int32
-	{2690, 9, 4, 0, 0x1f},   // startTime v1.Time
-	{2700, 9, 7, 0, 0x1f},   // succeeded int32
-	{2710, 11, 7, 0, 0x1f},  // terminating int32
-	{2722, 23, 66, 0, 0x1f}, // uncountedTerminatedPods v1.UncountedTerminatedPods
+	{2615, 11, 24, 8, 0, 0x1f},   // terminating int32
+	{2627, 6, 32, 8, 0, 0x1f},    // failed int32
+	{2634, 9, 113, 6, 0, 0x1f},   // startTime v1.Time
+	{2644, 5, 115, 8, 0, 0x1f},   // ready int32
+	{2650, 13, 131, 1, 0, 0x1f},  // failedIndexes string
+	{2664, 16, 149, 1, 0, 0x1f},  // completedIndexes string
+	{2681, 23, 149, 64, 0, 0x1f}, // uncountedTerminatedPods v1.UncountedTerminatedPods
+	{2732, 14, 161, 6, 0, 0x1f},  // completionTime v1.Time
+	{2747, 9, 184, 8, 0, 0x1f},   // succeeded int32
+	{1961, 6, 220, 8, 0, 0x1f},   // active int32
+	{563, 10, 231, 66, 0, 0x1f},  // conditions []v1.JobCondition
 	// 32 k8s.io/api/batch/v1.JobTemplateSpec
-	{126, 8, 1, 0, 0x1f},  // metadata v1.ObjectMeta
-	{149, 4, 51, 0, 0x1f}, // spec v1.JobSpec
+	{141, 8, 173, 2, 0, 0x1f},  // metadata v1.ObjectMeta
+	{164, 4, 201, 52, 0, 0x1f}, // spec v1.JobSpec
 	// 33 k8s.io/api/batch/v1.PodFailurePolicy
-	{2773, 5, 68, 0, 0x1f}, // rules []v1.PodFailurePolicyRule
+	{2773, 5, 251, 68, 0, 0x1f}, // rules []v1.PodFailurePolicyRule
 	// 34 k8s.io/api/batch/v1.PodFailurePolicyOnExitCodesRequirement
-	{2803, 13, 0, 0, 0x1f}, // containerName string
-	{2817, 8, 69, 0, 0x1f}, // operator v1.PodFailurePolicyOnExitCodesOperator
-	{2865, 6, 70, 0, 0x1f}, // values []int32
+	{2803, 13, 5, 1, 0, 0x1f},  // containerName string
+	{2817, 6, 24, 69, 0, 0x1f}, // values []int32
+	{2824, 8, 87, 70, 0, 0x1f}, // operator v1.PodFailurePolicyOnExitCodesOperator
 	// 35 k8s.io/api/batch/v1.PodFailurePolicyOnPodConditionsPattern
-	{171, 6, 5, 0, 0x1f},  // status v1.ConditionStatus
-	{258, 4, 71, 0, 0x1f}, // type v1.PodConditionType
+	{103, 6, 6, 4, 0, 0x1f},    // status v1.ConditionStatus
+	{224, 4, 189, 71, 0, 0x1f}, // type v1.PodConditionType
 	// 36 k8s.io/api/batch/v1.PodFailurePolicyRule
-	{2892, 6, 72, 0, 0x1f},  // action v1.PodFailurePolicyAction
-	{2925, 11, 73, 0, 0x1f}, // onExitCodes v1.PodFailurePolicyOnExitCodesRequirement
-	{2979, 15, 75, 0, 0x1f}, // onPodConditions []v1.PodFailurePolicyOnPodConditionsPattern
+	{2892, 11, 2, 72, 0, 0x1f},   // onExitCodes v1.PodFailurePolicyOnExitCodesRequirement
+	{2946, 6, 35, 73, 0, 0x1f},   // action v1.PodFailurePolicyAction
+	{2979, 15, 121, 75, 0, 0x1f}, // onPodConditions []v1.PodFailurePolicyOnPodConditionsPattern
 	// 37 k8s.io/api/batch/v1.SuccessPolicy
-	{2773, 5, 77, 0, 0x1f}, // rules []v1.SuccessPolicyRule
+	{2773, 5, 251, 77, 0, 0x1f}, // rules []v1.SuccessPolicyRule
 	// 38 k8s.io/api/batch/v1.SuccessPolicyRule
-	{3058, 14, 7, 0, 0x1f}, // succeededCount int32
-	{3073, 16, 0, 0, 0x1f}, // succeededIndexes string
+	{3058, 16, 120, 1, 0, 0x1f}, // succeededIndexes string
+	{3075, 14, 200, 8, 0, 0x1f}, // succeededCount int32
 	// 39 k8s.io/api/batch/v1.UncountedTerminatedPods
-	{2663, 6, 79, 0, 0x1f}, // failed []types.UID
-	{2700, 9, 79, 0, 0x1f}, // succeeded []types.UID
+	{2627, 6, 32, 79, 0, 0x1f},  // failed []types.UID
+	{2747, 9, 184, 79, 0, 0x1f}, // succeeded []types.UID
 	// 40 k8s.io/api/core/v1.AWSElasticBlockStoreVolumeSource
-	{3100, 6, 0, 0, 0x1f},  // fsType string
-	{1178, 9, 7, 0, 0x1f},  // partition int32
-	{3107, 8, 19, 0, 0x1f}, // readOnly bool
-	{3116, 8, 0, 0, 0x1f},  // volumeID string
+	{3100, 8, 103, 1, 0, 0x1f},  // volumeID string
+	{3109, 6, 107, 1, 0, 0x1f},  // fsType string
+	{1178, 9, 124, 8, 0, 0x1f},  // partition int32
+	{3116, 8, 159, 20, 0, 0x1f}, // readOnly bool
 	// 41 k8s.io/api/core/v1.Affinity
-	{3125, 12, 80, 0, 0x1f}, // nodeAffinity v1.NodeAffinity
-	{3154, 11, 81, 0, 0x1f}, // podAffinity v1.PodAffinity
-	{3181, 15, 82, 0, 0x1f}, // podAntiAffinity v1.PodAntiAffinity
+	{3125, 15, 49, 80, 0, 0x1f},  // podAntiAffinity v1.PodAntiAffinity
+	{3160, 11, 114, 81, 0, 0x1f}, // podAffinity v1.PodAffinity
+	{3187, 12, 230, 82, 0, 0x1f}, // nodeAffinity v1.NodeAffinity
 	// 42 k8s.io/api/core/v1.AppArmorProfile
-	{3216, 16, 0, 0, 0x1f}, // localhostProfile string
-	{258, 4, 83, 0, 0x1f},  // type v1.AppArmorProfileType
+	{224, 4, 189, 83, 0, 0x1f},  // type v1.AppArmorProfileType
+	{3239, 16, 245, 1, 0, 0x1f}, // localhostProfile string
 	// 43 k8s.io/api/core/v1.AzureDiskVolumeSource
-	{3256, 11, 84, 0, 0x1f}, // cachingMode v1.AzureDataDiskCachingMode
-	{3296, 8, 0, 0, 0x1f},   // diskName string
-	{3305, 7, 0, 0, 0x1f},   // diskURI string
-	{3100, 6, 0, 0, 0x1f},   // fsType string
-	{121, 4, 85, 0, 0x1f},   // kind v1.AzureDataDiskKind
-	{3107, 8, 19, 0, 0x1f},  // readOnly bool
+	{3256, 8, 63, 1, 0, 0x1f},    // diskName string
+	{129, 4, 68, 84, 0, 0x1f},    // kind v1.AzureDataDiskKind
+	{3109, 6, 107, 1, 0, 0x1f},   // fsType string
+	{3286, 7, 136, 1, 0, 0x1f},   // diskURI string
+	{3116, 8, 159, 20, 0, 0x1f},  // readOnly bool
+	{3294, 11, 163, 85, 0, 0x1f}, // cachingMode v1.AzureDataDiskCachingMode
 	// 44 k8s.io/api/core/v1.AzureFileVolumeSource
-	{3107, 8, 19, 0, 0x1f}, // readOnly bool
-	{3334, 10, 0, 0, 0x1f}, // secretName string
-	{3345, 9, 0, 0, 0x1f},  // shareName string
+	{3334, 10, 34, 1, 0, 0x1f},  // secretName string
+	{3345, 9, 49, 1, 0, 0x1f},   // shareName string
+	{3116, 8, 159, 20, 0, 0x1f}, // readOnly bool
 	// 45 k8s.io/api/core/v1.CSIVolumeSource
-	{3355, 6, 0, 0, 0x1f},   // driver string
-	{3100, 6, 0, 0, 0x1f},   // fsType string
-	{3362, 20, 86, 0, 0x1f}, // nodePublishSecretRef v1.LocalObjectReference
-	{3107, 8, 19, 0, 0x1f},  // readOnly bool
-	{3407, 16, 87, 0, 0x1f}, // volumeAttributes map[string]string
+	{3109, 6, 107, 1, 0, 0x1f},   // fsType string
+	{3116, 8, 159, 20, 0, 0x1f},  // readOnly bool
+	{3355, 6, 182, 1, 0, 0x1f},   // driver string
+	{3362, 16, 203, 86, 0, 0x1f}, // volumeAttributes map[string]string
+	{3397, 20, 213, 87, 0, 0x1f}, // nodePublishSecretRef v1.LocalObjectReference
 	// 46 k8s.io/api/core/v1.Capabilities
-	{3442, 3, 89, 0, 0x1f}, // add []v1.Capability
-	{3460, 4, 89, 0, 0x1f}, // drop []v1.Capability
+	{3442, 3, 58, 89, 0, 0x1f},  // add []v1.Capability
+	{3460, 4, 220, 89, 0, 0x1f}, // drop []v1.Capability
 	// 47 k8s.io/api/core/v1.CephFSVolumeSource
-	{3465, 8, 90, 0, 0x1f}, // monitors []string
-	{3474, 4, 0, 0, 0x1f},  // path string
-	{3107, 8, 19, 0, 0x1f}, // readOnly bool
-	{3479, 10, 0, 0, 0x1f}, // secretFile string
-	{3490, 9, 86, 0, 0x1f}, // secretRef v1.LocalObjectReference
-	{3500, 4, 0, 0, 0x1f},  // user string
+	{3465, 10, 34, 1, 0, 0x1f},  // secretFile string
+	{3476, 4, 39, 1, 0, 0x1f},   // user string
+	{3481, 4, 143, 1, 0, 0x1f},  // path string
+	{3116, 8, 159, 20, 0, 0x1f}, // readOnly bool
+	{3486, 9, 171, 87, 0, 0x1f}, // secretRef v1.LocalObjectReference
+	{3496, 8, 179, 90, 0, 0x1f}, // monitors []string
 	// 48 k8s.io/api/core/v1.CinderVolumeSource
-	{3100, 6, 0, 0, 0x1f},  // fsType string
-	{3107, 8, 19, 0, 0x1f}, // readOnly bool
-	{3490, 9, 86, 0, 0x1f}, // secretRef v1.LocalObjectReference
-	{3116, 8, 0, 0, 0x1f},  // volumeID string
+	{3100, 8, 103, 1, 0, 0x1f},  // volumeID string
+	{3109, 6, 107, 1, 0, 0x1f},  // fsType string
+	{3116, 8, 159, 20, 0, 0x1f}, // readOnly bool
+	{3486, 9, 171, 87, 0, 0x1f}, // secretRef v1.LocalObjectReference
 	// 49 k8s.io/api/core/v1.ClusterTrustBundleProjection
-	{3505, 13, 8, 0, 0x1f}, // labelSelector v1.LabelSelector
-	{3519, 4, 0, 0, 0x1f},  // name string
-	{3524, 8, 19, 0, 0x1f}, // optional bool
-	{3474, 4, 0, 0, 0x1f},  // path string
-	{3533, 10, 0, 0, 0x1f}, // signerName string
-	{3500, 4, 13, 0, 0x10}, // user int64
+	{3476, 4, 39, 11, 0, 0x10},  // user int64
+	{3505, 4, 97, 1, 0, 0x1f},   // name string
+	{3510, 8, 134, 20, 0, 0x1f}, // optional bool
+	{3481, 4, 143, 1, 0, 0x1f},  // path string
+	{3519, 10, 179, 1, 0, 0x1f}, // signerName string
+	{3530, 13, 208, 7, 0, 0x1f}, // labelSelector v1.LabelSelector
 	// 50 k8s.io/api/core/v1.ConfigMapEnvSource
-	{3519, 4, 0, 26, 0x1f}, // name string
-	{3524, 8, 19, 0, 0x1f}, // optional bool
+	{3505, 4, 97, 1, 26, 0x1f},  // name string
+	{3510, 8, 134, 20, 0, 0x1f}, // optional bool
 	// 51 k8s.io/api/core/v1.ConfigMapKeySelector
-	{3544, 3, 0, 0, 0x1f},  // key string
-	{3519, 4, 0, 26, 0x1f}, // name string
-	{3524, 8, 19, 0, 0x1f}, // optional bool
+	{3505, 4, 97, 1, 26, 0x1f},  // name string
+	{3510, 8, 134, 20, 0, 0x1f}, // optional bool
+	{3544, 3, 155, 1, 0, 0x1f},  // key string
 	// 52 k8s.io/api/core/v1.ConfigMapProjection
-	{3548, 5, 92, 0, 0x1f}, // items []v1.KeyToPath
-	{3519, 4, 0, 26, 0x1f}, // name string
-	{3524, 8, 19, 0, 0x1f}, // optional bool
+	{3505, 4, 97, 1, 26, 0x1f},  // name string
+	{3510, 8, 134, 20, 0, 0x1f}, // optional bool
+	{3548, 5, 231, 92, 0, 0x1f}, // items []v1.KeyToPath
 	// 53 k8s.io/api/core/v1.ConfigMapVolumeSource
-	{3567, 11, 7, 0, 0x1f},  // defaultMode int32
-	{3579, 11, 13, 0, 0x10}, // defaultUser int64
-	{3548, 5, 92, 0, 0x1f},  // items []v1.KeyToPath
-	{3519, 4, 0, 26, 0x1f},  // name string
-	{3524, 8, 19, 0, 0x1f},  // optional bool
+	{3567, 11, 0, 11, 0, 0x10},  // defaultUser int64
+	{3505, 4, 97, 1, 26, 0x1f},  // name string
+	{3510, 8, 134, 20, 0, 0x1f}, // optional bool
+	{3579, 11, 210, 8, 0, 0x1f}, // defaultMode int32
+	{3548, 5, 231, 92, 0, 0x1f}, // items []v1.KeyToPath
 	// 54 k8s.io/api/core/v1.Container
-	{3591, 4, 90, 0, 0x1f},   // args []string
-	{3596, 7, 90, 0, 0x1f},   // command []string
-	{3604, 3, 94, 0, 0x1f},   // env []v1.EnvVar
-	{3618, 7, 96, 0, 0x1f},   // envFrom []v1.EnvFromSource
-	{3643, 5, 0, 0, 0x1f},    // image string
-	{3649, 15, 97, 0, 0x1f},  // imagePullPolicy v1.PullPolicy
-	{3679, 9, 98, 0, 0x1f},   // lifecycle v1.Lifecycle
-	{3702, 13, 99, 0, 0x1f},  // livenessProbe v1.Probe
-	{3519, 4, 0, 0, 0x1f},    // name string
-	{3725, 5, 101, 0, 0x1f},  // ports []v1.ContainerPort
-	{3748, 14, 99, 0, 0x1f},  // readinessProbe v1.Probe
-	{3763, 12, 103, 0, 0x1f}, // resizePolicy []v1.ContainerResizePolicy
-	{3801, 9, 104, 0, 0x1f},  // resources v1.ResourceRequirements
-	{3835, 13, 105, 0, 0x1f}, // restartPolicy v1.ContainerRestartPolicy
-	{3875, 18, 107, 0, 0x1e}, // restartPolicyRules []v1.ContainerRestartRule
-	{3918, 15, 108, 0, 0x1f}, // securityContext v1.SecurityContext
-	{3953, 12, 99, 0, 0x1f},  // startupProbe v1.Probe
-	{3966, 5, 19, 0, 0x1f},   // stdin bool
-	{3972, 9, 19, 0, 0x1f},   // stdinOnce bool
-	{3982, 22, 0, 0, 0x1f},   // terminationMessagePath string
-	{4005, 24, 109, 0, 0x1f}, // terminationMessagePolicy v1.TerminationMessagePolicy
-	{4058, 3, 19, 0, 0x1f},   // tty bool
-	{4062, 13, 111, 0, 0x1f}, // volumeDevices []v1.VolumeDevice
-	{4092, 12, 113, 0, 0x1f}, // volumeMounts []v1.VolumeMount
-	{4120, 10, 0, 0, 0x1f},   // workingDir string
+	{3591, 22, 6, 1, 0, 0x1f},     // terminationMessagePath string
+	{3614, 5, 11, 94, 0, 0x1f},    // ports []v1.ContainerPort
+	{3637, 14, 17, 95, 0, 0x1f},   // readinessProbe v1.Probe
+	{3661, 13, 25, 96, 0, 0x1f},   // restartPolicy v1.ContainerRestartPolicy
+	{3701, 9, 37, 20, 0, 0x1f},    // stdinOnce bool
+	{3711, 7, 46, 90, 0, 0x1f},    // command []string
+	{3719, 15, 47, 97, 0, 0x1f},   // imagePullPolicy v1.PullPolicy
+	{3749, 7, 62, 99, 0, 0x1f},    // envFrom []v1.EnvFromSource
+	{3774, 13, 81, 101, 0, 0x1f},  // volumeDevices []v1.VolumeDevice
+	{3804, 5, 97, 1, 0, 0x1f},     // image string
+	{3505, 4, 97, 1, 0, 0x1f},     // name string
+	{3810, 3, 107, 20, 0, 0x1f},   // tty bool
+	{3814, 3, 108, 103, 0, 0x1f},  // env []v1.EnvVar
+	{3828, 9, 111, 104, 0, 0x1f},  // lifecycle v1.Lifecycle
+	{3851, 10, 124, 1, 0, 0x1f},   // workingDir string
+	{3862, 5, 125, 20, 0, 0x1f},   // stdin bool
+	{3868, 12, 147, 106, 0, 0x1f}, // volumeMounts []v1.VolumeMount
+	{3896, 12, 155, 108, 0, 0x1f}, // resizePolicy []v1.ContainerResizePolicy
+	{3934, 12, 166, 95, 0, 0x1f},  // startupProbe v1.Probe
+	{3947, 13, 170, 95, 0, 0x1f},  // livenessProbe v1.Probe
+	{3961, 24, 176, 109, 0, 0x1f}, // terminationMessagePolicy v1.TerminationMessagePolicy
+	{4014, 9, 178, 110, 0, 0x1f},  // resources v1.ResourceRequirements
+	{4048, 4, 179, 90, 0, 0x1f},   // args []string
+	{4053, 15, 206, 111, 0, 0x1f}, // securityContext v1.SecurityContext
+	{4088, 18, 248, 113, 0, 0x1e}, // restartPolicyRules []v1.ContainerRestartRule
 	// 55 k8s.io/api/core/v1.ContainerExtendedResourceRequest
-	{2803, 13, 0, 0, 0x1e}, // containerName string
-	{4131, 11, 0, 0, 0x1e}, // requestName string
-	{4143, 12, 0, 0, 0x1e}, // resourceName string
+	{2803, 13, 5, 1, 0, 0x1e},   // containerName string
+	{4131, 12, 55, 1, 0, 0x1e},  // resourceName string
+	{4144, 11, 254, 1, 0, 0x1e}, // requestName string
 	// 56 k8s.io/api/core/v1.ContainerPort
-	{4156, 13, 7, 0, 0x1f},  // containerPort int32
-	{4170, 6, 0, 0, 0x1f},   // hostIP string
-	{4177, 8, 7, 0, 0x1f},   // hostPort int32
-	{3519, 4, 0, 0, 0x1f},   // name string
-	{4186, 8, 114, 0, 0x1f}, // protocol v1.Protocol
+	{4156, 8, 36, 114, 0, 0x1f}, // protocol v1.Protocol
+	{4177, 13, 38, 8, 0, 0x1f},  // containerPort int32
+	{4191, 8, 72, 8, 0, 0x1f},   // hostPort int32
+	{3505, 4, 97, 1, 0, 0x1f},   // name string
+	{4200, 6, 150, 1, 0, 0x1f},  // hostIP string
 	// 57 k8s.io/api/core/v1.ContainerResizePolicy
-	{4143, 12, 115, 0, 0x1f}, // resourceName v1.ResourceName
-	{3835, 13, 116, 0, 0x1f}, // restartPolicy v1.ResourceResizeRestartPolicy
+	{3661, 13, 25, 115, 0, 0x1f}, // restartPolicy v1.ResourceResizeRestartPolicy
+	{4131, 12, 55, 116, 0, 0x1f}, // resourceName v1.ResourceName
 	// 58 k8s.io/api/core/v1.ContainerRestartRule
-	{2892, 6, 117, 0, 0x1e}, // action v1.ContainerRestartRuleAction
-	{4284, 9, 118, 0, 0x1e}, // exitCodes v1.ContainerRestartRuleOnExitCodes
+	{2946, 6, 35, 117, 0, 0x1e},  // action v1.ContainerRestartRuleAction
+	{4284, 9, 212, 118, 0, 0x1e}, // exitCodes v1.ContainerRestartRuleOnExitCodes
 	// 59 k8s.io/api/core/v1.ContainerRestartRuleOnExitCodes
-	{2817, 8, 119, 0, 0x1e}, // operator v1.ContainerRestartRuleOnExitCodesOperator
-	{2865, 6, 70, 0, 0x1e},  // values []int32
+	{2817, 6, 24, 69, 0, 0x1e},  // values []int32
+	{2824, 8, 87, 119, 0, 0x1e}, // operator v1.ContainerRestartRuleOnExitCodesOperator
 	// 60 k8s.io/api/core/v1.ContainerState
-	{4372, 7, 120, 0, 0x1f},  // running v1.ContainerStateRunning
-	{4405, 10, 121, 0, 0x1f}, // terminated v1.ContainerStateTerminated
-	{4444, 7, 122, 0, 0x1f},  // waiting v1.ContainerStateWaiting
+	{4372, 7, 24, 120, 0, 0x1f},   // running v1.ContainerStateRunning
+	{4405, 7, 124, 121, 0, 0x1f},  // waiting v1.ContainerStateWaiting
+	{4438, 10, 250, 122, 0, 0x1f}, // terminated v1.ContainerStateTerminated
 	// 61 k8s.io/api/core/v1.ContainerStateRunning
-	{4477, 9, 4, 0, 0x1f}, // startedAt v1.Time
+	{4477, 9, 147, 6, 0, 0x1f}, // startedAt v1.Time
 	// 62 k8s.io/api/core/v1.ContainerStateTerminated
-	{4487, 11, 0, 0, 0x1f}, // containerID string
-	{4499, 8, 7, 0, 0x1f},  // exitCode int32
-	{4508, 10, 4, 0, 0x1f}, // finishedAt v1.Time
-	{224, 7, 0, 0, 0x1f},   // message string
-	{232, 6, 0, 0, 0x1f},   // reason string
-	{4519, 6, 7, 0, 0x1f},  // signal int32
-	{4477, 9, 4, 0, 0x1f},  // startedAt v1.Time
+	{216, 7, 35, 1, 0, 0x1f},    // message string
+	{4487, 6, 101, 8, 0, 0x1f},  // signal int32
+	{4494, 8, 123, 8, 0, 0x1f},  // exitCode int32
+	{4477, 9, 147, 6, 0, 0x1f},  // startedAt v1.Time
+	{4503, 10, 161, 6, 0, 0x1f}, // finishedAt v1.Time
+	{255, 6, 208, 1, 0, 0x1f},   // reason string
+	{4514, 11, 222, 1, 0, 0x1f}, // containerID string
 	// 63 k8s.io/api/core/v1.ContainerStateWaiting
-	{224, 7, 0, 0, 0x1f}, // message string
-	{232, 6, 0, 0, 0x1f}, // reason string
+	{216, 7, 35, 1, 0, 0x1f},  // message string
+	{255, 6, 208, 1, 0, 0x1f}, // reason string
 	// 64 k8s.io/api/core/v1.ContainerStatus
-	{4526, 18, 124, 0, 0x1f}, // allocatedResources v1.ResourceList
-	{4579, 24, 126, 0, 0x1f}, // allocatedResourcesStatus []v1.ResourceStatus
-	{4487, 11, 0, 0, 0x1f},   // containerID string
-	{3643, 5, 0, 0, 0x1f},    // image string
-	{4622, 7, 0, 0, 0x1f},    // imageID string
-	{4630, 9, 127, 0, 0x1f},  // lastState v1.ContainerState
-	{3519, 4, 0, 0, 0x1f},    // name string
-	{2684, 5, 19, 0, 0x1f},   // ready bool
-	{3801, 9, 104, 0, 0x1f},  // resources v1.ResourceRequirements
-	{4658, 12, 7, 0, 0x1f},   // restartCount int32
-	{4671, 7, 19, 0, 0x1f},   // started bool
-	{4679, 5, 127, 0, 0x1f},  // state v1.ContainerState
-	{4685, 10, 128, 0, 0x1f}, // stopSignal v1.Signal
-	{3500, 4, 129, 0, 0x1f},  // user v1.ContainerUser
-	{4092, 12, 131, 0, 0x1f}, // volumeMounts []v1.VolumeMountStatus
+	{4526, 12, 8, 8, 0, 0x1f},     // restartCount int32
+	{4539, 10, 20, 123, 0, 0x1f},  // stopSignal v1.Signal
+	{4560, 7, 39, 20, 0, 0x1f},    // started bool
+	{3476, 4, 39, 124, 0, 0x1f},   // user v1.ContainerUser
+	{4585, 24, 67, 126, 0, 0x1f},  // allocatedResourcesStatus []v1.ResourceStatus
+	{4628, 7, 96, 1, 0, 0x1f},     // imageID string
+	{3804, 5, 97, 1, 0, 0x1f},     // image string
+	{3505, 4, 97, 1, 0, 0x1f},     // name string
+	{2644, 5, 115, 20, 0, 0x1f},   // ready bool
+	{4636, 5, 143, 127, 0, 0x1f},  // state v1.ContainerState
+	{3868, 12, 147, 129, 0, 0x1f}, // volumeMounts []v1.VolumeMountStatus
+	{4014, 9, 178, 110, 0, 0x1f},  // resources v1.ResourceRequirements
+	{4681, 18, 212, 131, 0, 0x1f}, // allocatedResources v1.ResourceList
+	{4514, 11, 222, 1, 0, 0x1f},   // containerID string
+	{4734, 9, 247, 127, 0, 0x1f},  // lastState v1.ContainerState
 	// 65 k8s.io/api/core/v1.ContainerUser
-	{4744, 5, 132, 0, 0x1f}, // linux v1.LinuxContainerUser
+	{4744, 5, 21, 132, 0, 0x1f}, // linux v1.LinuxContainerUser
 	// 66 k8s.io/api/core/v1.DownwardAPIProjection
-	{3548, 5, 134, 0, 0x1f}, // items []v1.DownwardAPIVolumeFile
+	{3548, 5, 231, 134, 0, 0x1f}, // items []v1.DownwardAPIVolumeFile
 	// 67 k8s.io/api/core/v1.DownwardAPIVolumeFile
-	{4797, 8, 135, 0, 0x1f},  // fieldRef v1.ObjectFieldSelector
-	{4829, 4, 7, 0, 0x1f},    // mode int32
-	{3474, 4, 0, 0, 0x1f},    // path string
-	{4834, 16, 136, 0, 0x1f}, // resourceFieldRef v1.ResourceFieldSelector
-	{3500, 4, 13, 0, 0x10},   // user int64
+	{3476, 4, 39, 11, 0, 0x10},   // user int64
+	{4797, 16, 44, 135, 0, 0x1f}, // resourceFieldRef v1.ResourceFieldSelector
+	{3481, 4, 143, 1, 0, 0x1f},   // path string
+	{4839, 8, 186, 136, 0, 0x1f}, // fieldRef v1.ObjectFieldSelector
+	{4871, 4, 207, 8, 0, 0x1f},   // mode int32
 	// 68 k8s.io/api/core/v1.DownwardAPIVolumeSource
-	{3567, 11, 7, 0, 0x1f},  // defaultMode int32
-	{3579, 11, 13, 0, 0x10}, // defaultUser int64
-	{3548, 5, 134, 0, 0x1f}, // items []v1.DownwardAPIVolumeFile
+	{3567, 11, 0, 11, 0, 0x10},   // defaultUser int64
+	{3579, 11, 210, 8, 0, 0x1f},  // defaultMode int32
+	{3548, 5, 231, 134, 0, 0x1f}, // items []v1.DownwardAPIVolumeFile
 	// 69 k8s.io/api/core/v1.EmptyDirVolumeSource
-	{4876, 6, 137, 0, 0x1f}, // medium v1.StorageMedium
-	{4829, 4, 7, 0, 0x10},   // mode int32
-	{4900, 9, 123, 0, 0x1f}, // sizeLimit resource.Quantity
+	{4876, 6, 20, 137, 0, 0x1f},  // medium v1.StorageMedium
+	{4871, 4, 207, 8, 0, 0x10},   // mode int32
+	{4900, 9, 232, 130, 0, 0x1f}, // sizeLimit resource.Quantity
 	// 70 k8s.io/api/core/v1.EnvFromSource
-	{4910, 12, 138, 0, 0x1f}, // configMapRef v1.ConfigMapEnvSource
-	{4945, 6, 0, 0, 0x1f},    // prefix string
-	{3490, 9, 139, 0, 0x1f},  // secretRef v1.SecretEnvSource
+	{4910, 6, 131, 1, 0, 0x1f},    // prefix string
+	{4917, 12, 167, 138, 0, 0x1f}, // configMapRef v1.ConfigMapEnvSource
+	{3486, 9, 171, 139, 0, 0x1f},  // secretRef v1.SecretEnvSource
 	// 71 k8s.io/api/core/v1.EnvVar
-	{3519, 4, 0, 0, 0x1f},   // name string
-	{4971, 5, 0, 0, 0x1f},   // value string
-	{4977, 9, 140, 0, 0x1f}, // valueFrom v1.EnvVarSource
+	{3505, 4, 97, 1, 0, 0x1f},    // name string
+	{4971, 5, 204, 1, 0, 0x1f},   // value string
+	{4977, 9, 217, 140, 0, 0x1f}, // valueFrom v1.EnvVarSource
 	// 72 k8s.io/api/core/v1.EnvVarSource
-	{5003, 15, 141, 0, 0x1f}, // configMapKeyRef v1.ConfigMapKeySelector
-	{4797, 8, 135, 0, 0x1f},  // fieldRef v1.ObjectFieldSelector
-	{5043, 10, 142, 0, 0x1e}, // fileKeyRef v1.FileKeySelector
-	{4834, 16, 136, 0, 0x1f}, // resourceFieldRef v1.ResourceFieldSelector
-	{5073, 12, 143, 0, 0x1f}, // secretKeyRef v1.SecretKeySelector
+	{5003, 15, 16, 141, 0, 0x1f}, // configMapKeyRef v1.ConfigMapKeySelector
+	{5043, 12, 28, 142, 0, 0x1f}, // secretKeyRef v1.SecretKeySelector
+	{4797, 16, 44, 135, 0, 0x1f}, // resourceFieldRef v1.ResourceFieldSelector
+	{5077, 10, 83, 143, 0, 0x1e}, // fileKeyRef v1.FileKeySelector
+	{4839, 8, 186, 136, 0, 0x1f}, // fieldRef v1.ObjectFieldSelector
 	// 73 k8s.io/api/core/v1.EphemeralContainer
-	{3591, 4, 90, 1, 0x1f},   // args []string
-	{3596, 7, 90, 1, 0x1f},   // command []string
-	{3604, 3, 94, 1, 0x1f},   // env []v1.EnvVar
-	{3618, 7, 96, 1, 0x1f},   // envFrom []v1.EnvFromSource
-	{3643, 5, 0, 1, 0x1f},    // image string
-	{3649, 15, 97, 1, 0x1f},  // imagePullPolicy v1.PullPolicy
-	{3679, 9, 98, 1, 0x1f},   // lifecycle v1.Lifecycle
-	{3702, 13, 99, 1, 0x1f},  // livenessProbe v1.Probe
-	{3519, 4, 0, 1, 0x1f},    // name string
-	{3725, 5, 101, 1, 0x1f},  // ports []v1.ContainerPort
-	{3748, 14, 99, 1, 0x1f},  // readinessProbe v1.Probe
-	{3763, 12, 103, 1, 0x1f}, // resizePolicy []v1.ContainerResizePolicy
-	{3801, 9, 104, 1, 0x1f},  // resources v1.ResourceRequirements
-	{3835, 13, 105, 1, 0x1f}, // restartPolicy v1.ContainerRestartPolicy
-	{3875, 18, 107, 1, 0x1e}, // restartPolicyRules []v1.ContainerRestartRule
-	{3918, 15, 108, 1, 0x1f}, // securityContext v1.SecurityContext
-	{3953, 12, 99, 1, 0x1f},  // startupProbe v1.Probe
-	{3966, 5, 19, 1, 0x1f},   // stdin bool
-	{3972, 9, 19, 1, 0x1f},   // stdinOnce bool
-	{5107, 19, 0, 0, 0x1f},   // targetContainerName string
-	{3982, 22, 0, 1, 0x1f},   // terminationMessagePath string
-	{4005, 24, 109, 1, 0x1f}, // terminationMessagePolicy v1.TerminationMessagePolicy
-	{4058, 3, 19, 1, 0x1f},   // tty bool
-	{4062, 13, 111, 1, 0x1f}, // volumeDevices []v1.VolumeDevice
-	{4092, 12, 113, 1, 0x1f}, // volumeMounts []v1.VolumeMount
-	{4120, 10, 0, 1, 0x1f},   // workingDir string
+	{3591, 22, 6, 1, 1, 0x1f},     // terminationMessagePath string
+	{3614, 5, 11, 94, 1, 0x1f},    // ports []v1.ContainerPort
+	{3637, 14, 17, 95, 1, 0x1f},   // readinessProbe v1.Probe
+	{3661, 13, 25, 96, 1, 0x1f},   // restartPolicy v1.ContainerRestartPolicy
+	{3701, 9, 37, 20, 1, 0x1f},    // stdinOnce bool
+	{3711, 7, 46, 90, 1, 0x1f},    // command []string
+	{3719, 15, 47, 97, 1, 0x1f},   // imagePullPolicy v1.PullPolicy
+	{3749, 7, 62, 99, 1, 0x1f},    // envFrom []v1.EnvFromSource
+	{3774, 13, 81, 101, 1, 0x1f},  // volumeDevices []v1.VolumeDevice
+	{3804, 5, 97, 1, 1, 0x1f},     // image string
+	{3505, 4, 97, 1, 1, 0x1f},     // name string
+	{3810, 3, 107, 20, 1, 0x1f},   // tty bool
+	{3814, 3, 108, 103, 1, 0x1f},  // env []v1.EnvVar
+	{3828, 9, 111, 104, 1, 0x1f},  // lifecycle v1.Lifecycle
+	{3851, 10, 124, 1, 1, 0x1f},   // workingDir string
+	{3862, 5, 125, 20, 1, 0x1f},   // stdin bool
+	{3868, 12, 147, 106, 1, 0x1f}, // volumeMounts []v1.VolumeMount
+	{3896, 12, 155, 108, 1, 0x1f}, // resizePolicy []v1.ContainerResizePolicy
+	{3934, 12, 166, 95, 1, 0x1f},  // startupProbe v1.Probe
+	{3947, 13, 170, 95, 1, 0x1f},  // livenessProbe v1.Probe
+	{3961, 24, 176, 109, 1, 0x1f}, // terminationMessagePolicy v1.TerminationMessagePolicy
+	{4014, 9, 178, 110, 1, 0x1f},  // resources v1.ResourceRequirements
+	{4048, 4, 179, 90, 1, 0x1f},   // args []string
+	{4053, 15, 206, 111, 1, 0x1f}, // securityContext v1.SecurityContext
+	{4088, 18, 248, 113, 1, 0x1e}, // restartPolicyRules []v1.ContainerRestartRule
+	{5107, 19, 250, 1, 0, 0x1f},   // targetContainerName string
 	// 74 k8s.io/api/core/v1.EphemeralVolumeSource
-	{5127, 19, 144, 0, 0x1f}, // volumeClaimTemplate v1.PersistentVolumeClaimTemplate
+	{5127, 19, 212, 144, 0, 0x1f}, // volumeClaimTemplate v1.PersistentVolumeClaimTemplate
 	// 75 k8s.io/api/core/v1.EvictionResponder
-	{3519, 4, 0, 0, 0x10}, // name string
-	{5180, 8, 7, 0, 0x10}, // priority int32
+	{3505, 4, 97, 1, 0, 0x10},  // name string
+	{5180, 8, 249, 8, 0, 0x10}, // priority int32
 	// 76 k8s.io/api/core/v1.ExecAction
-	{3596, 7, 90, 0, 0x1f}, // command []string
+	{3711, 7, 46, 90, 0, 0x1f}, // command []string
 	// 77 k8s.io/api/core/v1.FCVolumeSource
-	{3100, 6, 0, 0, 0x1f},   // fsType string
-	{5189, 3, 7, 0, 0x1f},   // lun int32
-	{3107, 8, 19, 0, 0x1f},  // readOnly bool
-	{5193, 10, 90, 0, 0x1f}, // targetWWNs []string
-	{5204, 5, 90, 0, 0x1f},  // wwids []string
+	{5189, 10, 104, 90, 0, 0x1f}, // targetWWNs []string
+	{3109, 6, 107, 1, 0, 0x1f},   // fsType string
+	{5200, 5, 108, 90, 0, 0x1f},  // wwids []string
+	{5206, 3, 119, 8, 0, 0x1f},   // lun int32
+	{3116, 8, 159, 20, 0, 0x1f},  // readOnly bool
 	// 78 k8s.io/api/core/v1.FileKeySelector
-	{3544, 3, 0, 0, 0x1e},  // key string
-	{3524, 8, 19, 0, 0x1e}, // optional bool
-	{3474, 4, 0, 0, 0x1e},  // path string
-	{5210, 10, 0, 0, 0x1e}, // volumeName string
+	{3510, 8, 134, 20, 0, 0x1e}, // optional bool
+	{3481, 4, 143, 1, 0, 0x1e},  // path string
+	{3544, 3, 155, 1, 0, 0x1e},  // key string
+	{5210, 10, 189, 1, 0, 0x1e}, // volumeName string
 	// 79 k8s.io/api/core/v1.FlexVolumeSource
-	{3355, 6, 0, 0, 0x1f},  // driver string
-	{3100, 6, 0, 0, 0x1f},  // fsType string
-	{5221, 7, 87, 0, 0x1f}, // options map[string]string
-	{3107, 8, 19, 0, 0x1f}, // readOnly bool
-	{3490, 9, 86, 0, 0x1f}, // secretRef v1.LocalObjectReference
+	{3109, 6, 107, 1, 0, 0x1f},  // fsType string
+	{3116, 8, 159, 20, 0, 0x1f}, // readOnly bool
+	{3486, 9, 171, 87, 0, 0x1f}, // secretRef v1.LocalObjectReference
+	{3355, 6, 182, 1, 0, 0x1f},  // driver string
+	{5221, 7, 220, 86, 0, 0x1f}, // options map[string]string
 	// 80 k8s.io/api/core/v1.FlockerVolumeSource
-	{5229, 11, 0, 0, 0x1f}, // datasetName string
-	{5241, 11, 0, 0, 0x1f}, // datasetUUID string
+	{5229, 11, 78, 1, 0, 0x1f},  // datasetName string
+	{5241, 11, 158, 1, 0, 0x1f}, // datasetUUID string
 	// 81 k8s.io/api/core/v1.GCEPersistentDiskVolumeSource
-	{3100, 6, 0, 0, 0x1f},  // fsType string
-	{1178, 9, 7, 0, 0x1f},  // partition int32
-	{5253, 6, 0, 0, 0x1f},  // pdName string
-	{3107, 8, 19, 0, 0x1f}, // readOnly bool
+	{5253, 6, 102, 1, 0, 0x1f},  // pdName string
+	{3109, 6, 107, 1, 0, 0x1f},  // fsType string
+	{1178, 9, 124, 8, 0, 0x1f},  // partition int32
+	{3116, 8, 159, 20, 0, 0x1f}, // readOnly bool
 	// 82 k8s.io/api/core/v1.GRPCAction
-	{4829, 4, 145, 0, 0x10}, // mode v1.GRPCProbeMode
-	{5277, 4, 7, 0, 0x1f},   // port int32
-	{5282, 7, 0, 0, 0x1f},   // service string
+	{5260, 7, 126, 1, 0, 0x1f},   // service string
+	{4871, 4, 207, 145, 0, 0x10}, // mode v1.GRPCProbeMode
+	{5285, 4, 212, 8, 0, 0x1f},   // port int32
 	// 83 k8s.io/api/core/v1.GitRepoVolumeSource
-	{5290, 9, 0, 0, 0x1f},  // directory string
-	{5300, 10, 0, 0, 0x1f}, // repository string
-	{5311, 8, 0, 0, 0x1f},  // revision string
+	{5290, 8, 50, 1, 0, 0x1f},   // revision string
+	{5299, 10, 164, 1, 0, 0x1f}, // repository string
+	{5310, 9, 255, 1, 0, 0x1f},  // directory string
 	// 84 k8s.io/api/core/v1.GlusterfsVolumeSource
-	{5320, 9, 0, 0, 0x1f},  // endpoints string
-	{3474, 4, 0, 0, 0x1f},  // path string
-	{3107, 8, 19, 0, 0x1f}, // readOnly bool
+	{5320, 9, 93, 1, 0, 0x1f},   // endpoints string
+	{3481, 4, 143, 1, 0, 0x1f},  // path string
+	{3116, 8, 159, 20, 0, 0x1f}, // readOnly bool
 	// 85 k8s.io/api/core/v1.HTTPGetAction
-	{5330, 4, 0, 0, 0x1f},    // host string
-	{5335, 11, 147, 0, 0x1f}, // httpHeaders []v1.HTTPHeader
-	{3474, 4, 0, 0, 0x1f},    // path string
-	{5277, 4, 30, 0, 0x1f},   // port intstr.IntOrString
-	{4186, 8, 148, 0, 0x10},  // protocol v1.HTTPProtocol
-	{5377, 6, 149, 0, 0x1f},  // scheme v1.URIScheme
+	{5330, 4, 26, 1, 0, 0x1f},     // host string
+	{5335, 6, 30, 146, 0, 0x1f},   // scheme v1.URIScheme
+	{4156, 8, 36, 147, 0, 0x10},   // protocol v1.HTTPProtocol
+	{5371, 11, 111, 149, 0, 0x1f}, // httpHeaders []v1.HTTPHeader
+	{3481, 4, 143, 1, 0, 0x1f},    // path string
+	{5285, 4, 212, 30, 0, 0x1f},   // port intstr.IntOrString
 	// 86 k8s.io/api/core/v1.HTTPHeader
-	{3519, 4, 0, 0, 0x1f}, // name string
-	{4971, 5, 0, 0, 0x1f}, // value string
+	{3505, 4, 97, 1, 0, 0x1f},  // name string
+	{4971, 5, 204, 1, 0, 0x1f}, // value string
 	// 87 k8s.io/api/core/v1.HostAlias
-	{5397, 9, 90, 0, 0x1f}, // hostnames []string
-	{5407, 2, 0, 0, 0x1f},  // ip string
+	{5397, 9, 0, 90, 0, 0x1f},  // hostnames []string
+	{5407, 2, 201, 1, 0, 0x1f}, // ip string
 	// 88 k8s.io/api/core/v1.HostIP
-	{5407, 2, 0, 0, 0x1f}, // ip string
+	{5407, 2, 201, 1, 0, 0x1f}, // ip string
 	// 89 k8s.io/api/core/v1.HostPathVolumeSource
-	{3474, 4, 0, 0, 0x1f},  // path string
-	{258, 4, 150, 0, 0x1f}, // type v1.HostPathType
+	{3481, 4, 143, 1, 0, 0x1f},  // path string
+	{224, 4, 189, 150, 0, 0x1f}, // type v1.HostPathType
 	// 90 k8s.io/api/core/v1.ISCSIVolumeSource
-	{5426, 17, 19, 0, 0x1f}, // chapAuthDiscovery bool
-	{5444, 15, 19, 0, 0x1f}, // chapAuthSession bool
-	{3100, 6, 0, 0, 0x1f},   // fsType string
-	{5460, 13, 0, 0, 0x1f},  // initiatorName string
-	{5474, 3, 0, 0, 0x1f},   // iqn string
-	{5478, 14, 0, 0, 0x1f},  // iscsiInterface string
-	{5189, 3, 7, 0, 0x1f},   // lun int32
-	{5493, 7, 90, 0, 0x1f},  // portals []string
-	{3107, 8, 19, 0, 0x1f},  // readOnly bool
-	{3490, 9, 86, 0, 0x1f},  // secretRef v1.LocalObjectReference
-	{5501, 12, 0, 0, 0x1f},  // targetPortal string
+	{5426, 13, 7, 1, 0, 0x1f},   // initiatorName string
+	{5440, 17, 49, 20, 0, 0x1f}, // chapAuthDiscovery bool
+	{5458, 15, 97, 20, 0, 0x1f}, // chapAuthSession bool
+	{3109, 6, 107, 1, 0, 0x1f},  // fsType string
+	{5206, 3, 119, 8, 0, 0x1f},  // lun int32
+	{3116, 8, 159, 20, 0, 0x1f}, // readOnly bool
+	{5474, 12, 169, 1, 0, 0x1f}, // targetPortal string
+	{3486, 9, 171, 87, 0, 0x1f}, // secretRef v1.LocalObjectReference
+	{5487, 14, 184, 1, 0, 0x1f}, // iscsiInterface string
+	{5502, 3, 190, 1, 0, 0x1f},  // iqn string
+	{5506, 7, 220, 90, 0, 0x1f}, // portals []string
 	// 91 k8s.io/api/core/v1.ImageVolumeSource
-	{5514, 10, 97, 0, 0x1f}, // pullPolicy v1.PullPolicy
-	{5525, 9, 0, 0, 0x1f},   // reference string
+	{5514, 9, 100, 1, 0, 0x1f},   // reference string
+	{5524, 10, 180, 97, 0, 0x1f}, // pullPolicy v1.PullPolicy
 	// 92 k8s.io/api/core/v1.ImageVolumeStatus
-	{5535, 8, 0, 0, 0x18}, // imageRef string
+	{5535, 8, 204, 1, 0, 0x18}, // imageRef string
 	// 93 k8s.io/api/core/v1.KeyToPath
-	{3544, 3, 0, 0, 0x1f},  // key string
-	{4829, 4, 7, 0, 0x1f},  // mode int32
-	{3474, 4, 0, 0, 0x1f},  // path string
-	{3500, 4, 13, 0, 0x10}, // user int64
+	{3476, 4, 39, 11, 0, 0x10}, // user int64
+	{3481, 4, 143, 1, 0, 0x1f}, // path string
+	{3544, 3, 155, 1, 0, 0x1f}, // key string
+	{4871, 4, 207, 8, 0, 0x1f}, // mode int32
 	// 94 k8s.io/api/core/v1.Lifecycle
-	{5544, 9, 151, 0, 0x1f},  // postStart v1.LifecycleHandler
-	{5574, 7, 151, 0, 0x1f},  // preStop v1.LifecycleHandler
-	{4685, 10, 128, 0, 0x1f}, // stopSignal v1.Signal
+	{4539, 10, 20, 123, 0, 0x1f}, // stopSignal v1.Signal
+	{5544, 7, 73, 151, 0, 0x1f},  // preStop v1.LifecycleHandler
+	{5572, 9, 145, 151, 0, 0x1f}, // postStart v1.LifecycleHandler
 	// 95 k8s.io/api/core/v1.LifecycleHandler
-	{5582, 4, 152, 0, 0x1f}, // exec v1.ExecAction
-	{5601, 7, 153, 0, 0x1f}, // httpGet v1.HTTPGetAction
-	{5626, 5, 154, 0, 0x1f}, // sleep v1.SleepAction
-	{5647, 9, 155, 0, 0x1f}, // tcpSocket v1.TCPSocketAction
+	{5582, 9, 28, 152, 0, 0x1f},  // tcpSocket v1.TCPSocketAction
+	{5611, 4, 34, 153, 0, 0x1f},  // exec v1.ExecAction
+	{5630, 7, 134, 154, 0, 0x1f}, // httpGet v1.HTTPGetAction
+	{5655, 5, 168, 155, 0, 0x1f}, // sleep v1.SleepAction
 	// 96 k8s.io/api/core/v1.LinuxContainerUser
-	{5676, 3, 13, 0, 0x1f},   // gid int64
-	{5680, 18, 156, 0, 0x1f}, // supplementalGroups []int64
-	{5699, 3, 13, 0, 0x1f},   // uid int64
+	{5676, 3, 5, 11, 0, 0x1f},    // gid int64
+	{5680, 18, 82, 156, 0, 0x1f}, // supplementalGroups []int64
+	{5699, 3, 172, 11, 0, 0x1f},  // uid int64
 	// 97 k8s.io/api/core/v1.LocalObjectReference
-	{3519, 4, 0, 0, 0x1f}, // name string
+	{3505, 4, 97, 1, 0, 0x1f}, // name string
 	// 98 k8s.io/api/core/v1.ModifyVolumeStatus
-	{171, 6, 157, 0, 0x1f}, // status v1.PersistentVolumeClaimModifyVolumeStatus
-	{5746, 31, 0, 0, 0x1f}, // targetVolumeAttributesClassName string
+	{103, 6, 6, 157, 0, 0x1f},   // status v1.PersistentVolumeClaimModifyVolumeStatus
+	{5746, 31, 215, 1, 0, 0x1f}, // targetVolumeAttributesClassName string
 	// 99 k8s.io/api/core/v1.NFSVolumeSource
-	{3474, 4, 0, 0, 0x1f},  // path string
-	{3107, 8, 19, 0, 0x1f}, // readOnly bool
-	{5778, 6, 0, 0, 0x1f},  // server string
+	{3481, 4, 143, 1, 0, 0x1f},  // path string
+	{3116, 8, 159, 20, 0, 0x1f}, // readOnly bool
+	{5778, 6, 251, 1, 0, 0x1f},  // server string
 	// 100 k8s.io/api/core/v1.NodeAffinity
-	{5785, 47, 159, 0, 0x1f}, // preferredDuringSchedulingIgnoredDuringExecution []v1.PreferredSchedulingTerm
-	{5860, 46, 160, 0, 0x1f}, // requiredDuringSchedulingIgnoredDuringExecution v1.NodeSelector
+	{5785, 47, 215, 159, 0, 0x1f}, // preferredDuringSchedulingIgnoredDuringExecution []v1.PreferredSchedulingTerm
+	{5860, 46, 222, 160, 0, 0x1f}, // requiredDuringSchedulingIgnoredDuringExecution v1.NodeSelector
 	// 101 k8s.io/api/core/v1.NodeAllocatableMappedResources
-	{3519, 4, 115, 0, 0x10}, // name v1.ResourceName
-	{5923, 8, 123, 0, 0x10}, // quantity resource.Quantity
+	{5923, 8, 6, 130, 0, 0x10},  // quantity resource.Quantity
+	{3505, 4, 97, 116, 0, 0x10}, // name v1.ResourceName
 	// 102 k8s.io/api/core/v1.NodeAllocatableOverheadResources
-	{3519, 4, 115, 0, 0x10},  // name v1.ResourceName
-	{5932, 12, 123, 0, 0x10}, // perContainer resource.Quantity
-	{5945, 6, 123, 0, 0x10},  // perPod resource.Quantity
+	{5932, 6, 61, 130, 0, 0x10},   // perPod resource.Quantity
+	{3505, 4, 97, 116, 0, 0x10},   // name v1.ResourceName
+	{5939, 12, 216, 130, 0, 0x10}, // perContainer resource.Quantity
 	// 103 k8s.io/api/core/v1.NodeAllocatableResourceClaimStatus
-	{5952, 10, 90, 0, 0x18}, // containers []string
-	{5963, 7, 162, 0, 0x10}, // mapping []v1.NodeAllocatableMappedResources
-	{6005, 8, 164, 0, 0x10}, // overhead []v1.NodeAllocatableOverheadResources
-	{6050, 17, 0, 0, 0x18},  // resourceClaimName string
-	{3801, 9, 165, 0, 0x08}, // resources map[v1.ResourceName]resource.Quantity
+	{5952, 8, 52, 162, 0, 0x10},  // overhead []v1.NodeAllocatableOverheadResources
+	{5997, 7, 112, 164, 0, 0x10}, // mapping []v1.NodeAllocatableMappedResources
+	{6039, 10, 132, 90, 0, 0x18}, // containers []string
+	{4014, 9, 178, 165, 0, 0x08}, // resources map[v1.ResourceName]resource.Quantity
+	{6088, 17, 189, 1, 0, 0x18},  // resourceClaimName string
 	// 104 k8s.io/api/core/v1.NodeSelector
-	{6106, 17, 167, 0, 0x1f}, // nodeSelectorTerms []v1.NodeSelectorTerm
+	{6106, 17, 219, 167, 0, 0x1f}, // nodeSelectorTerms []v1.NodeSelectorTerm
 	// 105 k8s.io/api/core/v1.NodeSelectorRequirement
-	{3544, 3, 0, 0, 0x1f},   // key string
-	{2817, 8, 168, 0, 0x1f}, // operator v1.NodeSelectorOperator
-	{2865, 6, 90, 0, 0x1f},  // values []string
+	{2817, 6, 24, 90, 0, 0x1f},  // values []string
+	{2824, 8, 87, 168, 0, 0x1f}, // operator v1.NodeSelectorOperator
+	{3544, 3, 155, 1, 0, 0x1f},  // key string
 	// 106 k8s.io/api/core/v1.NodeSelectorTerm
-	{6168, 16, 170, 0, 0x1f}, // matchExpressions []v1.NodeSelectorRequirement
-	{6212, 11, 170, 0, 0x1f}, // matchFields []v1.NodeSelectorRequirement
+	{6168, 16, 204, 170, 0, 0x1f}, // matchExpressions []v1.NodeSelectorRequirement
+	{6212, 11, 206, 170, 0, 0x1f}, // matchFields []v1.NodeSelectorRequirement
 	// 107 k8s.io/api/core/v1.ObjectFieldSelector
-	{103, 10, 0, 0, 0x1f}, // apiVersion string
-	{6224, 9, 0, 0, 0x1f}, // fieldPath string
+	{6224, 9, 94, 1, 0, 0x1f},  // fieldPath string
+	{186, 10, 219, 1, 0, 0x1f}, // apiVersion string
 	// 108 k8s.io/api/core/v1.ObjectReference
-	{103, 10, 0, 0, 0x1f},  // apiVersion string
-	{6224, 9, 0, 0, 0x1f},  // fieldPath string
-	{121, 4, 0, 0, 0x1f},   // kind string
-	{3519, 4, 0, 0, 0x1f},  // name string
-	{6234, 9, 0, 0, 0x1f},  // namespace string
-	{6244, 15, 0, 0, 0x1f}, // resourceVersion string
-	{5699, 3, 78, 0, 0x1f}, // uid types.UID
+	{6234, 15, 0, 1, 0, 0x1f},   // resourceVersion string
+	{6250, 9, 35, 1, 0, 0x1f},   // namespace string
+	{129, 4, 68, 1, 0, 0x1f},    // kind string
+	{6224, 9, 94, 1, 0, 0x1f},   // fieldPath string
+	{3505, 4, 97, 1, 0, 0x1f},   // name string
+	{5699, 3, 172, 78, 0, 0x1f}, // uid types.UID
+	{186, 10, 219, 1, 0, 0x1f},  // apiVersion string
 	// 109 k8s.io/api/core/v1.PersistentVolumeClaim
-	{103, 10, 0, 81, 0x1f}, // apiVersion string
-	{121, 4, 0, 81, 0x1f},  // kind string
-	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
-	{149, 4, 171, 0, 0x1f}, // spec v1.PersistentVolumeClaimSpec
-	{171, 6, 172, 0, 0x1f}, // status v1.PersistentVolumeClaimStatus
+	{103, 6, 6, 171, 0, 0x1f},   // status v1.PersistentVolumeClaimStatus
+	{129, 4, 68, 1, 81, 0x1f},   // kind string
+	{141, 8, 173, 2, 0, 0x1f},   // metadata v1.ObjectMeta
+	{164, 4, 201, 172, 0, 0x1f}, // spec v1.PersistentVolumeClaimSpec
+	{186, 10, 219, 1, 81, 0x1f}, // apiVersion string
 	// 110 k8s.io/api/core/v1.PersistentVolumeClaimCondition
-	{2011, 13, 4, 0, 0x1f}, // lastProbeTime v1.Time
-	{197, 18, 4, 0, 0x1f},  // lastTransitionTime v1.Time
-	{224, 7, 0, 0, 0x1f},   // message string
-	{232, 6, 0, 0, 0x1f},   // reason string
-	{171, 6, 5, 0, 0x1f},   // status v1.ConditionStatus
-	{258, 4, 173, 0, 0x1f}, // type v1.PersistentVolumeClaimConditionType
+	{103, 6, 6, 4, 0, 0x1f},     // status v1.ConditionStatus
+	{216, 7, 35, 1, 0, 0x1f},    // message string
+	{224, 4, 189, 173, 0, 0x1f}, // type v1.PersistentVolumeClaimConditionType
+	{2031, 13, 205, 6, 0, 0x1f}, // lastProbeTime v1.Time
+	{255, 6, 208, 1, 0, 0x1f},   // reason string
+	{262, 18, 245, 6, 0, 0x1f},  // lastTransitionTime v1.Time
 	// 111 k8s.io/api/core/v1.PersistentVolumeClaimSpec
-	{6358, 11, 175, 0, 0x1f}, // accessModes []v1.PersistentVolumeAccessMode
-	{6400, 10, 176, 0, 0x1f}, // dataSource v1.TypedLocalObjectReference
-	{6440, 13, 177, 0, 0x1f}, // dataSourceRef v1.TypedObjectReference
-	{3801, 9, 178, 0, 0x1f},  // resources v1.VolumeResourceRequirements
-	{332, 8, 8, 0, 0x1f},     // selector v1.LabelSelector
-	{6508, 16, 0, 0, 0x1f},   // storageClassName string
-	{6525, 25, 0, 0, 0x1f},   // volumeAttributesClassName string
-	{6551, 10, 179, 0, 0x1f}, // volumeMode v1.PersistentVolumeMode
-	{5210, 10, 0, 0, 0x1f},   // volumeName string
+	{6358, 11, 36, 175, 0, 0x1f},  // accessModes []v1.PersistentVolumeAccessMode
+	{289, 8, 63, 7, 0, 0x1f},      // selector v1.LabelSelector
+	{6400, 16, 141, 1, 0, 0x1f},   // storageClassName string
+	{6417, 25, 148, 1, 0, 0x1f},   // volumeAttributesClassName string
+	{6443, 13, 161, 176, 0, 0x1f}, // dataSourceRef v1.TypedObjectReference
+	{4014, 9, 178, 177, 0, 0x1f},  // resources v1.VolumeResourceRequirements
+	{6511, 10, 189, 178, 0, 0x1f}, // volumeMode v1.PersistentVolumeMode
+	{5210, 10, 189, 1, 0, 0x1f},   // volumeName string
+	{6546, 10, 200, 179, 0, 0x1f}, // dataSource v1.TypedLocalObjectReference
 	// 112 k8s.io/api/core/v1.PersistentVolumeClaimStatus
-	{6358, 11, 175, 0, 0x1f}, // accessModes []v1.PersistentVolumeAccessMode
-	{6586, 25, 181, 0, 0x1f}, // allocatedResourceStatuses map[v1.ResourceName]v1.ClaimResourceStatus
-	{4526, 18, 124, 0, 0x1f}, // allocatedResources v1.ResourceList
-	{6678, 8, 124, 0, 0x1f},  // capacity v1.ResourceList
-	{443, 10, 183, 0, 0x1f},  // conditions []v1.PersistentVolumeClaimCondition
-	{6721, 32, 0, 0, 0x1f},   // currentVolumeAttributesClassName string
-	{6754, 12, 184, 0, 0x10}, // healthStatus v1.VolumeHealthStatus
-	{6789, 18, 185, 0, 0x1f}, // modifyVolumeStatus v1.ModifyVolumeStatus
-	{6830, 5, 186, 0, 0x1f},  // phase v1.PersistentVolumeClaimPhase
+	{6586, 32, 6, 1, 0, 0x1f},     // currentVolumeAttributesClassName string
+	{6358, 11, 36, 175, 0, 0x1f},  // accessModes []v1.PersistentVolumeAccessMode
+	{6619, 12, 57, 180, 0, 0x10},  // healthStatus v1.VolumeHealthStatus
+	{6654, 8, 176, 131, 0, 0x1f},  // capacity v1.ResourceList
+	{6663, 5, 181, 181, 0, 0x1f},  // phase v1.PersistentVolumeClaimPhase
+	{4681, 18, 212, 131, 0, 0x1f}, // allocatedResources v1.ResourceList
+	{6699, 18, 212, 182, 0, 0x1f}, // modifyVolumeStatus v1.ModifyVolumeStatus
+	{563, 10, 231, 184, 0, 0x1f},  // conditions []v1.PersistentVolumeClaimCondition
+	{6774, 25, 244, 186, 0, 0x1f}, // allocatedResourceStatuses map[v1.ResourceName]v1.ClaimResourceStatus
 	// 113 k8s.io/api/core/v1.PersistentVolumeClaimTemplate
-	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
-	{149, 4, 171, 0, 0x1f}, // spec v1.PersistentVolumeClaimSpec
+	{141, 8, 173, 2, 0, 0x1f},   // metadata v1.ObjectMeta
+	{164, 4, 201, 172, 0, 0x1f}, // spec v1.PersistentVolumeClaimSpec
 	// 114 k8s.io/api/core/v1.PersistentVolumeClaimVolumeSource
-	{6866, 9, 0, 0, 0x1f},  // claimName string
-	{3107, 8, 19, 0, 0x1f}, // readOnly bool
+	{6866, 9, 10, 1, 0, 0x1f},   // claimName string
+	{3116, 8, 159, 20, 0, 0x1f}, // readOnly bool
 	// 115 k8s.io/api/core/v1.PhotonPersistentDiskVolumeSource
-	{3100, 6, 0, 0, 0x1f}, // fsType string
-	{6876, 4, 0, 0, 0x1f}, // pdID string
+	{6876, 4, 32, 1, 0, 0x1f},  // pdID string
+	{3109, 6, 107, 1, 0, 0x1f}, // fsType string
 	// 116 k8s.io/api/core/v1.Pod
-	{103, 10, 0, 81, 0x1f}, // apiVersion string
-	{121, 4, 0, 81, 0x1f},  // kind string
-	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
-	{149, 4, 187, 0, 0x1f}, // spec v1.PodSpec
-	{171, 6, 188, 0, 0x1f}, // status v1.PodStatus
+	{103, 6, 6, 187, 0, 0x1f},   // status v1.PodStatus
+	{129, 4, 68, 1, 81, 0x1f},   // kind string
+	{141, 8, 173, 2, 0, 0x1f},   // metadata v1.ObjectMeta
+	{164, 4, 201, 188, 0, 0x1f}, // spec v1.PodSpec
+	{186, 10, 219, 1, 81, 0x1f}, // apiVersion string
 	// 117 k8s.io/api/core/v1.PodAffinity
-	{5785, 47, 190, 0, 0x1f}, // preferredDuringSchedulingIgnoredDuringExecution []v1.WeightedPodAffinityTerm
-	{5860, 46, 192, 0, 0x1f}, // requiredDuringSchedulingIgnoredDuringExecution []v1.PodAffinityTerm
+	{5785, 47, 215, 190, 0, 0x1f}, // preferredDuringSchedulingIgnoredDuringExecution []v1.WeightedPodAffinityTerm
+	{5860, 46, 222, 192, 0, 0x1f}, // requiredDuringSchedulingIgnoredDuringExecution []v1.PodAffinityTerm
 	// 118 k8s.io/api/core/v1.PodAffinityTerm
-	{3505, 13, 8, 0, 0x1f},  // labelSelector v1.LabelSelector
-	{6951, 14, 90, 0, 0x1f}, // matchLabelKeys []string
-	{6966, 17, 90, 0, 0x1f}, // mismatchLabelKeys []string
-	{6984, 17, 8, 0, 0x1f},  // namespaceSelector v1.LabelSelector
-	{7002, 10, 90, 0, 0x1f}, // namespaces []string
-	{7013, 11, 0, 0, 0x1f},  // topologyKey string
+	{6951, 17, 65, 90, 0, 0x1f},  // mismatchLabelKeys []string
+	{3530, 13, 208, 7, 0, 0x1f},  // labelSelector v1.LabelSelector
+	{6969, 17, 208, 7, 0, 0x1f},  // namespaceSelector v1.LabelSelector
+	{6987, 10, 213, 90, 0, 0x1f}, // namespaces []string
+	{6998, 11, 222, 1, 0, 0x1f},  // topologyKey string
+	{7010, 14, 242, 90, 0, 0x1f}, // matchLabelKeys []string
 	// 119 k8s.io/api/core/v1.PodAntiAffinity
-	{5785, 47, 190, 0, 0x1f}, // preferredDuringSchedulingIgnoredDuringExecution []v1.WeightedPodAffinityTerm
-	{5860, 46, 192, 0, 0x1f}, // requiredDuringSchedulingIgnoredDuringExecution []v1.PodAffinityTerm
+	{5785, 47, 215, 190, 0, 0x1f}, // preferredDuringSchedulingIgnoredDuringExecution []v1.WeightedPodAffinityTerm
+	{5860, 46, 222, 192, 0, 0x1f}, // requiredDuringSchedulingIgnoredDuringExecution []v1.PodAffinityTerm
 	// 120 k8s.io/api/core/v1.PodCertificateProjection
-	{7025, 20, 0, 0, 0x1e},  // certificateChainPath string
-	{7046, 20, 0, 0, 0x1e},  // credentialBundlePath string
-	{7067, 7, 0, 0, 0x1e},   // keyPath string
-	{7075, 7, 0, 0, 0x1e},   // keyType string
-	{7083, 20, 7, 0, 0x1e},  // maxExpirationSeconds int32
-	{3533, 10, 0, 0, 0x1e},  // signerName string
-	{3500, 4, 13, 0, 0x10},  // user int64
-	{7104, 15, 87, 0, 0x1c}, // userAnnotations map[string]string
+	{3476, 4, 39, 11, 0, 0x10},   // user int64
+	{7025, 7, 46, 1, 0, 0x1e},    // keyType string
+	{7033, 20, 86, 1, 0, 0x1e},   // certificateChainPath string
+	{7054, 15, 102, 86, 0, 0x1c}, // userAnnotations map[string]string
+	{7070, 20, 157, 8, 0, 0x1e},  // maxExpirationSeconds int32
+	{3519, 10, 179, 1, 0, 0x1e},  // signerName string
+	{7091, 7, 190, 1, 0, 0x1e},   // keyPath string
+	{7099, 20, 192, 1, 0, 0x1e},  // credentialBundlePath string
 	// 121 k8s.io/api/core/v1.PodCondition
-	{2011, 13, 4, 0, 0x1f}, // lastProbeTime v1.Time
-	{197, 18, 4, 0, 0x1f},  // lastTransitionTime v1.Time
-	{224, 7, 0, 0, 0x1f},   // message string
-	{587, 18, 13, 0, 0x1f}, // observedGeneration int64
-	{232, 6, 0, 0, 0x1f},   // reason string
-	{171, 6, 5, 0, 0x1f},   // status v1.ConditionStatus
-	{258, 4, 71, 0, 0x1f},  // type v1.PodConditionType
+	{103, 6, 6, 4, 0, 0x1f},     // status v1.ConditionStatus
+	{216, 7, 35, 1, 0, 0x1f},    // message string
+	{443, 18, 57, 11, 0, 0x1f},  // observedGeneration int64
+	{224, 4, 189, 71, 0, 0x1f},  // type v1.PodConditionType
+	{2031, 13, 205, 6, 0, 0x1f}, // lastProbeTime v1.Time
+	{255, 6, 208, 1, 0, 0x1f},   // reason string
+	{262, 18, 245, 6, 0, 0x1f},  // lastTransitionTime v1.Time
 	// 122 k8s.io/api/core/v1.PodDNSConfig
-	{7120, 11, 90, 0, 0x1f}, // nameservers []string
-	{5221, 7, 194, 0, 0x1f}, // options []v1.PodDNSConfigOption
-	{7154, 8, 90, 0, 0x1f},  // searches []string
+	{7120, 11, 36, 90, 0, 0x1f},  // nameservers []string
+	{7132, 8, 185, 90, 0, 0x1f},  // searches []string
+	{5221, 7, 220, 194, 0, 0x1f}, // options []v1.PodDNSConfigOption
 	// 123 k8s.io/api/core/v1.PodDNSConfigOption
-	{3519, 4, 0, 0, 0x1f}, // name string
-	{4971, 5, 0, 0, 0x1f}, // value string
+	{3505, 4, 97, 1, 0, 0x1f},  // name string
+	{4971, 5, 204, 1, 0, 0x1f}, // value string
 	// 124 k8s.io/api/core/v1.PodExtendedResourceClaimStatus
-	{7163, 15, 196, 0, 0x1e}, // requestMappings []v1.ContainerExtendedResourceRequest
-	{6050, 17, 0, 0, 0x1e},   // resourceClaimName string
+	{7163, 15, 45, 196, 0, 0x1e}, // requestMappings []v1.ContainerExtendedResourceRequest
+	{6088, 17, 189, 1, 0, 0x1e},  // resourceClaimName string
 	// 125 k8s.io/api/core/v1.PodIP
-	{5407, 2, 0, 0, 0x1f}, // ip string
+	{5407, 2, 201, 1, 0, 0x1f}, // ip string
 	// 126 k8s.io/api/core/v1.PodOS
-	{3519, 4, 197, 0, 0x1f}, // name v1.OSName
+	{3505, 4, 97, 197, 0, 0x1f}, // name v1.OSName
 	// 127 k8s.io/api/core/v1.PodReadinessGate
-	{7225, 13, 71, 0, 0x1f}, // conditionType v1.PodConditionType
+	{7225, 13, 240, 71, 0, 0x1f}, // conditionType v1.PodConditionType
 	// 128 k8s.io/api/core/v1.PodResourceClaim
-	{3519, 4, 0, 0, 0x1f},  // name string
-	{6050, 17, 0, 0, 0x1f}, // resourceClaimName string
-	{7239, 25, 0, 0, 0x1f}, // resourceClaimTemplateName string
+	{7239, 25, 95, 1, 0, 0x1f},  // resourceClaimTemplateName string
+	{3505, 4, 97, 1, 0, 0x1f},   // name string
+	{6088, 17, 189, 1, 0, 0x1f}, // resourceClaimName string
 	// 129 k8s.io/api/core/v1.PodResourceClaimStatus
-	{3519, 4, 0, 0, 0x1f},  // name string
-	{6050, 17, 0, 0, 0x1f}, // resourceClaimName string
+	{3505, 4, 97, 1, 0, 0x1f},   // name string
+	{6088, 17, 189, 1, 0, 0x1f}, // resourceClaimName string
 	// 130 k8s.io/api/core/v1.PodSchedulingGate
-	{3519, 4, 0, 0, 0x1f}, // name string
+	{3505, 4, 97, 1, 0, 0x1f}, // name string
 	// 131 k8s.io/api/core/v1.PodSchedulingGroup
-	{7265, 12, 0, 0, 0x18}, // podGroupName string
+	{7265, 12, 225, 1, 0, 0x18}, // podGroupName string
 	// 132 k8s.io/api/core/v1.PodSecurityContext
-	{7278, 15, 198, 0, 0x1f}, // appArmorProfile v1.AppArmorProfile
-	{7313, 7, 13, 0, 0x1f},   // fsGroup int64
-	{7321, 19, 199, 0, 0x1f}, // fsGroupChangePolicy v1.PodFSGroupChangePolicy
-	{7367, 10, 13, 0, 0x1f},  // runAsGroup int64
-	{7378, 12, 19, 0, 0x1f},  // runAsNonRoot bool
-	{7391, 9, 13, 0, 0x1f},   // runAsUser int64
-	{7401, 19, 200, 0, 0x1f}, // seLinuxChangePolicy v1.PodSELinuxChangePolicy
-	{7447, 14, 201, 0, 0x1f}, // seLinuxOptions v1.SELinuxOptions
-	{7480, 14, 202, 0, 0x1f}, // seccompProfile v1.SeccompProfile
-	{5680, 18, 156, 0, 0x1f}, // supplementalGroups []int64
-	{7513, 24, 203, 0, 0x1f}, // supplementalGroupsPolicy v1.SupplementalGroupsPolicy
-	{7566, 7, 205, 0, 0x1f},  // sysctls []v1.Sysctl
-	{7584, 14, 206, 0, 0x1f}, // windowsOptions v1.WindowsSecurityContextOptions
+	{7278, 14, 2, 198, 0, 0x1f},   // windowsOptions v1.WindowsSecurityContextOptions
+	{7326, 7, 8, 200, 0, 0x1f},    // sysctls []v1.Sysctl
+	{7344, 15, 9, 201, 0, 0x1f},   // appArmorProfile v1.AppArmorProfile
+	{7379, 14, 25, 202, 0, 0x1f},  // seccompProfile v1.SeccompProfile
+	{5680, 18, 82, 156, 0, 0x1f},  // supplementalGroups []int64
+	{7412, 14, 137, 203, 0, 0x1f}, // seLinuxOptions v1.SELinuxOptions
+	{7445, 24, 146, 204, 0, 0x1f}, // supplementalGroupsPolicy v1.SupplementalGroupsPolicy
+	{7498, 19, 182, 205, 0, 0x1f}, // fsGroupChangePolicy v1.PodFSGroupChangePolicy
+	{7544, 19, 191, 206, 0, 0x1f}, // seLinuxChangePolicy v1.PodSELinuxChangePolicy
+	{7590, 9, 202, 11, 0, 0x1f},   // runAsUser int64
+	{7600, 7, 210, 11, 0, 0x1f},   // fsGroup int64
+	{7608, 12, 242, 20, 0, 0x1f},  // runAsNonRoot bool
+	{7621, 10, 254, 11, 0, 0x1f},  // runAsGroup int64
 	// 133 k8s.io/api/core/v1.PodSpec
-	{2282, 21, 13, 0, 0x1f},  // activeDeadlineSeconds int64
-	{7632, 8, 207, 0, 0x1f},  // affinity v1.Affinity
-	{7653, 28, 19, 0, 0x1f},  // automountServiceAccountToken bool
-	{5952, 10, 209, 0, 0x1f}, // containers []v1.Container
-	{7695, 9, 210, 0, 0x1f},  // dnsConfig v1.PodDNSConfig
-	{7721, 9, 211, 0, 0x1f},  // dnsPolicy v1.DNSPolicy
-	{7744, 18, 19, 0, 0x1f},  // enableServiceLinks bool
-	{7763, 19, 213, 0, 0x1f}, // ephemeralContainers []v1.EphemeralContainer
-	{7805, 18, 215, 0, 0x10}, // evictionResponders []v1.EvictionResponder
-	{7845, 11, 217, 0, 0x1f}, // hostAliases []v1.HostAlias
-	{7870, 7, 19, 0, 0x1f},   // hostIPC bool
-	{7878, 11, 19, 0, 0x1f},  // hostNetwork bool
-	{7890, 7, 19, 0, 0x1f},   // hostPID bool
-	{7898, 9, 19, 0, 0x1f},   // hostUsers bool
-	{7908, 8, 0, 0, 0x1f},    // hostname string
-	{7917, 16, 0, 0, 0x1e},   // hostnameOverride string
-	{7934, 16, 218, 0, 0x1f}, // imagePullSecrets []v1.LocalObjectReference
-	{7951, 14, 209, 0, 0x1f}, // initContainers []v1.Container
-	{7966, 8, 0, 0, 0x1f},    // nodeName string
-	{7975, 12, 87, 0, 0x1f},  // nodeSelector map[string]string
-	{7988, 2, 219, 0, 0x1f},  // os v1.PodOS
-	{6005, 8, 124, 0, 0x1f},  // overhead v1.ResourceList
-	{8000, 16, 220, 0, 0x1f}, // preemptionPolicy v1.PreemptionPolicy
-	{5180, 8, 7, 0, 0x1f},    // priority int32
-	{8037, 17, 0, 0, 0x1f},   // priorityClassName string
-	{8055, 14, 222, 0, 0x1f}, // readinessGates []v1.PodReadinessGate
-	{2100, 14, 224, 0, 0x1f}, // resourceClaims []v1.PodResourceClaim
-	{3801, 9, 104, 0, 0x1f},  // resources v1.ResourceRequirements
-	{3835, 13, 225, 0, 0x1f}, // restartPolicy v1.RestartPolicy
-	{8127, 16, 0, 0, 0x1f},   // runtimeClassName string
-	{8144, 13, 0, 0, 0x1f},   // schedulerName string
-	{8158, 15, 227, 0, 0x1f}, // schedulingGates []v1.PodSchedulingGate
-	{8195, 15, 228, 0, 0x18}, // schedulingGroup v1.PodSchedulingGroup
-	{3918, 15, 229, 0, 0x1f}, // securityContext v1.PodSecurityContext
-	{8255, 14, 0, 0, 0x1f},   // serviceAccount string
-	{8270, 18, 0, 0, 0x1f},   // serviceAccountName string
-	{8289, 17, 19, 0, 0x1f},  // setHostnameAsFQDN bool
-	{8307, 21, 19, 0, 0x1f},  // shareProcessNamespace bool
-	{8329, 9, 0, 0, 0x1f},    // subdomain string
-	{8339, 29, 13, 0, 0x1f},  // terminationGracePeriodSeconds int64
-	{8369, 11, 231, 0, 0x1f}, // tolerations []v1.Toleration
-	{8395, 25, 233, 0, 0x1f}, // topologySpreadConstraints []v1.TopologySpreadConstraint
-	{8449, 7, 235, 0, 0x1f},  // volumes []v1.Volume
-	{8467, 11, 236, 0, 0x04}, // workloadRef v1.WorkloadReference
+	{7632, 16, 6, 207, 0, 0x1f},   // imagePullSecrets []v1.LocalObjectReference
+	{7649, 9, 10, 208, 0, 0x1f},   // dnsConfig v1.PodDNSConfig
+	{7675, 28, 13, 20, 0, 0x1f},   // automountServiceAccountToken bool
+	{3661, 13, 25, 209, 0, 0x1f},  // restartPolicy v1.RestartPolicy
+	{7721, 18, 26, 20, 0, 0x1f},   // enableServiceLinks bool
+	{7740, 7, 26, 20, 0, 0x1f},    // hostIPC bool
+	{5952, 8, 52, 131, 0, 0x1f},   // overhead v1.ResourceList
+	{7748, 14, 96, 211, 0, 0x1f},  // initContainers []v1.Container
+	{7776, 18, 107, 213, 0, 0x10}, // evictionResponders []v1.EvictionResponder
+	{7816, 8, 109, 1, 0, 0x1f},    // nodeName string
+	{7825, 15, 112, 214, 0, 0x18}, // schedulingGroup v1.PodSchedulingGroup
+	{7863, 16, 119, 1, 0, 0x1e},   // hostnameOverride string
+	{7880, 13, 122, 1, 0, 0x1f},   // schedulerName string
+	{7894, 17, 128, 1, 0, 0x1f},   // priorityClassName string
+	{6039, 10, 132, 211, 0, 0x1f}, // containers []v1.Container
+	{7912, 21, 134, 20, 0, 0x1f},  // shareProcessNamespace bool
+	{2543, 21, 137, 11, 0, 0x1f},  // activeDeadlineSeconds int64
+	{7934, 2, 146, 215, 0, 0x1f},  // os v1.PodOS
+	{7946, 7, 147, 20, 0, 0x1f},   // hostPID bool
+	{7954, 9, 149, 20, 0, 0x1f},   // hostUsers bool
+	{7964, 9, 153, 216, 0, 0x1f},  // dnsPolicy v1.DNSPolicy
+	{7987, 11, 161, 20, 0, 0x1f},  // hostNetwork bool
+	{7999, 9, 163, 1, 0, 0x1f},    // subdomain string
+	{8009, 8, 167, 1, 0, 0x1f},    // hostname string
+	{8018, 25, 169, 218, 0, 0x1f}, // topologySpreadConstraints []v1.TopologySpreadConstraint
+	{2159, 14, 176, 220, 0, 0x1f}, // resourceClaims []v1.PodResourceClaim
+	{8092, 11, 177, 221, 0, 0x04}, // workloadRef v1.WorkloadReference
+	{4014, 9, 178, 110, 0, 0x1f},  // resources v1.ResourceRequirements
+	{8125, 14, 184, 223, 0, 0x1f}, // readinessGates []v1.PodReadinessGate
+	{8160, 19, 190, 225, 0, 0x1f}, // ephemeralContainers []v1.EphemeralContainer
+	{8202, 7, 201, 227, 0, 0x1f},  // volumes []v1.Volume
+	{4053, 15, 206, 228, 0, 0x1f}, // securityContext v1.PodSecurityContext
+	{8242, 8, 213, 229, 0, 0x1f},  // affinity v1.Affinity
+	{8263, 16, 218, 230, 0, 0x1f}, // preemptionPolicy v1.PreemptionPolicy
+	{8300, 29, 220, 11, 0, 0x1f},  // terminationGracePeriodSeconds int64
+	{8330, 15, 221, 232, 0, 0x1f}, // schedulingGates []v1.PodSchedulingGate
+	{8367, 12, 223, 86, 0, 0x1f},  // nodeSelector map[string]string
+	{8380, 17, 236, 20, 0, 0x1f},  // setHostnameAsFQDN bool
+	{8398, 16, 238, 1, 0, 0x1f},   // runtimeClassName string
+	{8415, 11, 243, 234, 0, 0x1f}, // hostAliases []v1.HostAlias
+	{5180, 8, 249, 8, 0, 0x1f},    // priority int32
+	{8440, 14, 251, 1, 0, 0x1f},   // serviceAccount string
+	{8455, 18, 251, 1, 0, 0x1f},   // serviceAccountName string
+	{8474, 11, 251, 236, 0, 0x1f}, // tolerations []v1.Toleration
 	// 134 k8s.io/api/core/v1.PodStatus
-	{4526, 18, 124, 0, 0x1c}, // allocatedResources v1.ResourceList
-	{443, 10, 238, 0, 0x1f},  // conditions []v1.PodCondition
-	{8516, 17, 240, 0, 0x1f}, // containerStatuses []v1.ContainerStatus
-	{8553, 26, 240, 0, 0x1f}, // ephemeralContainerStatuses []v1.ContainerStatus
-	{8580, 27, 241, 0, 0x1e}, // extendedResourceClaimStatus v1.PodExtendedResourceClaimStatus
-	{4170, 6, 0, 0, 0x1f},    // hostIP string
-	{8642, 7, 243, 0, 0x1f},  // hostIPs []v1.HostIP
-	{8660, 21, 240, 0, 0x1f}, // initContainerStatuses []v1.ContainerStatus
-	{224, 7, 0, 0, 0x1f},     // message string
-	{8682, 36, 245, 0, 0x18}, // nodeAllocatableResourceClaimStatuses []v1.NodeAllocatableResourceClaimStatus
-	{8757, 17, 0, 0, 0x1f},   // nominatedNodeName string
-	{587, 18, 13, 0, 0x1f},   // observedGeneration int64
-	{6830, 5, 246, 0, 0x1f},  // phase v1.PodPhase
-	{8787, 5, 0, 0, 0x1f},    // podIP string
-	{8793, 6, 248, 0, 0x1f},  // podIPs []v1.PodIP
-	{8809, 8, 249, 0, 0x1f},  // qosClass v1.PodQOSClass
-	{232, 6, 0, 0, 0x1f},     // reason string
-	{8833, 6, 250, 0, 0x1f},  // resize v1.PodResizeStatus
-	{8859, 21, 252, 0, 0x1f}, // resourceClaimStatuses []v1.PodResourceClaimStatus
-	{3801, 9, 104, 0, 0x1c},  // resources v1.ResourceRequirements
-	{2690, 9, 4, 0, 0x1f},    // startTime v1.Time
-	{8907, 12, 254, 0, 0x10}, // volumeHealth []v1.PodVolumeHealth
+	{8500, 26, 21, 238, 0, 0x1f},  // ephemeralContainerStatuses []v1.ContainerStatus
+	{216, 7, 35, 1, 0, 0x1f},      // message string
+	{443, 18, 57, 11, 0, 0x1f},    // observedGeneration int64
+	{8546, 12, 67, 240, 0, 0x10},  // volumeHealth []v1.PodVolumeHealth
+	{8578, 17, 79, 238, 0, 0x1f},  // containerStatuses []v1.ContainerStatus
+	{8596, 6, 94, 241, 0, 0x1f},   // resize v1.PodResizeStatus
+	{8622, 5, 96, 1, 0, 0x1f},     // podIP string
+	{8628, 17, 107, 1, 0, 0x1f},   // nominatedNodeName string
+	{8646, 8, 112, 242, 0, 0x1f},  // qosClass v1.PodQOSClass
+	{2634, 9, 113, 6, 0, 0x1f},    // startTime v1.Time
+	{8670, 27, 117, 243, 0, 0x1e}, // extendedResourceClaimStatus v1.PodExtendedResourceClaimStatus
+	{4200, 6, 150, 1, 0, 0x1f},    // hostIP string
+	{8732, 36, 152, 245, 0, 0x18}, // nodeAllocatableResourceClaimStatuses []v1.NodeAllocatableResourceClaimStatus
+	{8807, 21, 169, 247, 0, 0x1f}, // resourceClaimStatuses []v1.PodResourceClaimStatus
+	{4014, 9, 178, 110, 0, 0x1c},  // resources v1.ResourceRequirements
+	{6663, 5, 181, 248, 0, 0x1f},  // phase v1.PodPhase
+	{255, 6, 208, 1, 0, 0x1f},     // reason string
+	{4681, 18, 212, 131, 0, 0x1c}, // allocatedResources v1.ResourceList
+	{8867, 6, 218, 250, 0, 0x1f},  // podIPs []v1.PodIP
+	{563, 10, 231, 252, 0, 0x1f},  // conditions []v1.PodCondition
+	{8899, 21, 234, 238, 0, 0x1f}, // initContainerStatuses []v1.ContainerStatus
+	{8921, 7, 235, 254, 0, 0x1f},  // hostIPs []v1.HostIP
 	// 135 k8s.io/api/core/v1.PodTemplate
-	{103, 10, 0, 81, 0x1f}, // apiVersion string
-	{121, 4, 0, 81, 0x1f},  // kind string
-	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
-	{358, 8, 9, 0, 0x1f},   // template v1.PodTemplateSpec
+	{129, 4, 68, 1, 81, 0x1f},   // kind string
+	{358, 8, 163, 9, 0, 0x1f},   // template v1.PodTemplateSpec
+	{141, 8, 173, 2, 0, 0x1f},   // metadata v1.ObjectMeta
+	{186, 10, 219, 1, 81, 0x1f}, // apiVersion string
 	// 136 k8s.io/api/core/v1.PodTemplateSpec
-	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
-	{149, 4, 187, 0, 0x1f}, // spec v1.PodSpec
+	{141, 8, 173, 2, 0, 0x1f},   // metadata v1.ObjectMeta
+	{164, 4, 201, 188, 0, 0x1f}, // spec v1.PodSpec
 	// 137 k8s.io/api/core/v1.PodVolumeHealth
-	{8939, 16, 256, 0, 0x10}, // healthConditions []v1.VolumeHealthCondition
-	{197, 18, 4, 0, 0x10},    // lastTransitionTime v1.Time
-	{3519, 4, 0, 0, 0x10},    // name string
+	{3505, 4, 97, 1, 0, 0x10},     // name string
+	{8939, 16, 215, 256, 0, 0x10}, // healthConditions []v1.VolumeHealthCondition
+	{262, 18, 245, 6, 0, 0x10},    // lastTransitionTime v1.Time
 	// 138 k8s.io/api/core/v1.PortworxVolumeSource
-	{3100, 6, 0, 0, 0x1f},  // fsType string
-	{3107, 8, 19, 0, 0x1f}, // readOnly bool
-	{3116, 8, 0, 0, 0x1f},  // volumeID string
+	{3100, 8, 103, 1, 0, 0x1f},  // volumeID string
+	{3109, 6, 107, 1, 0, 0x1f},  // fsType string
+	{3116, 8, 159, 20, 0, 0x1f}, // readOnly bool
 	// 139 k8s.io/api/core/v1.PreferredSchedulingTerm
-	{8981, 10, 166, 0, 0x1f}, // preference v1.NodeSelectorTerm
-	{8992, 6, 7, 0, 0x1f},    // weight int32
+	{8981, 6, 39, 8, 0, 0x1f},     // weight int32
+	{8988, 10, 217, 166, 0, 0x1f}, // preference v1.NodeSelectorTerm
 	// 140 k8s.io/api/core/v1.Probe
-	{5582, 4, 152, 68, 0x1f}, // exec v1.ExecAction
-	{8999, 16, 7, 0, 0x1f},   // failureThreshold int32
-	{9016, 4, 257, 68, 0x1f}, // grpc v1.GRPCAction
-	{5601, 7, 153, 68, 0x1f}, // httpGet v1.HTTPGetAction
-	{9035, 19, 7, 0, 0x1f},   // initialDelaySeconds int32
-	{9055, 13, 7, 0, 0x1f},   // periodSeconds int32
-	{9069, 16, 7, 0, 0x1f},   // successThreshold int32
-	{5647, 9, 155, 68, 0x1f}, // tcpSocket v1.TCPSocketAction
-	{8339, 29, 13, 0, 0x1f},  // terminationGracePeriodSeconds int64
-	{9086, 14, 7, 0, 0x1f},   // timeoutSeconds int32
+	{8999, 14, 6, 8, 0, 0x1f},     // timeoutSeconds int32
+	{9014, 19, 25, 8, 0, 0x1f},    // initialDelaySeconds int32
+	{5582, 9, 28, 152, 68, 0x1f},  // tcpSocket v1.TCPSocketAction
+	{5611, 4, 34, 153, 68, 0x1f},  // exec v1.ExecAction
+	{9034, 16, 44, 8, 0, 0x1f},    // failureThreshold int32
+	{9051, 16, 53, 8, 0, 0x1f},    // successThreshold int32
+	{5630, 7, 134, 154, 68, 0x1f}, // httpGet v1.HTTPGetAction
+	{9068, 4, 193, 257, 68, 0x1f}, // grpc v1.GRPCAction
+	{9087, 13, 220, 8, 0, 0x1f},   // periodSeconds int32
+	{8300, 29, 220, 11, 0, 0x1f},  // terminationGracePeriodSeconds int64
 	// 141 k8s.io/api/core/v1.ProjectedVolumeSource
-	{3567, 11, 7, 0, 0x1f},  // defaultMode int32
-	{3579, 11, 13, 0, 0x10}, // defaultUser int64
-	{9101, 7, 259, 0, 0x1f}, // sources []v1.VolumeProjection
+	{3567, 11, 0, 11, 0, 0x10},  // defaultUser int64
+	{9101, 7, 72, 259, 0, 0x1f}, // sources []v1.VolumeProjection
+	{3579, 11, 210, 8, 0, 0x1f}, // defaultMode int32
 	// 142 k8s.io/api/core/v1.QuobyteVolumeSource
-	{9129, 5, 0, 0, 0x1f},  // group string
-	{3107, 8, 19, 0, 0x1f}, // readOnly bool
-	{9135, 8, 0, 0, 0x1f},  // registry string
-	{9144, 6, 0, 0, 0x1f},  // tenant string
-	{3500, 4, 0, 0, 0x1f},  // user string
-	{9151, 6, 0, 0, 0x1f},  // volume string
+	{9129, 6, 0, 1, 0, 0x1f},    // tenant string
+	{3476, 4, 39, 1, 0, 0x1f},   // user string
+	{9136, 5, 104, 1, 0, 0x1f},  // group string
+	{9142, 8, 109, 1, 0, 0x1f},  // registry string
+	{9151, 6, 113, 1, 0, 0x1f},  // volume string
+	{3116, 8, 159, 20, 0, 0x1f}, // readOnly bool
 	// 143 k8s.io/api/core/v1.RBDVolumeSource
-	{3100, 6, 0, 0, 0x1f},  // fsType string
-	{3643, 5, 0, 0, 0x1f},  // image string
-	{9158, 7, 0, 0, 0x1f},  // keyring string
-	{3465, 8, 90, 0, 0x1f}, // monitors []string
-	{9166, 4, 0, 0, 0x1f},  // pool string
-	{3107, 8, 19, 0, 0x1f}, // readOnly bool
-	{3490, 9, 86, 0, 0x1f}, // secretRef v1.LocalObjectReference
-	{3500, 4, 0, 0, 0x1f},  // user string
+	{3476, 4, 39, 1, 0, 0x1f},   // user string
+	{9158, 4, 96, 1, 0, 0x1f},   // pool string
+	{3804, 5, 97, 1, 0, 0x1f},   // image string
+	{3109, 6, 107, 1, 0, 0x1f},  // fsType string
+	{3116, 8, 159, 20, 0, 0x1f}, // readOnly bool
+	{9163, 7, 162, 1, 0, 0x1f},  // keyring string
+	{3486, 9, 171, 87, 0, 0x1f}, // secretRef v1.LocalObjectReference
+	{3496, 8, 179, 90, 0, 0x1f}, // monitors []string
 	// 144 k8s.io/api/core/v1.ReplicationController
-	{103, 10, 0, 81, 0x1f}, // apiVersion string
-	{121, 4, 0, 81, 0x1f},  // kind string
-	{126, 8, 1, 0, 0x1f},   // metadata v1.ObjectMeta
-	{149, 4, 260, 0, 0x1f}, // spec v1.ReplicationControllerSpec
-	{171, 6, 261, 0, 0x1f}, // status v1.ReplicationControllerStatus
+	{103, 6, 6, 260, 0, 0x1f},   // status v1.ReplicationControllerStatus
+	{129, 4, 68, 1, 81, 0x1f},   // kind string
+	{141, 8, 173, 2, 0, 0x1f},   // metadata v1.ObjectMeta
+	{164, 4, 201, 261, 0, 0x1f}, // spec v1.ReplicationControllerSpec
+	{186, 10, 219, 1, 81, 0x1f}, // apiVersion string
 	// 145 k8s.io/api/core/v1.ReplicationControllerCondition
-	{197, 18, 4, 0, 0x1f},  // lastTransitionTime v1.Time
-	{224, 7, 0, 0, 0x1f},   // message string
-	{232, 6, 0, 0, 0x1f},   // reason string
-	{171, 6, 5, 0, 0x1f},   // status v1.ConditionStatus
-	{258, 4, 262, 0, 0x1f}, // type v1.ReplicationControllerConditionType
+	{103, 6, 6, 4, 0, 0x1f},     // status v1.ConditionStatus
+	{216, 7, 35, 1, 0, 0x1f},    // message string
+	{224, 4, 189, 262, 0, 0x1f}, // type v1.ReplicationControllerConditionType
+	{255, 6, 208, 1, 0, 0x1f},   // reason string
+	{262, 18, 245, 6, 0, 0x1f},  // lastTransitionTime v1.Time
 	// 146 k8s.io/api/core/v1.ReplicationControllerSpec
-	{289, 15, 7, 0, 0x1f}, // minReadySeconds int32
-	{822, 8, 7, 0, 0x1f},  // replicas int32
-	{332, 8, 87, 0, 0x1f}, // selector map[string]string
-	{358, 8, 9, 0, 0x1f},  // template v1.PodTemplateSpec
+	{289, 8, 63, 86, 0, 0x1f},  // selector map[string]string
+	{817, 8, 104, 8, 0, 0x1f},  // replicas int32
+	{342, 15, 159, 8, 0, 0x1f}, // minReadySeconds int32
+	{358, 8, 163, 9, 0, 0x1f},  // template v1.PodTemplateSpec
 	// 147 k8s.io/api/core/v1.ReplicationControllerStatus
-	{862, 17, 7, 0, 0x1f},   // availableReplicas int32
-	{443, 10, 264, 0, 0x1f}, // conditions []v1.ReplicationControllerCondition
-	{1114, 20, 7, 0, 0x1f},  // fullyLabeledReplicas int32
-	{587, 18, 13, 0, 0x1f},  // observedGeneration int64
-	{903, 13, 7, 0, 0x1f},   // readyReplicas int32
-	{822, 8, 7, 0, 0x1f},    // replicas int32
+	{443, 18, 57, 11, 0, 0x1f},   // observedGeneration int64
+	{878, 17, 65, 8, 0, 0x1f},    // availableReplicas int32
+	{817, 8, 104, 8, 0, 0x1f},    // replicas int32
+	{1091, 20, 107, 8, 0, 0x1f},  // fullyLabeledReplicas int32
+	{563, 10, 231, 264, 0, 0x1f}, // conditions []v1.ReplicationControllerCondition
+	{959, 13, 255, 8, 0, 0x1f},   // readyReplicas int32
 	// 148 k8s.io/api/core/v1.ResourceClaim
-	{3519, 4, 0, 0, 0x1f}, // name string
-	{9303, 7, 0, 0, 0x1f}, // request string
+	{3505, 4, 97, 1, 0, 0x1f},  // name string
+	{9303, 7, 202, 1, 0, 0x1f}, // request string
 	// 149 k8s.io/api/core/v1.ResourceFieldSelector
-	{2803, 13, 0, 0, 0x1f},  // containerName string
-	{9311, 7, 123, 0, 0x1f}, // divisor resource.Quantity
-	{9319, 8, 0, 0, 0x1f},   // resource string
+	{2803, 13, 5, 1, 0, 0x1f},    // containerName string
+	{9311, 8, 90, 1, 0, 0x1f},    // resource string
+	{9320, 7, 150, 130, 0, 0x1f}, // divisor resource.Quantity
 	// 150 k8s.io/api/core/v1.ResourceHealth
-	{9328, 6, 265, 0, 0x1f},  // health v1.ResourceHealthStatus
-	{224, 7, 0, 0, 0x18},     // message string
-	{9359, 10, 266, 0, 0x1f}, // resourceID v1.ResourceID
+	{216, 7, 35, 1, 0, 0x18},      // message string
+	{9328, 6, 67, 265, 0, 0x1f},   // health v1.ResourceHealthStatus
+	{9359, 10, 101, 266, 0, 0x1f}, // resourceID v1.ResourceID
 	// 151 k8s.io/api/core/v1.ResourceRequirements
-	{9384, 6, 268, 0, 0x1f}, // claims []v1.ResourceClaim
-	{9408, 6, 124, 0, 0x1f}, // limits v1.ResourceList
-	{9415, 8, 124, 0, 0x1f}, // requests v1.ResourceList
+	{9384, 6, 80, 131, 0, 0x1f},  // limits v1.ResourceList
+	{9391, 8, 138, 131, 0, 0x1f}, // requests v1.ResourceList
+	{9400, 6, 192, 268, 0, 0x1f}, // claims []v1.ResourceClaim
 	// 152 k8s.io/api/core/v1.ResourceStatus
-	{3519, 4, 115, 0, 0x1f}, // name v1.ResourceName
-	{3801, 9, 270, 0, 0x1f}, // resources []v1.ResourceHealth
+	{3505, 4, 97, 116, 0, 0x1f},  // name v1.ResourceName
+	{4014, 9, 178, 270, 0, 0x1f}, // resources []v1.ResourceHealth
 	// 153 k8s.io/api/core/v1.SELinuxOptions
-	{9442, 5, 0, 0, 0x1f}, // level string
-	{9448, 4, 0, 0, 0x1f}, // role string
-	{258, 4, 0, 0, 0x1f},  // type string
-	{3500, 4, 0, 0, 0x1f}, // user string
+	{9442, 5, 29, 1, 0, 0x1f},  // level string
+	{3476, 4, 39, 1, 0, 0x1f},  // user string
+	{9448, 4, 162, 1, 0, 0x1f}, // role string
+	{224, 4, 189, 1, 0, 0x1f},  // type string
 	// 154 k8s.io/api/core/v1.ScaleIOVolumeSource
-	{3100, 6, 0, 0, 0x1f},   // fsType string
-	{9453, 7, 0, 0, 0x1f},   // gateway string
-	{9461, 16, 0, 0, 0x1f},  // protectionDomain string
-	{3107, 8, 19, 0, 0x1f},  // readOnly bool
-	{3490, 9, 86, 0, 0x1f},  // secretRef v1.LocalObjectReference
-	{9478, 10, 19, 0, 0x1f}, // sslEnabled bool
-	{9489, 11, 0, 0, 0x1f},  // storageMode string
-	{9501, 11, 0, 0, 0x1f},  // storagePool string
-	{9513, 6, 0, 0, 0x1f},   // system string
-	{5210, 10, 0, 0, 0x1f},  // volumeName string
+	{9453, 11, 2, 1, 0, 0x1f},    // storageMode string
+	{9465, 6, 44, 1, 0, 0x1f},    // system string
+	{9472, 11, 86, 1, 0, 0x1f},   // storagePool string
+	{3109, 6, 107, 1, 0, 0x1f},   // fsType string
+	{9484, 10, 139, 20, 0, 0x1f}, // sslEnabled bool
+	{3116, 8, 159, 20, 0, 0x1f},  // readOnly bool
+	{9495, 16, 160, 1, 0, 0x1f},  // protectionDomain string
+	{3486, 9, 171, 87, 0, 0x1f},  // secretRef v1.LocalObjectReference
+	{5210, 10, 189, 1, 0, 0x1f},  // volumeName string
+	{9512, 7, 230, 1, 0, 0x1f},   // gateway string
 	// 155 k8s.io/api/core/v1.SeccompProfile
-	{3216, 16, 0, 0, 0x1f}, // localhostProfile string
-	{258, 4, 271, 0, 0x1f}, // type v1.SeccompProfileType
+	{224, 4, 189, 271, 0, 0x1f}, // type v1.SeccompProfileType
+	{3239, 16, 245, 1, 0, 0x1f}, // localhostProfile string
 	// 156 k8s.io/api/core/v1.SecretEnvSource
-	{3519, 4, 0, 26, 0x1f}, // name string
-	{3524, 8, 19, 0, 0x1f}, // optional bool
+	{3505, 4, 97, 1, 26, 0x1f},  // name string
+	{3510, 8, 134, 20, 0, 0x1f}, // optional bool
 	// 157 k8s.io/api/core/v1.SecretKeySelector
-	{3544, 3, 0, 0, 0x1f},  // key string
-	{3519, 4, 0, 26, 0x1f}, // name string
-	{3524, 8, 19, 0, 0x1f}, // optional bool
+	{3505, 4, 97, 1, 26, 0x1f},  // name string
+	{3510, 8, 134, 20, 0, 0x1f}, // optional bool
+	{3544, 3, 155, 1, 0, 0x1f},  // key string
 	// 158 k8s.io/api/core/v1.SecretProjection
-	{3548, 5, 92, 0, 0x1f}, // items []v1.KeyToPath
-	{3519, 4, 0, 26, 0x1f}, // name string
-	{3524, 8, 19, 0, 0x1f}, // optional bool
+	{3505, 4, 97, 1, 26, 0x1f},  // name string
+	{3510, 8, 134, 20, 0, 0x1f}, // optional bool
+	{3548, 5, 231, 92, 0, 0x1f}, // items []v1.KeyToPath
 	// 159 k8s.io/api/core/v1.SecretVolumeSource
-	{3567, 11, 7, 0, 0x1f},  // defaultMode int32
-	{3579, 11, 13, 0, 0x10}, // defaultUser int64
-	{3548, 5, 92, 0, 0x1f},  // items []v1.KeyToPath
-	{3524, 8, 19, 0, 0x1f},  // optional bool
-	{3334, 10, 0, 0, 0x1f},  // secretName string
+	{3567, 11, 0, 11, 0, 0x10},  // defaultUser int64
+	{3334, 10, 34, 1, 0, 0x1f},  // secretName string
+	{3510, 8, 134, 20, 0, 0x1f}, // optional bool
+	{3579, 11, 210, 8, 0, 0x1f}, // defaultMode int32
+	{3548, 5, 231, 92, 0, 0x1f}, // items []v1.KeyToPath
 	// 160 k8s.io/api/core/v1.SecurityContext
-	{9542, 24, 19, 0, 0x1f},  // allowPrivilegeEscalation bool
-	{7278, 15, 198, 0, 0x1f}, // appArmorProfile v1.AppArmorProfile
-	{9567, 12, 272, 0, 0x1f}, // capabilities v1.Capabilities
-	{9596, 10, 19, 0, 0x1f},  // privileged bool
-	{9607, 9, 273, 0, 0x1f},  // procMount v1.ProcMountType
-	{9634, 22, 19, 0, 0x1f},  // readOnlyRootFilesystem bool
-	{7367, 10, 13, 0, 0x1f},  // runAsGroup int64
-	{7378, 12, 19, 0, 0x1f},  // runAsNonRoot bool
-	{7391, 9, 13, 0, 0x1f},   // runAsUser int64
-	{7447, 14, 201, 0, 0x1f}, // seLinuxOptions v1.SELinuxOptions
-	{7480, 14, 202, 0, 0x1f}, // seccompProfile v1.SeccompProfile
-	{7584, 14, 206, 0, 0x1f}, // windowsOptions v1.WindowsSecurityContextOptions
+	{7278, 14, 2, 198, 0, 0x1f},   // windowsOptions v1.WindowsSecurityContextOptions
+	{7344, 15, 9, 201, 0, 0x1f},   // appArmorProfile v1.AppArmorProfile
+	{9542, 10, 18, 20, 0, 0x1f},   // privileged bool
+	{7379, 14, 25, 202, 0, 0x1f},  // seccompProfile v1.SeccompProfile
+	{9553, 24, 39, 20, 0, 0x1f},   // allowPrivilegeEscalation bool
+	{9578, 9, 69, 272, 0, 0x1f},   // procMount v1.ProcMountType
+	{7412, 14, 137, 203, 0, 0x1f}, // seLinuxOptions v1.SELinuxOptions
+	{9605, 12, 141, 273, 0, 0x1f}, // capabilities v1.Capabilities
+	{9634, 22, 158, 20, 0, 0x1f},  // readOnlyRootFilesystem bool
+	{7590, 9, 202, 11, 0, 0x1f},   // runAsUser int64
+	{7608, 12, 242, 20, 0, 0x1f},  // runAsNonRoot bool
+	{7621, 10, 254, 11, 0, 0x1f},  // runAsGroup int64
 	// 161 k8s.io/api/core/v1.ServiceAccountTokenProjection
-	{9657, 8, 0, 0, 0x1f},   // audience string
-	{9666, 17, 13, 0, 0x1f}, // expirationSeconds int64
-	{3474, 4, 0, 0, 0x1f},   // path string
-	{3500, 4, 13, 0, 0x10},  // user int64
+	{3476, 4, 39, 11, 0, 0x10},   // user int64
+	{9657, 8, 96, 1, 0, 0x1f},    // audience string
+	{3481, 4, 143, 1, 0, 0x1f},   // path string
+	{9666, 17, 229, 11, 0, 0x1f}, // expirationSeconds int64
 	// 162 k8s.io/api/core/v1.SleepAction
-	{9684, 7, 13, 0, 0x1f}, // seconds int64
+	{9684, 7, 162, 11, 0, 0x1f}, // seconds int64
 	// 163 k8s.io/api/core/v1.StorageOSVolumeSource
-	{3100, 6, 0, 0, 0x1f},  // fsType string
-	{3107, 8, 19, 0, 0x1f}, // readOnly bool
-	{3490, 9, 86, 0, 0x1f}, // secretRef v1.LocalObjectReference
-	{5210, 10, 0, 0, 0x1f}, // volumeName string
-	{9692, 15, 0, 0, 0x1f}, // volumeNamespace string
+	{9692, 15, 84, 1, 0, 0x1f},  // volumeNamespace string
+	{3109, 6, 107, 1, 0, 0x1f},  // fsType string
+	{3116, 8, 159, 20, 0, 0x1f}, // readOnly bool
+	{3486, 9, 171, 87, 0, 0x1f}, // secretRef v1.LocalObjectReference
+	{5210, 10, 189, 1, 0, 0x1f}, // volumeName string
 	// 164 k8s.io/api/core/v1.Sysctl
-	{3519, 4, 0, 0, 0x1f}, // name string
-	{4971, 5, 0, 0, 0x1f}, // value string
+	{3505, 4, 97, 1, 0, 0x1f},  // name string
+	{4971, 5, 204, 1, 0, 0x1f}, // value string
 	// 165 k8s.io/api/core/v1.TCPSocketAction
-	{5330, 4, 0, 0, 0x1f},  // host string
-	{5277, 4, 30, 0, 0x1f}, // port intstr.IntOrString
+	{5330, 4, 26, 1, 0, 0x1f},   // host string
+	{5285, 4, 212, 30, 0, 0x1f}, // port intstr.IntOrString
 	// 166 k8s.io/api/core/v1.Taint
-	{9708, 6, 274, 0, 0x1f}, // effect v1.TaintEffect
-	{3544, 3, 0, 0, 0x1f},   // key string
-	{9730, 9, 4, 0, 0x1f},   // timeAdded v1.Time
-	{4971, 5, 0, 0, 0x1f},   // value string
+	{9708, 9, 137, 6, 0, 0x1f},   // timeAdded v1.Time
+	{9718, 6, 153, 274, 0, 0x1f}, // effect v1.TaintEffect
+	{3544, 3, 155, 1, 0, 0x1f},   // key string
+	{4971, 5, 204, 1, 0, 0x1f},   // value string
 	// 167 k8s.io/api/core/v1.Toleration
-	{9708, 6, 274, 0, 0x1f}, // effect v1.TaintEffect
-	{3544, 3, 0, 0, 0x1f},   // key string
-	{2817, 8, 275, 0, 0x1f}, // operator v1.TolerationOperator
-	{9762, 17, 13, 0, 0x1f}, // tolerationSeconds int64
-	{4971, 5, 0, 0, 0x1f},   // value string
+	{9740, 17, 42, 11, 0, 0x1f},  // tolerationSeconds int64
+	{2824, 8, 87, 275, 0, 0x1f},  // operator v1.TolerationOperator
+	{9718, 6, 153, 274, 0, 0x1f}, // effect v1.TaintEffect
+	{3544, 3, 155, 1, 0, 0x1f},   // key string
+	{4971, 5, 204, 1, 0, 0x1f},   // value string
 	// 168 k8s.io/api/core/v1.TopologySpreadConstraint
-	{3505, 13, 8, 0, 0x1f},   // labelSelector v1.LabelSelector
-	{6951, 14, 90, 0, 0x1f},  // matchLabelKeys []string
-	{9780, 7, 7, 0, 0x1f},    // maxSkew int32
-	{9788, 10, 7, 0, 0x1f},   // minDomains int32
-	{9799, 18, 276, 0, 0x1f}, // nodeAffinityPolicy v1.NodeInclusionPolicy
-	{9841, 16, 276, 0, 0x1f}, // nodeTaintsPolicy v1.NodeInclusionPolicy
-	{7013, 11, 0, 0, 0x1f},   // topologyKey string
-	{9858, 17, 277, 0, 0x1f}, // whenUnsatisfiable v1.UnsatisfiableConstraintAction
+	{9780, 17, 114, 276, 0, 0x1f}, // whenUnsatisfiable v1.UnsatisfiableConstraintAction
+	{9831, 10, 144, 8, 0, 0x1f},   // minDomains int32
+	{9842, 18, 179, 277, 0, 0x1f}, // nodeAffinityPolicy v1.NodeInclusionPolicy
+	{9884, 16, 179, 277, 0, 0x1f}, // nodeTaintsPolicy v1.NodeInclusionPolicy
+	{9901, 7, 194, 8, 0, 0x1f},    // maxSkew int32
+	{3530, 13, 208, 7, 0, 0x1f},   // labelSelector v1.LabelSelector
+	{6998, 11, 222, 1, 0, 0x1f},   // topologyKey string
+	{7010, 14, 242, 90, 0, 0x1f},  // matchLabelKeys []string
 	// 169 k8s.io/api/core/v1.TypedLocalObjectReference
-	{9909, 8, 0, 0, 0x1f}, // apiGroup string
-	{121, 4, 0, 0, 0x1f},  // kind string
-	{3519, 4, 0, 0, 0x1f}, // name string
+	{129, 4, 68, 1, 0, 0x1f},   // kind string
+	{3505, 4, 97, 1, 0, 0x1f},  // name string
+	{9909, 8, 108, 1, 0, 0x1f}, // apiGroup string
 	// 170 k8s.io/api/core/v1.TypedObjectReference
-	{9909, 8, 0, 0, 0x1f}, // apiGroup string
-	{121, 4, 0, 0, 0x1f},  // kind string
-	{3519, 4, 0, 0, 0x1f}, // name string
-	{6234, 9, 0, 0, 0x1f}, // namespace string
+	{6250, 9, 35, 1, 0, 0x1f},  // namespace string
+	{129, 4, 68, 1, 0, 0x1f},   // kind string
+	{3505, 4, 97, 1, 0, 0x1f},  // name string
+	{9909, 8, 108, 1, 0, 0x1f}, // apiGroup string
 	// 171 k8s.io/api/core/v1.Volume
-	{9918, 20, 278, 90, 0x1f},  // awsElasticBlockStore v1.AWSElasticBlockStoreVolumeSource
-	{9975, 9, 279, 90, 0x1f},   // azureDisk v1.AzureDiskVolumeSource
-	{10010, 9, 280, 90, 0x1f},  // azureFile v1.AzureFileVolumeSource
-	{10045, 6, 281, 90, 0x1f},  // cephfs v1.CephFSVolumeSource
-	{10074, 6, 282, 90, 0x1f},  // cinder v1.CinderVolumeSource
-	{10103, 9, 283, 90, 0x1f},  // configMap v1.ConfigMapVolumeSource
-	{10138, 3, 284, 90, 0x1f},  // csi v1.CSIVolumeSource
-	{10161, 11, 285, 90, 0x1f}, // downwardAPI v1.DownwardAPIVolumeSource
-	{10200, 8, 286, 90, 0x1f},  // emptyDir v1.EmptyDirVolumeSource
-	{10233, 9, 287, 90, 0x1f},  // ephemeral v1.EphemeralVolumeSource
-	{10268, 2, 288, 90, 0x1f},  // fc v1.FCVolumeSource
-	{10289, 10, 289, 90, 0x1f}, // flexVolume v1.FlexVolumeSource
-	{10320, 7, 290, 90, 0x1f},  // flocker v1.FlockerVolumeSource
-	{10351, 17, 291, 90, 0x1f}, // gcePersistentDisk v1.GCEPersistentDiskVolumeSource
-	{10402, 7, 292, 90, 0x1f},  // gitRepo v1.GitRepoVolumeSource
-	{10433, 9, 293, 90, 0x1f},  // glusterfs v1.GlusterfsVolumeSource
-	{10468, 8, 294, 90, 0x1f},  // hostPath v1.HostPathVolumeSource
-	{3643, 5, 295, 90, 0x1f},   // image v1.ImageVolumeSource
-	{10522, 5, 296, 90, 0x1f},  // iscsi v1.ISCSIVolumeSource
-	{3519, 4, 0, 0, 0x1f},      // name string
-	{10549, 3, 297, 90, 0x1f},  // nfs v1.NFSVolumeSource
-	{10572, 21, 298, 90, 0x1f}, // persistentVolumeClaim v1.PersistentVolumeClaimVolumeSource
-	{10631, 20, 299, 90, 0x1f}, // photonPersistentDisk v1.PhotonPersistentDiskVolumeSource
-	{10688, 14, 300, 90, 0x1f}, // portworxVolume v1.PortworxVolumeSource
-	{10727, 9, 301, 90, 0x1f},  // projected v1.ProjectedVolumeSource
-	{10762, 7, 302, 90, 0x1f},  // quobyte v1.QuobyteVolumeSource
-	{10793, 3, 303, 90, 0x1f},  // rbd v1.RBDVolumeSource
-	{10816, 7, 304, 90, 0x1f},  // scaleIO v1.ScaleIOVolumeSource
-	{10847, 6, 305, 90, 0x1f},  // secret v1.SecretVolumeSource
-	{10876, 9, 306, 90, 0x1f},  // storageos v1.StorageOSVolumeSource
-	{10911, 13, 307, 90, 0x1f}, // vsphereVolume v1.VsphereVirtualDiskVolumeSource
+	{9918, 10, 4, 278, 90, 0x1f},    // flexVolume v1.FlexVolumeSource
+	{9949, 7, 8, 279, 90, 0x1f},     // gitRepo v1.GitRepoVolumeSource
+	{9980, 9, 17, 280, 90, 0x1f},    // azureFile v1.AzureFileVolumeSource
+	{10015, 6, 17, 281, 90, 0x1f},   // secret v1.SecretVolumeSource
+	{10044, 20, 23, 282, 90, 0x1f},  // awsElasticBlockStore v1.AWSElasticBlockStoreVolumeSource
+	{10101, 3, 23, 283, 90, 0x1f},   // csi v1.CSIVolumeSource
+	{10124, 11, 33, 284, 90, 0x1f},  // downwardAPI v1.DownwardAPIVolumeSource
+	{10163, 21, 48, 285, 90, 0x1f},  // persistentVolumeClaim v1.PersistentVolumeClaimVolumeSource
+	{10222, 6, 49, 286, 90, 0x1f},   // cinder v1.CinderVolumeSource
+	{10251, 17, 49, 287, 90, 0x1f},  // gcePersistentDisk v1.GCEPersistentDiskVolumeSource
+	{10302, 3, 77, 288, 90, 0x1f},   // rbd v1.RBDVolumeSource
+	{10325, 8, 93, 289, 90, 0x1f},   // emptyDir v1.EmptyDirVolumeSource
+	{3804, 5, 97, 290, 90, 0x1f},    // image v1.ImageVolumeSource
+	{3505, 4, 97, 1, 0, 0x1f},       // name string
+	{10379, 9, 102, 291, 90, 0x1f},  // configMap v1.ConfigMapVolumeSource
+	{10414, 7, 133, 292, 90, 0x1f},  // flocker v1.FlockerVolumeSource
+	{10445, 6, 137, 293, 90, 0x1f},  // cephfs v1.CephFSVolumeSource
+	{10474, 8, 148, 294, 90, 0x1f},  // hostPath v1.HostPathVolumeSource
+	{10507, 9, 154, 295, 90, 0x1f},  // ephemeral v1.EphemeralVolumeSource
+	{10542, 20, 170, 296, 90, 0x1f}, // photonPersistentDisk v1.PhotonPersistentDiskVolumeSource
+	{10599, 9, 174, 297, 90, 0x1f},  // glusterfs v1.GlusterfsVolumeSource
+	{10634, 5, 183, 298, 90, 0x1f},  // iscsi v1.ISCSIVolumeSource
+	{10661, 13, 208, 299, 90, 0x1f}, // vsphereVolume v1.VsphereVirtualDiskVolumeSource
+	{10709, 3, 211, 300, 90, 0x1f},  // nfs v1.NFSVolumeSource
+	{10732, 9, 221, 301, 90, 0x1f},  // projected v1.ProjectedVolumeSource
+	{10767, 7, 222, 302, 90, 0x1f},  // scaleIO v1.ScaleIOVolumeSource
+	{10798, 14, 234, 303, 90, 0x1f}, // portworxVolume v1.PortworxVolumeSource
+	{10837, 9, 236, 304, 90, 0x1f},  // azureDisk v1.AzureDiskVolumeSource
+	{10872, 7, 236, 305, 90, 0x1f},  // quobyte v1.QuobyteVolumeSource
+	{10903, 2, 239, 306, 90, 0x1f},  // fc v1.FCVolumeSource
+	{10924, 9, 251, 307, 90, 0x1f},  // storageos v1.StorageOSVolumeSource
 	// 172 k8s.io/api/core/v1.VolumeDevice
-	{10959, 10, 0, 0, 0x1f}, // devicePath string
-	{3519, 4, 0, 0, 0x1f},   // name string
+	{10959, 10, 10, 1, 0, 0x1f}, // devicePath string
+	{3505, 4, 97, 1, 0, 0x1f},   // name string
 	// 173 k8s.io/api/core/v1.VolumeHealthCondition
-	{224, 7, 0, 0, 0x10},   // message string
-	{232, 6, 0, 0, 0x10},   // reason string
-	{171, 6, 308, 0, 0x10}, // status v1.VolumeHealthStatusType
+	{103, 6, 6, 308, 0, 0x10}, // status v1.VolumeHealthStatusType
+	{216, 7, 35, 1, 0, 0x10},  // message string
+	{255, 6, 208, 1, 0, 0x10}, // reason string
 	// 174 k8s.io/api/core/v1.VolumeHealthStatus
-	{8939, 16, 256, 0, 0x10}, // healthConditions []v1.VolumeHealthCondition
-	{197, 18, 4, 0, 0x10},    // lastTransitionTime v1.Time
+	{8939, 16, 215, 256, 0, 0x10}, // healthConditions []v1.VolumeHealthCondition
+	{262, 18, 245, 6, 0, 0x10},    // lastTransitionTime v1.Time
 	// 175 k8s.io/api/core/v1.VolumeMount
-	{10996, 16, 90, 0, 0x10},  // bindMountOptions []string
-	{11013, 9, 0, 0, 0x1f},    // mountPath string
-	{11023, 16, 309, 0, 0x1f}, // mountPropagation v1.MountPropagationMode
-	{3519, 4, 0, 0, 0x1f},     // name string
-	{3107, 8, 19, 0, 0x1f},    // readOnly bool
-	{11064, 17, 310, 0, 0x1f}, // recursiveReadOnly v1.RecursiveReadOnlyMode
-	{11107, 7, 0, 0, 0x1f},    // subPath string
-	{11115, 11, 0, 0, 0x1f},   // subPathExpr string
+	{10996, 11, 1, 1, 0, 0x1f},     // subPathExpr string
+	{11008, 9, 41, 1, 0, 0x1f},     // mountPath string
+	{3505, 4, 97, 1, 0, 0x1f},      // name string
+	{11018, 16, 110, 90, 0, 0x10},  // bindMountOptions []string
+	{11035, 17, 157, 309, 0, 0x1f}, // recursiveReadOnly v1.RecursiveReadOnlyMode
+	{3116, 8, 159, 20, 0, 0x1f},    // readOnly bool
+	{11078, 7, 175, 1, 0, 0x1f},    // subPath string
+	{11086, 16, 252, 310, 0, 0x1f}, // mountPropagation v1.MountPropagationMode
 	// 176 k8s.io/api/core/v1.VolumeMountStatus
-	{11013, 9, 0, 0, 0x1f},    // mountPath string
-	{3519, 4, 0, 0, 0x1f},     // name string
-	{3107, 8, 19, 0, 0x1f},    // readOnly bool
-	{11064, 17, 310, 0, 0x1f}, // recursiveReadOnly v1.RecursiveReadOnlyMode
-	{11127, 12, 311, 0, 0x18}, // volumeStatus v1.VolumeStatus
+	{11008, 9, 41, 1, 0, 0x1f},     // mountPath string
+	{3505, 4, 97, 1, 0, 0x1f},      // name string
+	{11035, 17, 157, 309, 0, 0x1f}, // recursiveReadOnly v1.RecursiveReadOnlyMode
+	{3116, 8, 159, 20, 0, 0x1f},    // readOnly bool
+	{11127, 12, 224, 311, 0, 0x18}, // volumeStatus v1.VolumeStatus
 	// 177 k8s.io/api/core/v1.VolumeProjection
-	{11156, 18, 312, 0, 0x1f}, // clusterTrustBundle v1.ClusterTrustBundleProjection
-	{10103, 9, 313, 0, 0x1f},  // configMap v1.ConfigMapProjection
-	{10161, 11, 314, 0, 0x1f}, // downwardAPI v1.DownwardAPIProjection
-	{11255, 14, 315, 0, 0x1e}, // podCertificate v1.PodCertificateProjection
-	{10847, 6, 316, 0, 0x1f},  // secret v1.SecretProjection
-	{11318, 19, 317, 0, 0x1f}, // serviceAccountToken v1.ServiceAccountTokenProjection
+	{10015, 6, 17, 312, 0, 0x1f},   // secret v1.SecretProjection
+	{10124, 11, 33, 313, 0, 0x1f},  // downwardAPI v1.DownwardAPIProjection
+	{10379, 9, 102, 314, 0, 0x1f},  // configMap v1.ConfigMapProjection
+	{11224, 14, 170, 315, 0, 0x1e}, // podCertificate v1.PodCertificateProjection
+	{11267, 19, 244, 316, 0, 0x1f}, // serviceAccountToken v1.ServiceAccountTokenProjection
+	{11320, 18, 254, 317, 0, 0x1f}, // clusterTrustBundle v1.ClusterTrustBundleProjection
 	// 178 k8s.io/api/core/v1.VolumeResourceRequirements
-	{9408, 6, 124, 0, 0x1f}, // limits v1.ResourceList
-	{9415, 8, 124, 0, 0x1f}, // requests v1.ResourceList
+	{9384, 6, 80, 131, 0, 0x1f},  // limits v1.ResourceList
+	{9391, 8, 138, 131, 0, 0x1f}, // requests v1.ResourceList
 	// 179 k8s.io/api/core/v1.VolumeStatus
-	{3643, 5, 318, 0, 0x18}, // image v1.ImageVolumeStatus
+	{3804, 5, 97, 318, 0, 0x18}, // image v1.ImageVolumeStatus
 	// 180 k8s.io/api/core/v1.VsphereVirtualDiskVolumeSource
-	{3100, 6, 0, 0, 0x1f},   // fsType string
-	{11392, 15, 0, 0, 0x1f}, // storagePolicyID string
-	{11408, 17, 0, 0, 0x1f}, // storagePolicyName string
-	{11426, 10, 0, 0, 0x1f}, // volumePath string
+	{11392, 15, 26, 1, 0, 0x1f},  // storagePolicyID string
+	{11408, 10, 42, 1, 0, 0x1f},  // volumePath string
+	{3109, 6, 107, 1, 0, 0x1f},   // fsType string
+	{11419, 17, 228, 1, 0, 0x1f}, // storagePolicyName string
 	// 181 k8s.io/api/core/v1.WeightedPodAffinityTerm
-	{11437, 15, 191, 0, 0x1f}, // podAffinityTerm v1.PodAffinityTerm
-	{8992, 6, 7, 0, 0x1f},     // weight int32
+	{8981, 6, 39, 8, 0, 0x1f},     // weight int32
+	{11437, 15, 61, 191, 0, 0x1f}, // podAffinityTerm v1.PodAffinityTerm
 	// 182 k8s.io/api/core/v1.WindowsSecurityContextOptions
-	{11453, 18, 0, 0, 0x1f},  // gmsaCredentialSpec string
-	{11472, 22, 0, 0, 0x1f},  // gmsaCredentialSpecName string
-	{11495, 11, 19, 0, 0x1f}, // hostProcess bool
-	{11507, 13, 0, 0, 0x1f},  // runAsUserName string
+	{11453, 18, 0, 1, 0, 0x1f},   // gmsaCredentialSpec string
+	{11472, 11, 64, 20, 0, 0x1f}, // hostProcess bool
+	{11484, 13, 96, 1, 0, 0x1f},  // runAsUserName string
+	{11498, 22, 162, 1, 0, 0x1f}, // gmsaCredentialSpecName string
 	// 183 k8s.io/api/core/v1.WorkloadReference
-	{3519, 4, 0, 0, 0x04},   // name string
-	{11521, 8, 0, 0, 0x04},  // podGroup string
-	{11530, 18, 0, 0, 0x04}, // podGroupReplicaKey string
+	{11521, 18, 17, 1, 0, 0x04}, // podGroupReplicaKey string
+	{3505, 4, 97, 1, 0, 0x04},   // name string
+	{11540, 8, 177, 1, 0, 0x04}, // podGroup string
 	// 184 k8s.io/api/scheduling/v1alpha3.TopologyConstraint
-	{3544, 3, 0, 0, 0x10}, // key string
+	{3544, 3, 155, 1, 0, 0x10}, // key string
 	// 185 k8s.io/api/scheduling/v1alpha3.WorkloadPodGroupAllDisruptionMode
 	// 186 k8s.io/api/scheduling/v1alpha3.WorkloadPodGroupBasicSchedulingPolicy
 	// 187 k8s.io/api/scheduling/v1alpha3.WorkloadPodGroupDisruptionMode
-	{11549, 3, 319, 0, 0x10}, // all v1alpha3.WorkloadPodGroupAllDisruptionMode
-	{11596, 6, 320, 0, 0x10}, // single v1alpha3.WorkloadPodGroupSingleDisruptionMode
+	{11549, 6, 141, 319, 0, 0x10}, // single v1alpha3.WorkloadPodGroupSingleDisruptionMode
+	{11602, 3, 196, 320, 0, 0x10}, // all v1alpha3.WorkloadPodGroupAllDisruptionMode
 	// 188 k8s.io/api/scheduling/v1alpha3.WorkloadPodGroupGangSchedulingPolicy
-	{11649, 8, 7, 0, 0x10}, // minCount int32
+	{11649, 8, 23, 8, 0, 0x10}, // minCount int32
 	// 189 k8s.io/api/scheduling/v1alpha3.WorkloadPodGroupResourceClaim
-	{3519, 4, 0, 0, 0x10},  // name string
-	{6050, 17, 0, 0, 0x10}, // resourceClaimName string
-	{7239, 25, 0, 0, 0x10}, // resourceClaimTemplateName string
+	{7239, 25, 95, 1, 0, 0x10},  // resourceClaimTemplateName string
+	{3505, 4, 97, 1, 0, 0x10},   // name string
+	{6088, 17, 189, 1, 0, 0x10}, // resourceClaimName string
 	// 190 k8s.io/api/scheduling/v1alpha3.WorkloadPodGroupSchedulingConstraints
-	{11658, 8, 322, 0, 0x10}, // topology []v1alpha3.TopologyConstraint
+	{11658, 8, 37, 322, 0, 0x10}, // topology []v1alpha3.TopologyConstraint
 	// 191 k8s.io/api/scheduling/v1alpha3.WorkloadPodGroupSchedulingPolicy
-	{11695, 5, 323, 0, 0x10}, // basic v1alpha3.WorkloadPodGroupBasicSchedulingPolicy
-	{11748, 4, 324, 0, 0x10}, // gang v1alpha3.WorkloadPodGroupGangSchedulingPolicy
+	{11695, 5, 1, 323, 0, 0x10},  // basic v1alpha3.WorkloadPodGroupBasicSchedulingPolicy
+	{11748, 4, 56, 324, 0, 0x10}, // gang v1alpha3.WorkloadPodGroupGangSchedulingPolicy
 	// 192 k8s.io/api/scheduling/v1alpha3.WorkloadPodGroupSingleDisruptionMode
 	// 193 k8s.io/apimachinery/pkg/apis/meta/v1.LabelSelector
-	{6168, 16, 326, 0, 0x1f}, // matchExpressions []v1.LabelSelectorRequirement
-	{11827, 11, 87, 0, 0x1f}, // matchLabels map[string]string
+	{11799, 11, 27, 86, 0, 0x1f},  // matchLabels map[string]string
+	{6168, 16, 204, 326, 0, 0x1f}, // matchExpressions []v1.LabelSelectorRequirement
 	// 194 k8s.io/apimachinery/pkg/apis/meta/v1.LabelSelectorRequirement
-	{3544, 3, 0, 0, 0x1f},   // key string
-	{2817, 8, 327, 0, 0x1f}, // operator v1.LabelSelectorOperator
-	{2865, 6, 90, 0, 0x1f},  // values []string
+	{2817, 6, 24, 90, 0, 0x1f},  // values []string
+	{2824, 8, 87, 327, 0, 0x1f}, // operator v1.LabelSelectorOperator
+	{3544, 3, 155, 1, 0, 0x1f},  // key string
 	// 195 k8s.io/apimachinery/pkg/apis/meta/v1.ManagedFieldsEntry
-	{103, 10, 0, 0, 0x1f},    // apiVersion string
-	{11864, 10, 0, 0, 0x1f},  // fieldsType string
-	{11875, 8, 328, 0, 0x1f}, // fieldsV1 v1.FieldsV1
-	{11896, 7, 0, 0, 0x1f},   // manager string
-	{11904, 9, 329, 0, 0x1f}, // operation v1.ManagedFieldsOperationType
-	{11944, 11, 0, 0, 0x1f},  // subresource string
-	{11956, 4, 4, 0, 0x1f},   // time v1.Time
+	{11864, 4, 22, 6, 0, 0x1f},    // time v1.Time
+	{11869, 9, 34, 328, 0, 0x1f},  // operation v1.ManagedFieldsOperationType
+	{11909, 7, 106, 1, 0, 0x1f},   // manager string
+	{11917, 8, 136, 329, 0, 0x1f}, // fieldsV1 v1.FieldsV1
+	{11938, 11, 156, 1, 0, 0x1f},  // subresource string
+	{186, 10, 219, 1, 0, 0x1f},    // apiVersion string
+	{11950, 10, 226, 1, 0, 0x1f},  // fieldsType string
 	// 196 k8s.io/apimachinery/pkg/apis/meta/v1.ObjectMeta
-	{11961, 11, 87, 0, 0x1f},  // annotations map[string]string
-	{11973, 17, 4, 0, 0x1f},   // creationTimestamp v1.Time
-	{11991, 26, 13, 0, 0x1f},  // deletionGracePeriodSeconds int64
-	{12018, 17, 4, 0, 0x1f},   // deletionTimestamp v1.Time
-	{12036, 10, 90, 0, 0x1f},  // finalizers []string
-	{12047, 12, 0, 0, 0x1f},   // generateName string
-	{12060, 10, 13, 0, 0x1f},  // generation int64
-	{12071, 6, 87, 0, 0x1f},   // labels map[string]string
-	{12078, 13, 331, 0, 0x1f}, // managedFields []v1.ManagedFieldsEntry
-	{3519, 4, 0, 0, 0x1f},     // name string
-	{6234, 9, 0, 0, 0x1f},     // namespace string
-	{12114, 15, 333, 0, 0x1f}, // ownerReferences []v1.OwnerReference
-	{6244, 15, 0, 0, 0x1f},    // resourceVersion string
-	{12148, 8, 0, 0, 0x1f},    // selfLink string
-	{5699, 3, 78, 0, 0x1f},    // uid types.UID
+	{11961, 17, 0, 6, 0, 0x1f},     // deletionTimestamp v1.Time
+	{6234, 15, 0, 1, 0, 0x1f},      // resourceVersion string
+	{11979, 12, 26, 1, 0, 0x1f},    // generateName string
+	{6250, 9, 35, 1, 0, 0x1f},      // namespace string
+	{11992, 11, 61, 86, 0, 0x1f},   // annotations map[string]string
+	{12004, 10, 95, 90, 0, 0x1f},   // finalizers []string
+	{12015, 17, 97, 6, 0, 0x1f},    // creationTimestamp v1.Time
+	{3505, 4, 97, 1, 0, 0x1f},      // name string
+	{12033, 6, 114, 86, 0, 0x1f},   // labels map[string]string
+	{5699, 3, 172, 78, 0, 0x1f},    // uid types.UID
+	{12040, 13, 176, 331, 0, 0x1f}, // managedFields []v1.ManagedFieldsEntry
+	{12076, 15, 190, 333, 0, 0x1f}, // ownerReferences []v1.OwnerReference
+	{12110, 26, 200, 11, 0, 0x1f},  // deletionGracePeriodSeconds int64
+	{12137, 10, 225, 11, 0, 0x1f},  // generation int64
+	{12148, 8, 240, 1, 0, 0x1f},    // selfLink string
 	// 197 k8s.io/apimachinery/pkg/apis/meta/v1.OwnerReference
-	{103, 10, 0, 0, 0x1f},    // apiVersion string
-	{12157, 18, 19, 0, 0x1f}, // blockOwnerDeletion bool
-	{12176, 10, 19, 0, 0x1f}, // controller bool
-	{121, 4, 0, 0, 0x1f},     // kind string
-	{3519, 4, 0, 0, 0x1f},    // name string
-	{5699, 3, 78, 0, 0x1f},   // uid types.UID
+	{12157, 18, 1, 20, 0, 0x1f},  // blockOwnerDeletion bool
+	{129, 4, 68, 1, 0, 0x1f},     // kind string
+	{12176, 10, 88, 20, 0, 0x1f}, // controller bool
+	{3505, 4, 97, 1, 0, 0x1f},    // name string
+	{5699, 3, 172, 78, 0, 0x1f},  // uid types.UID
+	{186, 10, 219, 1, 0, 0x1f},   // apiVersion string
 	// 198 k8s.io/component-base/logs/api/v1.FormatOptions
-	{12187, 4, 334, 0, 0x1f}, // json v1.JSONOptions
-	{12207, 4, 335, 0, 0x1f}, // text v1.TextOptions
+	{12187, 4, 154, 334, 0, 0x1f}, // text v1.TextOptions
+	{12207, 4, 158, 335, 0, 0x1f}, // json v1.JSONOptions
 	// 199 k8s.io/component-base/logs/api/v1.JSONOptions
-	{12227, 14, 336, 47, 0x1f}, // infoBufferSize resource.QuantityValue
-	{12265, 11, 19, 47, 0x1f},  // splitStream bool
+	{12227, 11, 122, 20, 47, 0x1f},  // splitStream bool
+	{12239, 14, 176, 336, 47, 0x1f}, // infoBufferSize resource.QuantityValue
 	// 200 k8s.io/component-base/logs/api/v1.LoggingConfiguration
-	{12277, 14, 337, 0, 0x1f}, // flushFrequency v1.TimeOrMetaDuration
-	{12314, 6, 0, 0, 0x1f},    // format string
-	{5221, 7, 338, 0, 0x1f},   // options v1.FormatOptions
-	{12338, 9, 339, 0, 0x1f},  // verbosity v1.VerbosityLevel
-	{12366, 7, 341, 0, 0x1f},  // vmodule v1.VModuleConfiguration
+	{12277, 14, 31, 337, 0, 0x1f}, // flushFrequency v1.TimeOrMetaDuration
+	{12314, 7, 114, 339, 0, 0x1f}, // vmodule v1.VModuleConfiguration
+	{12361, 9, 184, 340, 0, 0x1f}, // verbosity v1.VerbosityLevel
+	{5221, 7, 220, 341, 0, 0x1f},  // options v1.FormatOptions
+	{12406, 6, 243, 1, 0, 0x1f},   // format string
 	// 201 k8s.io/component-base/logs/api/v1.TextOptions
-	{12227, 14, 336, 47, 0x1f}, // infoBufferSize resource.QuantityValue
-	{12265, 11, 19, 47, 0x1f},  // splitStream bool
+	{12227, 11, 122, 20, 47, 0x1f},  // splitStream bool
+	{12239, 14, 176, 336, 47, 0x1f}, // infoBufferSize resource.QuantityValue
 	// 202 k8s.io/component-base/logs/api/v1.VModuleItem
-	{12413, 11, 0, 0, 0x1f},  // filePattern string
-	{12338, 9, 339, 0, 0x1f}, // verbosity v1.VerbosityLevel
+	{12361, 9, 184, 340, 0, 0x1f}, // verbosity v1.VerbosityLevel
+	{12413, 11, 244, 1, 0, 0x1f},  // filePattern string
 	// 203 k8s.io/component-base/tracing/api/v1.TracingConfiguration
-	{12425, 8, 0, 0, 0x1f},  // endpoint string
-	{12434, 22, 7, 0, 0x1f}, // samplingRatePerMillion int32
+	{12425, 8, 37, 1, 0, 0x1f},   // endpoint string
+	{12434, 22, 117, 8, 0, 0x1f}, // samplingRatePerMillion int32
 	// 204 k8s.io/kubelet/config/v1beta1.CrashLoopBackOffConfig
-	{12457, 25, 342, 0, 0x1f}, // maxContainerRestartPeriod v1.Duration
+	{12457, 25, 244, 342, 0, 0x1f}, // maxContainerRestartPeriod v1.Duration
 	// 205 k8s.io/kubelet/config/v1beta1.KubeletAnonymousAuthentication
-	{12495, 7, 19, 0, 0x1f}, // enabled bool
+	{12495, 7, 8, 20, 0, 0x1f}, // enabled bool
 	// 206 k8s.io/kubelet/config/v1beta1.KubeletAuthentication
-	{12503, 9, 343, 0, 0x1f}, // anonymous v1beta1.KubeletAnonymousAuthentication
-	{12552, 7, 344, 0, 0x1f}, // webhook v1beta1.KubeletWebhookAuthentication
-	{12597, 4, 345, 0, 0x1f}, // x509 v1beta1.KubeletX509Authentication
+	{12503, 9, 15, 343, 0, 0x1f},  // anonymous v1beta1.KubeletAnonymousAuthentication
+	{12552, 4, 109, 344, 0, 0x1f}, // x509 v1beta1.KubeletX509Authentication
+	{12591, 7, 201, 345, 0, 0x1f}, // webhook v1beta1.KubeletWebhookAuthentication
 	// 207 k8s.io/kubelet/config/v1beta1.KubeletAuthorization
-	{4829, 4, 346, 0, 0x1f},  // mode v1beta1.KubeletAuthorizationMode
-	{12552, 7, 347, 0, 0x1f}, // webhook v1beta1.KubeletWebhookAuthorization
+	{12591, 7, 201, 346, 0, 0x1f}, // webhook v1beta1.KubeletWebhookAuthorization
+	{4871, 4, 207, 347, 0, 0x1f},  // mode v1beta1.KubeletAuthorizationMode
 	// 208 k8s.io/kubelet/config/v1beta1.KubeletConfiguration
-	{12705, 7, 0, 0, 0x1f},    // address string
-	{12713, 20, 90, 0, 0x1f},  // allowedUnsafeSysctls []string
-	{103, 10, 0, 81, 0x1f},    // apiVersion string
-	{12734, 14, 348, 0, 0x1f}, // authentication v1beta1.KubeletAuthentication
-	{12779, 13, 349, 0, 0x1f}, // authorization v1beta1.KubeletAuthorization
-	{12822, 12, 0, 0, 0x1f},   // cgroupDriver string
-	{12835, 10, 0, 0, 0x1f},   // cgroupRoot string
-	{12846, 13, 19, 0, 0x1f},  // cgroupsPerQOS bool
-	{12860, 10, 90, 0, 0x1f},  // clusterDNS []string
-	{12871, 13, 0, 0, 0x1f},   // clusterDomain string
-	{12885, 41, 350, 0, 0x1f}, // configMapAndSecretChangeDetectionStrategy v1beta1.ResourceChangeDetectionStrategy
-	{12967, 20, 7, 0, 0x1f},   // containerLogMaxFiles int32
-	{12988, 19, 0, 0, 0x1f},   // containerLogMaxSize string
-	{13008, 22, 7, 0, 0x1f},   // containerLogMaxWorkers int32
-	{13031, 27, 342, 0, 0x1f}, // containerLogMonitorInterval v1.Duration
-	{13059, 24, 0, 0, 0x1f},   // containerRuntimeEndpoint string
-	{13084, 11, 0, 0, 0x1f},   // contentType string
-	{13096, 11, 19, 0, 0x1f},  // cpuCFSQuota bool
-	{13108, 17, 342, 0, 0x1f}, // cpuCFSQuotaPeriod v1.Duration
-	{13126, 16, 0, 0, 0x1f},   // cpuManagerPolicy string
-	{13143, 23, 87, 0, 0x1f},  // cpuManagerPolicyOptions map[string]string
-	{13167, 25, 351, 0, 0x1f}, // cpuManagerReconcilePeriod v1.Duration
-	{13193, 16, 352, 0, 0x1f}, // crashLoopBackOff v1beta1.CrashLoopBackOffConfig
-	{13241, 17, 87, 0, 0x10},  // defaultPodSysctls map[string]string
-	{13259, 25, 19, 0, 0x1f},  // enableContentionProfiling bool
-	{13285, 28, 19, 0, 0x1f},  // enableControllerAttachDetach bool
-	{13314, 23, 19, 0, 0x1f},  // enableDebugFlagsHandler bool
-	{13338, 23, 19, 0, 0x1f},  // enableDebuggingHandlers bool
-	{13362, 22, 19, 0, 0x1f},  // enableProfilingHandler bool
-	{13385, 12, 19, 0, 0x1f},  // enableServer bool
-	{13398, 22, 19, 0, 0x1f},  // enableSystemLogHandler bool
-	{13421, 20, 19, 0, 0x1f},  // enableSystemLogQuery bool
-	{13442, 22, 90, 0, 0x1f},  // enforceNodeAllocatable []string
-	{13465, 10, 7, 0, 0x1f},   // eventBurst int32
-	{13476, 14, 7, 0, 0x1f},   // eventRecordQPS int32
-	{13491, 12, 87, 0, 0x1f},  // evictionHard map[string]string
-	{13504, 25, 7, 0, 0x1f},   // evictionMaxPodGracePeriod int32
-	{13530, 22, 87, 0, 0x1f},  // evictionMinimumReclaim map[string]string
-	{13553, 32, 351, 0, 0x1f}, // evictionPressureTransitionPeriod v1.Duration
-	{13586, 12, 87, 0, 0x1f},  // evictionSoft map[string]string
-	{13599, 23, 87, 0, 0x1f},  // evictionSoftGracePeriod map[string]string
-	{13623, 12, 19, 0, 0x1f},  // failCgroupV1 bool
-	{13636, 10, 19, 0, 0x1f},  // failSwapOn bool
-	{13647, 12, 353, 0, 0x1f}, // featureGates map[string]bool
-	{13676, 18, 351, 0, 0x1f}, // fileCheckFrequency v1.Duration
-	{13695, 11, 0, 0, 0x1f},   // hairpinMode string
-	{13707, 18, 0, 0, 0x1f},   // healthzBindAddress string
-	{13726, 11, 7, 0, 0x1f},   // healthzPort int32
-	{13738, 18, 351, 0, 0x1f}, // httpCheckFrequency v1.Duration
-	{13757, 27, 7, 0, 0x1f},   // imageGCHighThresholdPercent int32
-	{13785, 26, 7, 0, 0x1f},   // imageGCLowThresholdPercent int32
-	{13812, 17, 351, 0, 0x1f}, // imageMaximumGCAge v1.Duration
-	{13830, 17, 351, 0, 0x1f}, // imageMinimumGCAge v1.Duration
-	{13848, 38, 354, 0, 0x1f}, // imagePullCredentialsVerificationPolicy v1beta1.ImagePullCredentialsVerificationPolicy
-	{13934, 20, 0, 0, 0x1f},   // imageServiceEndpoint string
-	{13955, 15, 7, 0, 0x1f},   // iptablesDropBit int32
-	{13971, 21, 7, 0, 0x1f},   // iptablesMasqueradeBit int32
-	{13993, 23, 19, 0, 0x1f},  // kernelMemcgNotification bool
-	{121, 4, 0, 81, 0x1f},     // kind string
-	{14017, 12, 7, 0, 0x1f},   // kubeAPIBurst int32
-	{14030, 10, 7, 0, 0x1f},   // kubeAPIQPS int32
-	{14041, 12, 87, 0, 0x1f},  // kubeReserved map[string]string
-	{14054, 18, 0, 0, 0x1f},   // kubeReservedCgroup string
-	{14073, 14, 0, 0, 0x1f},   // kubeletCgroups string
-	{14088, 29, 19, 0, 0x1f},  // localStorageCapacityIsolation bool
-	{14118, 7, 355, 0, 0x1f},  // logging v1.LoggingConfiguration
-	{14150, 22, 19, 0, 0x1f},  // makeIPTablesUtilChains bool
-	{14173, 12, 13, 0, 0x1f},  // maxOpenFiles int64
-	{14186, 21, 7, 0, 0x1f},   // maxParallelImagePulls int32
-	{14208, 7, 7, 0, 0x1f},    // maxPods int32
-	{14216, 19, 0, 0, 0x1f},   // memoryManagerPolicy string
-	{14236, 23, 356, 0, 0x18}, // memoryReservationPolicy v1beta1.MemoryReservationPolicy
-	{14292, 10, 357, 0, 0x1f}, // memorySwap v1beta1.MemorySwapConfiguration
-	{14335, 22, 358, 0, 0x1f}, // memoryThrottlingFactor float64
-	{14366, 28, 19, 0, 0x1f},  // mergeDefaultEvictionSettings bool
-	{14395, 24, 7, 0, 0x1f},   // nodeLeaseDurationSeconds int32
-	{14420, 19, 7, 0, 0x1f},   // nodeStatusMaxImages int32
-	{14440, 25, 351, 0, 0x1f}, // nodeStatusReportFrequency v1.Duration
-	{14466, 25, 351, 0, 0x1f}, // nodeStatusUpdateFrequency v1.Duration
-	{14492, 11, 7, 0, 0x1f},   // oomScoreAdj int32
-	{14504, 7, 0, 0, 0x1f},    // podCIDR string
-	{14512, 10, 0, 0, 0x1f},   // podLogsDir string
-	{14523, 12, 13, 0, 0x1f},  // podPidsLimit int64
-	{14536, 11, 7, 0, 0x1f},   // podsPerCore int32
-	{5277, 4, 7, 0, 0x1f},     // port int32
-	{14548, 36, 90, 0, 0x1f},  // preloadedImagesVerificationAllowlist []string
-	{14585, 21, 19, 0, 0x1f},  // protectKernelDefaults bool
-	{14607, 10, 0, 0, 0x1f},   // providerID string
-	{14618, 11, 87, 0, 0x1f},  // qosReserved map[string]string
-	{14630, 12, 7, 0, 0x1f},   // readOnlyPort int32
-	{14643, 12, 19, 0, 0x1f},  // registerNode bool
-	{14656, 18, 360, 0, 0x1f}, // registerWithTaints []v1.Taint
-	{14684, 13, 7, 0, 0x1f},   // registryBurst int32
-	{14698, 15, 7, 0, 0x1f},   // registryPullQPS int32
-	{14714, 14, 362, 0, 0x1f}, // reservedMemory []v1beta1.MemoryReservation
-	{14755, 18, 0, 0, 0x1f},   // reservedSystemCPUs string
-	{14774, 10, 0, 0, 0x1f},   // resolvConf string
-	{14785, 18, 19, 0, 0x1f},  // rotateCertificates bool
-	{14804, 7, 19, 0, 0x1f},   // runOnce bool
-	{14812, 21, 351, 0, 0x1f}, // runtimeRequestTimeout v1.Duration
-	{14834, 14, 19, 0, 0x1f},  // seccompDefault bool
-	{14849, 19, 19, 0, 0x1f},  // serializeImagePulls bool
-	{14869, 18, 19, 0, 0x1f},  // serverTLSBootstrap bool
-	{14888, 27, 0, 0, 0x1f},   // showHiddenMetricsForVersion string
-	{14916, 19, 351, 0, 0x1f}, // shutdownGracePeriod v1.Duration
-	{14936, 32, 364, 0, 0x1f}, // shutdownGracePeriodByPodPriority []v1beta1.ShutdownGracePeriodByPodPriority
-	{15010, 31, 351, 0, 0x1f}, // shutdownGracePeriodCriticalPods v1.Duration
-	{15042, 20, 19, 0, 0x1f},  // singleProcessOOMKill bool
-	{15063, 13, 0, 0, 0x1f},   // staticPodPath string
-	{15077, 12, 0, 0, 0x1f},   // staticPodURL string
-	{15090, 18, 365, 0, 0x1f}, // staticPodURLHeader map[string][]string
-	{15129, 30, 351, 0, 0x1f}, // streamingConnectionIdleTimeout v1.Duration
-	{15160, 13, 351, 0, 0x1f}, // syncFrequency v1.Duration
-	{15174, 13, 0, 0, 0x1f},   // systemCgroups string
-	{15188, 14, 87, 0, 0x1f},  // systemReserved map[string]string
-	{15203, 20, 0, 0, 0x1f},   // systemReservedCgroup string
-	{15224, 11, 0, 0, 0x1f},   // tlsCertFile string
-	{15236, 15, 90, 0, 0x1f},  // tlsCipherSuites []string
-	{15252, 19, 70, 0, 0x18},  // tlsCurvePreferences []int32
-	{15272, 13, 0, 0, 0x1f},   // tlsMinVersion string
-	{15286, 17, 0, 0, 0x1f},   // tlsPrivateKeyFile string
-	{15304, 21, 0, 0, 0x1f},   // topologyManagerPolicy string
-	{15326, 28, 87, 0, 0x1f},  // topologyManagerPolicyOptions map[string]string
-	{15355, 20, 0, 0, 0x1f},   // topologyManagerScope string
-	{15376, 7, 366, 0, 0x1f},  // tracing v1.TracingConfiguration
-	{15408, 14, 367, 0, 0x1f}, // userNamespaces v1beta1.UserNamespaces
-	{15446, 15, 0, 0, 0x1f},   // volumePluginDir string
-	{15462, 20, 351, 0, 0x1f}, // volumeStatsAggPeriod v1.Duration
+	{12705, 16, 1, 348, 0, 0x1f},   // crashLoopBackOff v1beta1.CrashLoopBackOffConfig
+	{12753, 36, 1, 90, 0, 0x1f},    // preloadedImagesVerificationAllowlist []string
+	{12790, 14, 2, 8, 0, 0x1f},     // eventRecordQPS int32
+	{12805, 11, 3, 1, 0, 0x1f},     // tlsCertFile string
+	{12817, 10, 7, 20, 0, 0x1f},    // failSwapOn bool
+	{12828, 19, 10, 1, 0, 0x1f},    // memoryManagerPolicy string
+	{12848, 24, 14, 1, 0, 0x1f},    // containerRuntimeEndpoint string
+	{12873, 25, 14, 349, 0, 0x1f},  // nodeStatusReportFrequency v1.Duration
+	{12899, 18, 15, 20, 0, 0x1f},   // serverTLSBootstrap bool
+	{12918, 41, 18, 350, 0, 0x1f},  // configMapAndSecretChangeDetectionStrategy v1beta1.ResourceChangeDetectionStrategy
+	{13000, 30, 24, 349, 0, 0x1f},  // streamingConnectionIdleTimeout v1.Duration
+	{13031, 28, 26, 20, 0, 0x1f},   // enableControllerAttachDetach bool
+	{13060, 10, 32, 1, 0, 0x1f},    // providerID string
+	{13071, 20, 32, 20, 0, 0x1f},   // singleProcessOOMKill bool
+	{13092, 18, 33, 351, 0, 0x1f},  // staticPodURLHeader map[string][]string
+	{13131, 28, 37, 20, 0, 0x1f},   // mergeDefaultEvictionSettings bool
+	{13160, 7, 40, 1, 0, 0x1f},     // address string
+	{13168, 22, 41, 20, 0, 0x1f},   // makeIPTablesUtilChains bool
+	{13191, 13, 42, 1, 0, 0x1f},    // clusterDomain string
+	{13205, 12, 42, 11, 0, 0x1f},   // maxOpenFiles int64
+	{13218, 18, 44, 349, 0, 0x1f},  // fileCheckFrequency v1.Duration
+	{13237, 14, 45, 86, 0, 0x1f},   // systemReserved map[string]string
+	{13252, 19, 50, 69, 0, 0x18},   // tlsCurvePreferences []int32
+	{13272, 22, 51, 86, 0, 0x1f},   // evictionMinimumReclaim map[string]string
+	{13295, 7, 53, 8, 0, 0x1f},     // maxPods int32
+	{13303, 20, 54, 349, 0, 0x1f},  // volumeStatsAggPeriod v1.Duration
+	{13324, 18, 57, 1, 0, 0x1f},    // healthzBindAddress string
+	{13343, 23, 57, 20, 0, 0x1f},   // kernelMemcgNotification bool
+	{13367, 22, 58, 20, 0, 0x1f},   // enableProfilingHandler bool
+	{13390, 27, 62, 342, 0, 0x1f},  // containerLogMonitorInterval v1.Duration
+	{13418, 21, 62, 20, 0, 0x1f},   // protectKernelDefaults bool
+	{13440, 13, 63, 1, 0, 0x1f},    // systemCgroups string
+	{13454, 24, 67, 8, 0, 0x1f},    // nodeLeaseDurationSeconds int32
+	{129, 4, 68, 1, 81, 0x1f},      // kind string
+	{13479, 17, 70, 86, 0, 0x10},   // defaultPodSysctls map[string]string
+	{13497, 32, 72, 349, 0, 0x1f},  // evictionPressureTransitionPeriod v1.Duration
+	{13530, 13, 74, 8, 0, 0x1f},    // registryBurst int32
+	{13544, 25, 75, 8, 0, 0x1f},    // evictionMaxPodGracePeriod int32
+	{13570, 12, 76, 8, 0, 0x1f},    // readOnlyPort int32
+	{13583, 12, 78, 86, 0, 0x1f},   // evictionHard map[string]string
+	{13596, 23, 79, 20, 0, 0x1f},   // enableDebuggingHandlers bool
+	{13620, 20, 81, 1, 0, 0x1f},    // imageServiceEndpoint string
+	{13641, 18, 82, 353, 0, 0x1f},  // registerWithTaints []v1.Taint
+	{13669, 14, 82, 355, 0, 0x1f},  // reservedMemory []v1beta1.MemoryReservation
+	{13710, 15, 83, 8, 0, 0x1f},    // iptablesDropBit int32
+	{13726, 12, 85, 20, 0, 0x1f},   // failCgroupV1 bool
+	{13739, 29, 91, 20, 0, 0x1f},   // localStorageCapacityIsolation bool
+	{13769, 23, 91, 356, 0, 0x18},  // memoryReservationPolicy v1beta1.MemoryReservationPolicy
+	{13825, 20, 94, 1, 0, 0x1f},    // topologyManagerScope string
+	{13846, 22, 97, 8, 0, 0x1f},    // containerLogMaxWorkers int32
+	{13869, 18, 98, 1, 0, 0x1f},    // kubeReservedCgroup string
+	{13888, 12, 99, 8, 0, 0x1f},    // kubeAPIBurst int32
+	{13901, 12, 104, 1, 0, 0x1f},   // cgroupDriver string
+	{13914, 18, 104, 349, 0, 0x1f}, // httpCheckFrequency v1.Duration
+	{13933, 27, 104, 8, 0, 0x1f},   // imageGCHighThresholdPercent int32
+	{13961, 17, 105, 349, 0, 0x1f}, // imageMaximumGCAge v1.Duration
+	{13979, 17, 105, 349, 0, 0x1f}, // imageMinimumGCAge v1.Duration
+	{13997, 28, 107, 86, 0, 0x1f},  // topologyManagerPolicyOptions map[string]string
+	{14026, 10, 109, 1, 0, 0x1f},   // resolvConf string
+	{14037, 7, 109, 20, 0, 0x1f},   // runOnce bool
+	{14045, 10, 112, 90, 0, 0x1f},  // clusterDNS []string
+	{14056, 22, 113, 20, 0, 0x1f},  // enableSystemLogHandler bool
+	{14079, 19, 115, 349, 0, 0x1f}, // shutdownGracePeriod v1.Duration
+	{14099, 25, 117, 349, 0, 0x1f}, // cpuManagerReconcilePeriod v1.Duration
+	{14125, 25, 117, 349, 0, 0x1f}, // nodeStatusUpdateFrequency v1.Duration
+	{14151, 20, 118, 90, 0, 0x1f},  // allowedUnsafeSysctls []string
+	{14172, 13, 119, 349, 0, 0x1f}, // syncFrequency v1.Duration
+	{14186, 21, 120, 349, 0, 0x1f}, // runtimeRequestTimeout v1.Duration
+	{14208, 32, 120, 358, 0, 0x1f}, // shutdownGracePeriodByPodPriority []v1beta1.ShutdownGracePeriodByPodPriority
+	{14282, 21, 121, 8, 0, 0x1f},   // iptablesMasqueradeBit int32
+	{14304, 15, 128, 8, 0, 0x1f},   // registryPullQPS int32
+	{14320, 10, 130, 1, 0, 0x1f},   // cgroupRoot string
+	{14331, 17, 135, 342, 0, 0x1f}, // cpuCFSQuotaPeriod v1.Duration
+	{14349, 14, 138, 359, 0, 0x1f}, // userNamespaces v1beta1.UserNamespaces
+	{14387, 13, 140, 20, 0, 0x1f},  // cgroupsPerQOS bool
+	{14401, 7, 142, 1, 0, 0x1f},    // podCIDR string
+	{14409, 11, 143, 8, 0, 0x1f},   // healthzPort int32
+	{14421, 21, 145, 1, 0, 0x1f},   // topologyManagerPolicy string
+	{14443, 12, 148, 11, 0, 0x1f},  // podPidsLimit int64
+	{14456, 17, 152, 1, 0, 0x1f},   // tlsPrivateKeyFile string
+	{14474, 38, 155, 360, 0, 0x1f}, // imagePullCredentialsVerificationPolicy v1beta1.ImagePullCredentialsVerificationPolicy
+	{14560, 13, 155, 1, 0, 0x1f},   // tlsMinVersion string
+	{14574, 15, 157, 90, 0, 0x1f},  // tlsCipherSuites []string
+	{14590, 14, 161, 20, 0, 0x1f},  // seccompDefault bool
+	{14605, 11, 163, 1, 0, 0x1f},   // contentType string
+	{14617, 11, 165, 1, 0, 0x1f},   // hairpinMode string
+	{14629, 10, 165, 1, 0, 0x1f},   // podLogsDir string
+	{14640, 11, 166, 8, 0, 0x1f},   // oomScoreAdj int32
+	{14652, 12, 166, 20, 0, 0x1f},  // registerNode bool
+	{14665, 16, 167, 1, 0, 0x1f},   // cpuManagerPolicy string
+	{14682, 20, 167, 20, 0, 0x1f},  // enableSystemLogQuery bool
+	{14703, 14, 171, 361, 0, 0x1f}, // authentication v1beta1.KubeletAuthentication
+	{14748, 23, 174, 20, 0, 0x1f},  // enableDebugFlagsHandler bool
+	{14772, 19, 178, 20, 0, 0x1f},  // serializeImagePulls bool
+	{14792, 18, 180, 20, 0, 0x1f},  // rotateCertificates bool
+	{14811, 19, 181, 8, 0, 0x1f},   // nodeStatusMaxImages int32
+	{14831, 11, 185, 8, 0, 0x1f},   // podsPerCore int32
+	{14843, 22, 186, 90, 0, 0x1f},  // enforceNodeAllocatable []string
+	{14866, 20, 187, 8, 0, 0x1f},   // containerLogMaxFiles int32
+	{14887, 27, 188, 1, 0, 0x1f},   // showHiddenMetricsForVersion string
+	{14915, 10, 189, 362, 0, 0x1f}, // memorySwap v1beta1.MemorySwapConfiguration
+	{14958, 10, 199, 8, 0, 0x1f},   // eventBurst int32
+	{14969, 18, 201, 1, 0, 0x1f},   // reservedSystemCPUs string
+	{14988, 19, 205, 1, 0, 0x1f},   // containerLogMaxSize string
+	{15008, 23, 206, 86, 0, 0x1f},  // cpuManagerPolicyOptions map[string]string
+	{15032, 25, 206, 20, 0, 0x1f},  // enableContentionProfiling bool
+	{5285, 4, 212, 8, 0, 0x1f},     // port int32
+	{15058, 10, 213, 8, 0, 0x1f},   // kubeAPIQPS int32
+	{15069, 13, 213, 1, 0, 0x1f},   // staticPodPath string
+	{15083, 12, 213, 1, 0, 0x1f},   // staticPodURL string
+	{15096, 20, 216, 1, 0, 0x1f},   // systemReservedCgroup string
+	{186, 10, 219, 1, 81, 0x1f},    // apiVersion string
+	{15117, 7, 222, 363, 0, 0x1f},  // logging v1.LoggingConfiguration
+	{15149, 31, 224, 349, 0, 0x1f}, // shutdownGracePeriodCriticalPods v1.Duration
+	{15181, 12, 225, 86, 0, 0x1f},  // kubeReserved map[string]string
+	{15194, 11, 226, 20, 0, 0x1f},  // cpuCFSQuota bool
+	{15206, 12, 227, 364, 0, 0x1f}, // featureGates map[string]bool
+	{15235, 15, 228, 1, 0, 0x1f},   // volumePluginDir string
+	{15251, 12, 229, 20, 0, 0x1f},  // enableServer bool
+	{15264, 26, 229, 8, 0, 0x1f},   // imageGCLowThresholdPercent int32
+	{15291, 11, 230, 86, 0, 0x1f},  // qosReserved map[string]string
+	{15303, 22, 231, 365, 0, 0x1f}, // memoryThrottlingFactor float64
+	{15334, 12, 233, 86, 0, 0x1f},  // evictionSoft map[string]string
+	{15347, 7, 242, 366, 0, 0x1f},  // tracing v1.TracingConfiguration
+	{15379, 21, 244, 8, 0, 0x1f},   // maxParallelImagePulls int32
+	{15401, 13, 250, 367, 0, 0x1f}, // authorization v1beta1.KubeletAuthorization
+	{15444, 14, 254, 1, 0, 0x1f},   // kubeletCgroups string
+	{15459, 23, 255, 86, 0, 0x1f},  // evictionSoftGracePeriod map[string]string
 	// 209 k8s.io/kubelet/config/v1beta1.KubeletWebhookAuthentication
-	{15483, 8, 351, 0, 0x1f}, // cacheTTL v1.Duration
-	{12495, 7, 19, 0, 0x1f},  // enabled bool
+	{12495, 7, 8, 20, 0, 0x1f},    // enabled bool
+	{15483, 8, 187, 349, 0, 0x1f}, // cacheTTL v1.Duration
 	// 210 k8s.io/kubelet/config/v1beta1.KubeletWebhookAuthorization
-	{15492, 18, 351, 0, 0x1f}, // cacheAuthorizedTTL v1.Duration
-	{15511, 20, 351, 0, 0x1f}, // cacheUnauthorizedTTL v1.Duration
+	{15492, 20, 173, 349, 0, 0x1f}, // cacheUnauthorizedTTL v1.Duration
+	{15513, 18, 207, 349, 0, 0x1f}, // cacheAuthorizedTTL v1.Duration
 	// 211 k8s.io/kubelet/config/v1beta1.KubeletX509Authentication
-	{15532, 12, 0, 0, 0x1f}, // clientCAFile string
+	{15532, 12, 3, 1, 0, 0x1f}, // clientCAFile string
 	// 212 k8s.io/kubelet/config/v1beta1.MemoryReservation
-	{9408, 6, 124, 0, 0x1f}, // limits v1.ResourceList
-	{15545, 8, 7, 0, 0x1f},  // numaNode int32
+	{9384, 6, 80, 131, 0, 0x1f}, // limits v1.ResourceList
+	{15545, 8, 109, 8, 0, 0x1f}, // numaNode int32
 	// 213 k8s.io/kubelet/config/v1beta1.MemorySwapConfiguration
-	{15554, 12, 0, 0, 0x1f}, // swapBehavior string
+	{15554, 12, 25, 1, 0, 0x1f}, // swapBehavior string
 	// 214 k8s.io/kubelet/config/v1beta1.ShutdownGracePeriodByPodPriority
-	{5180, 8, 7, 0, 0x1f},    // priority int32
-	{15567, 26, 13, 0, 0x1f}, // shutdownGracePeriodSeconds int64
+	{15567, 26, 13, 11, 0, 0x1f}, // shutdownGracePeriodSeconds int64
+	{5180, 8, 249, 8, 0, 0x1f},   // priority int32
 	// 215 k8s.io/kubelet/config/v1beta1.UserNamespaces
-	{15594, 9, 13, 0, 0x1f}, // idsPerPod int64
+	{15594, 9, 137, 11, 0, 0x1f}, // idsPerPod int64
 }
 
 // structStarts are the first fields of the structs in fieldRows, and the end.
@@ -1924,361 +1925,361 @@ OutputRoutingOptions
 ProbeHandler
 TypeMeta
 VolumeSource
-apiVersion
-string
+status
+v1.DaemonSetStatus
 kind
+string
 metadata
 v1.ObjectMeta
 spec
 v1.DaemonSetSpec
-status
-v1.DaemonSetStatus
-lastTransitionTime
-v1.Time
-message
-reason
+apiVersion
 v1.ConditionStatus
+message
 type
 v1.DaemonSetConditionType
-minReadySeconds
-int32
-revisionHistoryLimit
+reason
+lastTransitionTime
+v1.Time
 selector
 v1.LabelSelector
+revisionHistoryLimit
+int32
+minReadySeconds
 template
 v1.PodTemplateSpec
 updateStrategy
 v1.DaemonSetUpdateStrategy
 collisionCount
-conditions
-v1.DaemonSetCondition
-currentNumberScheduled
-desiredNumberScheduled
-numberAvailable
-numberMisscheduled
-numberReady
-numberUnavailable
 observedGeneration
 int64
+desiredNumberScheduled
+numberUnavailable
+numberReady
+currentNumberScheduled
+numberMisscheduled
+conditions
+v1.DaemonSetCondition
+numberAvailable
 updatedNumberScheduled
+v1.DaemonSetUpdateStrategyType
 rollingUpdate
 v1.RollingUpdateDaemonSet
-v1.DaemonSetUpdateStrategyType
-v1.DeploymentSpec
 v1.DeploymentStatus
+v1.DeploymentSpec
 lastUpdateTime
 v1.DeploymentConditionType
-paused
-bool
-progressDeadlineSeconds
-replicas
 strategy
 v1.DeploymentStrategy
+replicas
+progressDeadlineSeconds
+paused
+bool
+updatedReplicas
 availableReplicas
-v1.DeploymentCondition
-readyReplicas
 terminatingReplicas
 unavailableReplicas
-updatedReplicas
-v1.RollingUpdateDeployment
+v1.DeploymentCondition
+readyReplicas
 v1.DeploymentStrategyType
-v1.ReplicaSetSpec
+v1.RollingUpdateDeployment
 v1.ReplicaSetStatus
+v1.ReplicaSetSpec
 v1.ReplicaSetConditionType
-v1.ReplicaSetCondition
 fullyLabeledReplicas
-maxSurge
-intstr.IntOrString
+v1.ReplicaSetCondition
 maxUnavailable
+intstr.IntOrString
+maxSurge
 partition
-v1.StatefulSetSpec
 v1.StatefulSetStatus
+v1.StatefulSetSpec
 v1.StatefulSetConditionType
 start
-whenDeleted
-v1.PersistentVolumeClaimRetentionPolicyType
 whenScaled
-ordinals
-v1.StatefulSetOrdinals
-persistentVolumeClaimRetentionPolicy
-v1.StatefulSetPersistentVolumeClaimRetentionPolicy
-podManagementPolicy
-v1.PodManagementPolicyType
-serviceName
-v1.StatefulSetUpdateStrategy
+v1.PersistentVolumeClaimRetentionPolicyType
+whenDeleted
 volumeClaimTemplates
 v1.PersistentVolumeClaim
+serviceName
+podManagementPolicy
+v1.PodManagementPolicyType
+ordinals
+v1.StatefulSetOrdinals
+v1.StatefulSetUpdateStrategy
+persistentVolumeClaimRetentionPolicy
+v1.StatefulSetPersistentVolumeClaimRetentionPolicy
+updateRevision
+currentRevision
 v1.StatefulSetCondition
 currentReplicas
-currentRevision
-updateRevision
-v1.RollingUpdateStatefulSetStrategy
 v1.StatefulSetUpdateStrategyType
-v1.CronJobSpec
+v1.RollingUpdateStatefulSetStrategy
 v1.CronJobStatus
+v1.CronJobSpec
+successfulJobsHistoryLimit
+failedJobsHistoryLimit
+schedule
 concurrencyPolicy
 v1.ConcurrencyPolicy
-failedJobsHistoryLimit
-jobTemplate
-v1.JobTemplateSpec
-schedule
 startingDeadlineSeconds
-successfulJobsHistoryLimit
 suspend
 timeZone
+jobTemplate
+v1.JobTemplateSpec
+lastSuccessfulTime
+lastScheduleTime
 active
 v1.ObjectReference
-lastScheduleTime
-lastSuccessfulTime
-v1.JobSpec
 v1.JobStatus
-lastProbeTime
+v1.JobSpec
 v1.JobConditionType
+lastProbeTime
 disruptionMode
 v1alpha3.WorkloadPodGroupDisruptionMode
+schedulingPolicy
+v1alpha3.WorkloadPodGroupSchedulingPolicy
 resourceClaims
 v1alpha3.WorkloadPodGroupResourceClaim
 schedulingConstraints
 v1alpha3.WorkloadPodGroupSchedulingConstraints
-schedulingPolicy
-v1alpha3.WorkloadPodGroupSchedulingPolicy
-activeDeadlineSeconds
-backoffLimit
-backoffLimitPerIndex
-completionMode
-v1.CompletionMode
-completions
-managedBy
-manualSelector
-maxFailedIndexes
 parallelism
-podFailurePolicy
-v1.PodFailurePolicy
+backoffLimit
+manualSelector
 podReplacementPolicy
 v1.PodReplacementPolicy
+backoffLimitPerIndex
+ttlSecondsAfterFinished
 scheduling
 v1.JobSchedulingConfiguration
+completions
+managedBy
 successPolicy
 v1.SuccessPolicy
-ttlSecondsAfterFinished
-completedIndexes
-completionTime
-v1.JobCondition
-failed
-failedIndexes
-ready
-startTime
-succeeded
+podFailurePolicy
+v1.PodFailurePolicy
+activeDeadlineSeconds
+completionMode
+v1.CompletionMode
+maxFailedIndexes
 terminating
+failed
+startTime
+ready
+failedIndexes
+completedIndexes
 uncountedTerminatedPods
 v1.UncountedTerminatedPods
+completionTime
+succeeded
+v1.JobCondition
 rules
 v1.PodFailurePolicyRule
 containerName
+values
 operator
 v1.PodFailurePolicyOnExitCodesOperator
-values
 v1.PodConditionType
-action
-v1.PodFailurePolicyAction
 onExitCodes
 v1.PodFailurePolicyOnExitCodesRequirement
+action
+v1.PodFailurePolicyAction
 onPodConditions
 v1.PodFailurePolicyOnPodConditionsPattern
 v1.SuccessPolicyRule
-succeededCount
 succeededIndexes
+succeededCount
 types.UID
+volumeID
 fsType
 readOnly
-volumeID
-nodeAffinity
-v1.NodeAffinity
-podAffinity
-v1.PodAffinity
 podAntiAffinity
 v1.PodAntiAffinity
-localhostProfile
+podAffinity
+v1.PodAffinity
+nodeAffinity
+v1.NodeAffinity
 v1.AppArmorProfileType
+localhostProfile
+diskName
+v1.AzureDataDiskKind
+diskURI
 cachingMode
 v1.AzureDataDiskCachingMode
-diskName
-diskURI
-v1.AzureDataDiskKind
 secretName
 shareName
 driver
-nodePublishSecretRef
-v1.LocalObjectReference
 volumeAttributes
 map[string]string
+nodePublishSecretRef
+v1.LocalObjectReference
 add
 v1.Capability
 drop
-monitors
-path
 secretFile
-secretRef
 user
-labelSelector
+path
+secretRef
+monitors
 name
 optional
 signerName
+labelSelector
 key
 items
 v1.KeyToPath
-defaultMode
 defaultUser
-args
-command
-env
-v1.EnvVar
-envFrom
-v1.EnvFromSource
-image
-imagePullPolicy
-v1.PullPolicy
-lifecycle
-v1.Lifecycle
-livenessProbe
-v1.Probe
+defaultMode
+terminationMessagePath
 ports
 v1.ContainerPort
 readinessProbe
-resizePolicy
-v1.ContainerResizePolicy
-resources
-v1.ResourceRequirements
+v1.Probe
 restartPolicy
 v1.ContainerRestartPolicy
-restartPolicyRules
-v1.ContainerRestartRule
-securityContext
-v1.SecurityContext
-startupProbe
-stdin
 stdinOnce
-terminationMessagePath
-terminationMessagePolicy
-v1.TerminationMessagePolicy
-tty
+command
+imagePullPolicy
+v1.PullPolicy
+envFrom
+v1.EnvFromSource
 volumeDevices
 v1.VolumeDevice
+image
+tty
+env
+v1.EnvVar
+lifecycle
+v1.Lifecycle
+workingDir
+stdin
 volumeMounts
 v1.VolumeMount
-workingDir
-requestName
+resizePolicy
+v1.ContainerResizePolicy
+startupProbe
+livenessProbe
+terminationMessagePolicy
+v1.TerminationMessagePolicy
+resources
+v1.ResourceRequirements
+args
+securityContext
+v1.SecurityContext
+restartPolicyRules
+v1.ContainerRestartRule
 resourceName
-containerPort
-hostIP
-hostPort
+requestName
 protocol
 v1.Protocol
-v1.ResourceName
+containerPort
+hostPort
+hostIP
 v1.ResourceResizeRestartPolicy
+v1.ResourceName
 v1.ContainerRestartRuleAction
 exitCodes
 v1.ContainerRestartRuleOnExitCodes
 v1.ContainerRestartRuleOnExitCodesOperator
 running
 v1.ContainerStateRunning
-terminated
-v1.ContainerStateTerminated
 waiting
 v1.ContainerStateWaiting
+terminated
+v1.ContainerStateTerminated
 startedAt
-containerID
+signal
 exitCode
 finishedAt
-signal
-allocatedResources
-resource.Quantity
-v1.ResourceList
+containerID
+restartCount
+stopSignal
+v1.Signal
+started
+v1.ContainerUser
 allocatedResourcesStatus
 v1.ResourceStatus
 imageID
-lastState
-v1.ContainerState
-restartCount
-started
 state
-stopSignal
-v1.Signal
-v1.ContainerUser
+v1.ContainerState
 v1.VolumeMountStatus
+allocatedResources
+resource.Quantity
+v1.ResourceList
+lastState
 linux
 v1.LinuxContainerUser
 v1.DownwardAPIVolumeFile
+resourceFieldRef
+v1.ResourceFieldSelector
 fieldRef
 v1.ObjectFieldSelector
 mode
-resourceFieldRef
-v1.ResourceFieldSelector
 medium
 v1.StorageMedium
 sizeLimit
+prefix
 configMapRef
 v1.ConfigMapEnvSource
-prefix
 v1.SecretEnvSource
 value
 valueFrom
 v1.EnvVarSource
 configMapKeyRef
 v1.ConfigMapKeySelector
-fileKeyRef
-v1.FileKeySelector
 secretKeyRef
 v1.SecretKeySelector
+fileKeyRef
+v1.FileKeySelector
 targetContainerName
 volumeClaimTemplate
 v1.PersistentVolumeClaimTemplate
 priority
-lun
 targetWWNs
 wwids
+lun
 volumeName
 options
 datasetName
 datasetUUID
 pdName
+service
 v1.GRPCProbeMode
 port
-service
-directory
-repository
 revision
+repository
+directory
 endpoints
 host
-httpHeaders
-v1.HTTPHeader
-v1.HTTPProtocol
 scheme
 v1.URIScheme
+v1.HTTPProtocol
+httpHeaders
+v1.HTTPHeader
 hostnames
 ip
 v1.HostPathType
+initiatorName
 chapAuthDiscovery
 chapAuthSession
-initiatorName
-iqn
-iscsiInterface
-portals
 targetPortal
-pullPolicy
+iscsiInterface
+iqn
+portals
 reference
+pullPolicy
 imageRef
-postStart
-v1.LifecycleHandler
 preStop
+v1.LifecycleHandler
+postStart
+tcpSocket
+v1.TCPSocketAction
 exec
 v1.ExecAction
 httpGet
 v1.HTTPGetAction
 sleep
 v1.SleepAction
-tcpSocket
-v1.TCPSocketAction
 gid
 supplementalGroups
 uid
@@ -2290,15 +2291,15 @@ v1.PreferredSchedulingTerm
 requiredDuringSchedulingIgnoredDuringExecution
 v1.NodeSelector
 quantity
-perContainer
 perPod
-containers
-mapping
-v1.NodeAllocatableMappedResources
+perContainer
 overhead
 v1.NodeAllocatableOverheadResources
-resourceClaimName
+mapping
+v1.NodeAllocatableMappedResources
+containers
 map[v1.ResourceName]resource.Quantity
+resourceClaimName
 nodeSelectorTerms
 v1.NodeSelectorTerm
 v1.NodeSelectorOperator
@@ -2306,322 +2307,322 @@ matchExpressions
 v1.NodeSelectorRequirement
 matchFields
 fieldPath
-namespace
 resourceVersion
-v1.PersistentVolumeClaimSpec
+namespace
 v1.PersistentVolumeClaimStatus
+v1.PersistentVolumeClaimSpec
 v1.PersistentVolumeClaimConditionType
 accessModes
 v1.PersistentVolumeAccessMode
-dataSource
-v1.TypedLocalObjectReference
+storageClassName
+volumeAttributesClassName
 dataSourceRef
 v1.TypedObjectReference
 v1.VolumeResourceRequirements
-storageClassName
-volumeAttributesClassName
 volumeMode
 v1.PersistentVolumeMode
-allocatedResourceStatuses
-v1.ClaimResourceStatus
-map[v1.ResourceName]v1.ClaimResourceStatus
-capacity
-v1.PersistentVolumeClaimCondition
+dataSource
+v1.TypedLocalObjectReference
 currentVolumeAttributesClassName
 healthStatus
 v1.VolumeHealthStatus
-modifyVolumeStatus
-v1.ModifyVolumeStatus
+capacity
 phase
 v1.PersistentVolumeClaimPhase
+modifyVolumeStatus
+v1.ModifyVolumeStatus
+v1.PersistentVolumeClaimCondition
+allocatedResourceStatuses
+v1.ClaimResourceStatus
+map[v1.ResourceName]v1.ClaimResourceStatus
 claimName
 pdID
-v1.PodSpec
 v1.PodStatus
+v1.PodSpec
 v1.WeightedPodAffinityTerm
 v1.PodAffinityTerm
-matchLabelKeys
 mismatchLabelKeys
 namespaceSelector
 namespaces
 topologyKey
-certificateChainPath
-credentialBundlePath
-keyPath
+matchLabelKeys
 keyType
-maxExpirationSeconds
+certificateChainPath
 userAnnotations
+maxExpirationSeconds
+keyPath
+credentialBundlePath
 nameservers
-v1.PodDNSConfigOption
 searches
+v1.PodDNSConfigOption
 requestMappings
 v1.ContainerExtendedResourceRequest
 v1.OSName
 conditionType
 resourceClaimTemplateName
 podGroupName
-appArmorProfile
-v1.AppArmorProfile
-fsGroup
-fsGroupChangePolicy
-v1.PodFSGroupChangePolicy
-runAsGroup
-runAsNonRoot
-runAsUser
-seLinuxChangePolicy
-v1.PodSELinuxChangePolicy
-seLinuxOptions
-v1.SELinuxOptions
-seccompProfile
-v1.SeccompProfile
-supplementalGroupsPolicy
-v1.SupplementalGroupsPolicy
-sysctls
-v1.Sysctl
 windowsOptions
 v1.WindowsSecurityContextOptions
-affinity
-v1.Affinity
-automountServiceAccountToken
-v1.Container
+sysctls
+v1.Sysctl
+appArmorProfile
+v1.AppArmorProfile
+seccompProfile
+v1.SeccompProfile
+seLinuxOptions
+v1.SELinuxOptions
+supplementalGroupsPolicy
+v1.SupplementalGroupsPolicy
+fsGroupChangePolicy
+v1.PodFSGroupChangePolicy
+seLinuxChangePolicy
+v1.PodSELinuxChangePolicy
+runAsUser
+fsGroup
+runAsNonRoot
+runAsGroup
+imagePullSecrets
 dnsConfig
 v1.PodDNSConfig
-dnsPolicy
-v1.DNSPolicy
+automountServiceAccountToken
+v1.RestartPolicy
 enableServiceLinks
-ephemeralContainers
-v1.EphemeralContainer
+hostIPC
+initContainers
+v1.Container
 evictionResponders
 v1.EvictionResponder
-hostAliases
-v1.HostAlias
-hostIPC
-hostNetwork
-hostPID
-hostUsers
-hostname
-hostnameOverride
-imagePullSecrets
-initContainers
 nodeName
-nodeSelector
-os
-v1.PodOS
-preemptionPolicy
-v1.PreemptionPolicy
-priorityClassName
-readinessGates
-v1.PodReadinessGate
-v1.PodResourceClaim
-v1.RestartPolicy
-runtimeClassName
-schedulerName
-schedulingGates
-v1.PodSchedulingGate
 schedulingGroup
 v1.PodSchedulingGroup
-v1.PodSecurityContext
-serviceAccount
-serviceAccountName
-setHostnameAsFQDN
+hostnameOverride
+schedulerName
+priorityClassName
 shareProcessNamespace
+os
+v1.PodOS
+hostPID
+hostUsers
+dnsPolicy
+v1.DNSPolicy
+hostNetwork
 subdomain
-terminationGracePeriodSeconds
-tolerations
-v1.Toleration
+hostname
 topologySpreadConstraints
 v1.TopologySpreadConstraint
-volumes
-v1.Volume
+v1.PodResourceClaim
 workloadRef
 v1.WorkloadReference
-v1.PodCondition
-containerStatuses
-v1.ContainerStatus
+readinessGates
+v1.PodReadinessGate
+ephemeralContainers
+v1.EphemeralContainer
+volumes
+v1.Volume
+v1.PodSecurityContext
+affinity
+v1.Affinity
+preemptionPolicy
+v1.PreemptionPolicy
+terminationGracePeriodSeconds
+schedulingGates
+v1.PodSchedulingGate
+nodeSelector
+setHostnameAsFQDN
+runtimeClassName
+hostAliases
+v1.HostAlias
+serviceAccount
+serviceAccountName
+tolerations
+v1.Toleration
 ephemeralContainerStatuses
-extendedResourceClaimStatus
-v1.PodExtendedResourceClaimStatus
-hostIPs
-v1.HostIP
-initContainerStatuses
-nodeAllocatableResourceClaimStatuses
-v1.NodeAllocatableResourceClaimStatus
-nominatedNodeName
-v1.PodPhase
-podIP
-podIPs
-v1.PodIP
-qosClass
-v1.PodQOSClass
-resize
-v1.PodResizeStatus
-resourceClaimStatuses
-v1.PodResourceClaimStatus
+v1.ContainerStatus
 volumeHealth
 v1.PodVolumeHealth
+containerStatuses
+resize
+v1.PodResizeStatus
+podIP
+nominatedNodeName
+qosClass
+v1.PodQOSClass
+extendedResourceClaimStatus
+v1.PodExtendedResourceClaimStatus
+nodeAllocatableResourceClaimStatuses
+v1.NodeAllocatableResourceClaimStatus
+resourceClaimStatuses
+v1.PodResourceClaimStatus
+v1.PodPhase
+podIPs
+v1.PodIP
+v1.PodCondition
+initContainerStatuses
+hostIPs
+v1.HostIP
 healthConditions
 v1.VolumeHealthCondition
-preference
 weight
+preference
+timeoutSeconds
+initialDelaySeconds
 failureThreshold
+successThreshold
 grpc
 v1.GRPCAction
-initialDelaySeconds
 periodSeconds
-successThreshold
-timeoutSeconds
 sources
 v1.VolumeProjection
+tenant
 group
 registry
-tenant
 volume
-keyring
 pool
-v1.ReplicationControllerSpec
+keyring
 v1.ReplicationControllerStatus
+v1.ReplicationControllerSpec
 v1.ReplicationControllerConditionType
 v1.ReplicationControllerCondition
 request
-divisor
 resource
+divisor
 health
 v1.ResourceHealthStatus
 resourceID
 v1.ResourceID
-claims
-v1.ResourceClaim
 limits
 requests
+claims
+v1.ResourceClaim
 v1.ResourceHealth
 level
 role
-gateway
-protectionDomain
-sslEnabled
 storageMode
-storagePool
 system
+storagePool
+sslEnabled
+protectionDomain
+gateway
 v1.SeccompProfileType
-allowPrivilegeEscalation
-capabilities
-v1.Capabilities
 privileged
+allowPrivilegeEscalation
 procMount
 v1.ProcMountType
+capabilities
+v1.Capabilities
 readOnlyRootFilesystem
 audience
 expirationSeconds
 seconds
 volumeNamespace
+timeAdded
 effect
 v1.TaintEffect
-timeAdded
-v1.TolerationOperator
 tolerationSeconds
-maxSkew
+v1.TolerationOperator
+whenUnsatisfiable
+v1.UnsatisfiableConstraintAction
 minDomains
 nodeAffinityPolicy
 v1.NodeInclusionPolicy
 nodeTaintsPolicy
-whenUnsatisfiable
-v1.UnsatisfiableConstraintAction
+maxSkew
 apiGroup
-awsElasticBlockStore
-v1.AWSElasticBlockStoreVolumeSource
-azureDisk
-v1.AzureDiskVolumeSource
+flexVolume
+v1.FlexVolumeSource
+gitRepo
+v1.GitRepoVolumeSource
 azureFile
 v1.AzureFileVolumeSource
-cephfs
-v1.CephFSVolumeSource
-cinder
-v1.CinderVolumeSource
-configMap
-v1.ConfigMapVolumeSource
+secret
+v1.SecretVolumeSource
+awsElasticBlockStore
+v1.AWSElasticBlockStoreVolumeSource
 csi
 v1.CSIVolumeSource
 downwardAPI
 v1.DownwardAPIVolumeSource
-emptyDir
-v1.EmptyDirVolumeSource
-ephemeral
-v1.EphemeralVolumeSource
-fc
-v1.FCVolumeSource
-flexVolume
-v1.FlexVolumeSource
-flocker
-v1.FlockerVolumeSource
-gcePersistentDisk
-v1.GCEPersistentDiskVolumeSource
-gitRepo
-v1.GitRepoVolumeSource
-glusterfs
-v1.GlusterfsVolumeSource
-hostPath
-v1.HostPathVolumeSource
-v1.ImageVolumeSource
-iscsi
-v1.ISCSIVolumeSource
-nfs
-v1.NFSVolumeSource
 persistentVolumeClaim
 v1.PersistentVolumeClaimVolumeSource
-photonPersistentDisk
-v1.PhotonPersistentDiskVolumeSource
-portworxVolume
-v1.PortworxVolumeSource
-projected
-v1.ProjectedVolumeSource
-quobyte
-v1.QuobyteVolumeSource
+cinder
+v1.CinderVolumeSource
+gcePersistentDisk
+v1.GCEPersistentDiskVolumeSource
 rbd
 v1.RBDVolumeSource
-scaleIO
-v1.ScaleIOVolumeSource
-secret
-v1.SecretVolumeSource
-storageos
-v1.StorageOSVolumeSource
+emptyDir
+v1.EmptyDirVolumeSource
+v1.ImageVolumeSource
+configMap
+v1.ConfigMapVolumeSource
+flocker
+v1.FlockerVolumeSource
+cephfs
+v1.CephFSVolumeSource
+hostPath
+v1.HostPathVolumeSource
+ephemeral
+v1.EphemeralVolumeSource
+photonPersistentDisk
+v1.PhotonPersistentDiskVolumeSource
+glusterfs
+v1.GlusterfsVolumeSource
+iscsi
+v1.ISCSIVolumeSource
 vsphereVolume
 v1.VsphereVirtualDiskVolumeSource
+nfs
+v1.NFSVolumeSource
+projected
+v1.ProjectedVolumeSource
+scaleIO
+v1.ScaleIOVolumeSource
+portworxVolume
+v1.PortworxVolumeSource
+azureDisk
+v1.AzureDiskVolumeSource
+quobyte
+v1.QuobyteVolumeSource
+fc
+v1.FCVolumeSource
+storageos
+v1.StorageOSVolumeSource
 devicePath
 v1.VolumeHealthStatusType
-bindMountOptions
+subPathExpr
 mountPath
-mountPropagation
-v1.MountPropagationMode
+bindMountOptions
 recursiveReadOnly
 v1.RecursiveReadOnlyMode
 subPath
-subPathExpr
+mountPropagation
+v1.MountPropagationMode
 volumeStatus
 v1.VolumeStatus
-clusterTrustBundle
-v1.ClusterTrustBundleProjection
-v1.ConfigMapProjection
+v1.SecretProjection
 v1.DownwardAPIProjection
+v1.ConfigMapProjection
 podCertificate
 v1.PodCertificateProjection
-v1.SecretProjection
 serviceAccountToken
 v1.ServiceAccountTokenProjection
+clusterTrustBundle
+v1.ClusterTrustBundleProjection
 v1.ImageVolumeStatus
 storagePolicyID
-storagePolicyName
 volumePath
+storagePolicyName
 podAffinityTerm
 gmsaCredentialSpec
-gmsaCredentialSpecName
 hostProcess
 runAsUserName
-podGroup
+gmsaCredentialSpecName
 podGroupReplicaKey
-all
-v1alpha3.WorkloadPodGroupAllDisruptionMode
+podGroup
 single
 v1alpha3.WorkloadPodGroupSingleDisruptionMode
+all
+v1alpha3.WorkloadPodGroupAllDisruptionMode
 minCount
 topology
 v1alpha3.TopologyConstraint
@@ -2629,48 +2630,48 @@ basic
 v1alpha3.WorkloadPodGroupBasicSchedulingPolicy
 gang
 v1alpha3.WorkloadPodGroupGangSchedulingPolicy
-v1.LabelSelectorRequirement
 matchLabels
+v1.LabelSelectorRequirement
 v1.LabelSelectorOperator
-fieldsType
-fieldsV1
-v1.FieldsV1
-manager
+time
 operation
 v1.ManagedFieldsOperationType
+manager
+fieldsV1
+v1.FieldsV1
 subresource
-time
-annotations
-creationTimestamp
-deletionGracePeriodSeconds
+fieldsType
 deletionTimestamp
-finalizers
 generateName
-generation
+annotations
+finalizers
+creationTimestamp
 labels
 managedFields
 v1.ManagedFieldsEntry
 ownerReferences
 v1.OwnerReference
+deletionGracePeriodSeconds
+generation
 selfLink
 blockOwnerDeletion
 controller
-json
-v1.JSONOptions
 text
 v1.TextOptions
+json
+v1.JSONOptions
+splitStream
 infoBufferSize
 resource.QuantityValue
-splitStream
 flushFrequency
 v1.TimeOrMetaDuration
-format
-v1.FormatOptions
-verbosity
-v1.VerbosityLevel
 vmodule
 v1.VModuleItem
 v1.VModuleConfiguration
+verbosity
+v1.VerbosityLevel
+v1.FormatOptions
+format
 filePattern
 endpoint
 samplingRatePerMillion
@@ -2679,156 +2680,156 @@ v1.Duration
 enabled
 anonymous
 v1beta1.KubeletAnonymousAuthentication
-webhook
-v1beta1.KubeletWebhookAuthentication
 x509
 v1beta1.KubeletX509Authentication
-v1beta1.KubeletAuthorizationMode
+webhook
+v1beta1.KubeletWebhookAuthentication
 v1beta1.KubeletWebhookAuthorization
-address
-allowedUnsafeSysctls
-authentication
-v1beta1.KubeletAuthentication
-authorization
-v1beta1.KubeletAuthorization
-cgroupDriver
-cgroupRoot
-cgroupsPerQOS
-clusterDNS
-clusterDomain
-configMapAndSecretChangeDetectionStrategy
-v1beta1.ResourceChangeDetectionStrategy
-containerLogMaxFiles
-containerLogMaxSize
-containerLogMaxWorkers
-containerLogMonitorInterval
-containerRuntimeEndpoint
-contentType
-cpuCFSQuota
-cpuCFSQuotaPeriod
-cpuManagerPolicy
-cpuManagerPolicyOptions
-cpuManagerReconcilePeriod
+v1beta1.KubeletAuthorizationMode
 crashLoopBackOff
 v1beta1.CrashLoopBackOffConfig
-defaultPodSysctls
-enableContentionProfiling
-enableControllerAttachDetach
-enableDebugFlagsHandler
-enableDebuggingHandlers
-enableProfilingHandler
-enableServer
-enableSystemLogHandler
-enableSystemLogQuery
-enforceNodeAllocatable
-eventBurst
-eventRecordQPS
-evictionHard
-evictionMaxPodGracePeriod
-evictionMinimumReclaim
-evictionPressureTransitionPeriod
-evictionSoft
-evictionSoftGracePeriod
-failCgroupV1
-failSwapOn
-featureGates
-map[string]bool
-fileCheckFrequency
-hairpinMode
-healthzBindAddress
-healthzPort
-httpCheckFrequency
-imageGCHighThresholdPercent
-imageGCLowThresholdPercent
-imageMaximumGCAge
-imageMinimumGCAge
-imagePullCredentialsVerificationPolicy
-v1beta1.ImagePullCredentialsVerificationPolicy
-imageServiceEndpoint
-iptablesDropBit
-iptablesMasqueradeBit
-kernelMemcgNotification
-kubeAPIBurst
-kubeAPIQPS
-kubeReserved
-kubeReservedCgroup
-kubeletCgroups
-localStorageCapacityIsolation
-logging
-v1.LoggingConfiguration
-makeIPTablesUtilChains
-maxOpenFiles
-maxParallelImagePulls
-maxPods
-memoryManagerPolicy
-memoryReservationPolicy
-v1beta1.MemoryReservationPolicy
-memorySwap
-v1beta1.MemorySwapConfiguration
-memoryThrottlingFactor
-float64
-mergeDefaultEvictionSettings
-nodeLeaseDurationSeconds
-nodeStatusMaxImages
-nodeStatusReportFrequency
-nodeStatusUpdateFrequency
-oomScoreAdj
-podCIDR
-podLogsDir
-podPidsLimit
-podsPerCore
 preloadedImagesVerificationAllowlist
-protectKernelDefaults
-providerID
-qosReserved
-readOnlyPort
-registerNode
-registerWithTaints
-v1.Taint
-registryBurst
-registryPullQPS
-reservedMemory
-v1beta1.MemoryReservation
-reservedSystemCPUs
-resolvConf
-rotateCertificates
-runOnce
-runtimeRequestTimeout
-seccompDefault
-serializeImagePulls
+eventRecordQPS
+tlsCertFile
+failSwapOn
+memoryManagerPolicy
+containerRuntimeEndpoint
+nodeStatusReportFrequency
 serverTLSBootstrap
-showHiddenMetricsForVersion
-shutdownGracePeriod
-shutdownGracePeriodByPodPriority
-v1beta1.ShutdownGracePeriodByPodPriority
-shutdownGracePeriodCriticalPods
+configMapAndSecretChangeDetectionStrategy
+v1beta1.ResourceChangeDetectionStrategy
+streamingConnectionIdleTimeout
+enableControllerAttachDetach
+providerID
 singleProcessOOMKill
-staticPodPath
-staticPodURL
 staticPodURLHeader
 map[string][]string
-streamingConnectionIdleTimeout
-syncFrequency
-systemCgroups
+mergeDefaultEvictionSettings
+address
+makeIPTablesUtilChains
+clusterDomain
+maxOpenFiles
+fileCheckFrequency
 systemReserved
-systemReservedCgroup
-tlsCertFile
-tlsCipherSuites
 tlsCurvePreferences
-tlsMinVersion
-tlsPrivateKeyFile
-topologyManagerPolicy
-topologyManagerPolicyOptions
+evictionMinimumReclaim
+maxPods
+volumeStatsAggPeriod
+healthzBindAddress
+kernelMemcgNotification
+enableProfilingHandler
+containerLogMonitorInterval
+protectKernelDefaults
+systemCgroups
+nodeLeaseDurationSeconds
+defaultPodSysctls
+evictionPressureTransitionPeriod
+registryBurst
+evictionMaxPodGracePeriod
+readOnlyPort
+evictionHard
+enableDebuggingHandlers
+imageServiceEndpoint
+registerWithTaints
+v1.Taint
+reservedMemory
+v1beta1.MemoryReservation
+iptablesDropBit
+failCgroupV1
+localStorageCapacityIsolation
+memoryReservationPolicy
+v1beta1.MemoryReservationPolicy
 topologyManagerScope
-tracing
-v1.TracingConfiguration
+containerLogMaxWorkers
+kubeReservedCgroup
+kubeAPIBurst
+cgroupDriver
+httpCheckFrequency
+imageGCHighThresholdPercent
+imageMaximumGCAge
+imageMinimumGCAge
+topologyManagerPolicyOptions
+resolvConf
+runOnce
+clusterDNS
+enableSystemLogHandler
+shutdownGracePeriod
+cpuManagerReconcilePeriod
+nodeStatusUpdateFrequency
+allowedUnsafeSysctls
+syncFrequency
+runtimeRequestTimeout
+shutdownGracePeriodByPodPriority
+v1beta1.ShutdownGracePeriodByPodPriority
+iptablesMasqueradeBit
+registryPullQPS
+cgroupRoot
+cpuCFSQuotaPeriod
 userNamespaces
 v1beta1.UserNamespaces
+cgroupsPerQOS
+podCIDR
+healthzPort
+topologyManagerPolicy
+podPidsLimit
+tlsPrivateKeyFile
+imagePullCredentialsVerificationPolicy
+v1beta1.ImagePullCredentialsVerificationPolicy
+tlsMinVersion
+tlsCipherSuites
+seccompDefault
+contentType
+hairpinMode
+podLogsDir
+oomScoreAdj
+registerNode
+cpuManagerPolicy
+enableSystemLogQuery
+authentication
+v1beta1.KubeletAuthentication
+enableDebugFlagsHandler
+serializeImagePulls
+rotateCertificates
+nodeStatusMaxImages
+podsPerCore
+enforceNodeAllocatable
+containerLogMaxFiles
+showHiddenMetricsForVersion
+memorySwap
+v1beta1.MemorySwapConfiguration
+eventBurst
+reservedSystemCPUs
+containerLogMaxSize
+cpuManagerPolicyOptions
+enableContentionProfiling
+kubeAPIQPS
+staticPodPath
+staticPodURL
+systemReservedCgroup
+logging
+v1.LoggingConfiguration
+shutdownGracePeriodCriticalPods
+kubeReserved
+cpuCFSQuota
+featureGates
+map[string]bool
 volumePluginDir
-volumeStatsAggPeriod
+enableServer
+imageGCLowThresholdPercent
+qosReserved
+memoryThrottlingFactor
+float64
+evictionSoft
+tracing
+v1.TracingConfiguration
+maxParallelImagePulls
+authorization
+v1beta1.KubeletAuthorization
+kubeletCgroups
+evictionSoftGracePeriod
 cacheTTL
-cacheAuthorizedTTL
 cacheUnauthorizedTTL
+cacheAuthorizedTTL
 clientCAFile
 numaNode
 swapBehavior

@@ -45,7 +45,8 @@ const (
 // fieldRow is a field of a struct under its JSON name.
 type fieldRow struct {
 	name   nameOffset
-	size   uint8 // bytes of the name: looking it up is what a check does most
+	size   uint8 // bytes of the name
+	hash   nameHash
 	typ    typeIndex
 	embed  uint8 // nameOffset of the Go name of the embedded struct that it comes from
 	minors uint8 // releases that have it: bit 0 is policy.OldestMinor
@@ -80,39 +81,45 @@ func minorBit(minor int) uint8 {
 	return 1 << (min(max(minor, policy.OldestMinor), policy.NewestMinor) - policy.OldestMinor)
 }
 
-// rows returns the fields of struct type t by name; a field that changed between releases has several rows.
+// rows returns the fields of struct type t by the hash of their name, then by name; a field that changed between releases
+// has several rows.
 func (t typeIndex) rows() []fieldRow {
 	n := typeRows[t].elem
 	return fieldRows[structStarts[n]:structStarts[n+1]]
 }
 
-// field returns the field of struct type t with this name in the release of bit. Without one, others holds the
-// releases that have it.
-func (t typeIndex) field(name string, bit uint8) (row fieldRow, others uint8, found bool) {
+// field returns the field of struct type t that member m names in the release of bit, nil if there is none. others then
+// holds the releases that have it.
+//
+// Looking fields up is what a check does most: the hashes tell how far into the rows to begin.
+func (t typeIndex) field(d *document, m *node, bit uint8) (row *fieldRow, others uint8) {
 	rows := t.rows()
-	i, end := 0, len(rows) // the first row whose name is not before name
-	for i < end {
-		if middle := (i + end) / 2; rows[middle].text() < name {
-			i = middle + 1
-		} else {
-			end = middle
-		}
+	i := len(rows) * int(m.hash) >> 8
+	for i < len(rows) && rows[i].hash < m.hash {
+		i++
 	}
-	for ; i < len(rows) && rows[i].text() == name; i++ {
+	for i > 0 && rows[i-1].hash >= m.hash {
+		i--
+	}
+	for ; i < len(rows) && rows[i].hash == m.hash; i++ {
+		if !d.named(m, rows[i].text()) {
+			continue
+		}
 		if rows[i].minors&bit != 0 {
-			return rows[i], 0, true
+			return &rows[i], 0
 		}
 		others |= rows[i].minors
 	}
-	return fieldRow{}, others, false
+	return nil, others
 }
 
 // names returns the names of the fields of struct type t in the release of bit, sorted.
 func (t typeIndex) names(bit uint8) []string {
+	rows := t.rows()
 	var names []string
-	for _, r := range t.rows() {
-		if r.minors&bit != 0 {
-			names = append(names, r.text())
+	for _, i := range policy.Order(len(rows), func(i, j int) bool { return rows[i].text() < rows[j].text() }) {
+		if rows[i].minors&bit != 0 {
+			names = append(names, rows[i].text())
 		}
 	}
 	return names

@@ -62,6 +62,8 @@ type document struct {
 	src   []byte
 	text  string // src once more: strings without escapes are cut out of it without an allocation
 	nodes []node // in the order in which the values begin; node 0 is the whole text
+	// clash: in some object two names have the same bit of their hashes, so that one may be there twice.
+	clash bool
 }
 
 // node is one value. A child follows its parent, the next child follows all that belongs to the one before.
@@ -71,9 +73,35 @@ type node struct {
 	next             uint32 // the next child of the same parent, 0 after the last one
 	count            uint32 // number of children
 	kind             Kind
-	escaped          bool // the string has escapes
-	keyEscaped       bool // the name has escapes
+	hash             nameHash // of the name, escapes decoded
+	flags            nodeFlags
 }
+
+// nodeFlags are rare properties of a value.
+type nodeFlags uint8
+
+const (
+	escaped    nodeFlags = 1 << iota // the string has escapes
+	keyEscaped                       // the name has escapes
+	clashes                          // of an object: document.clash is about it
+)
+
+// nameHash is a summary of a name. Names are compared only where it is equal: comparing it is a load, comparing names
+// three calls, and most names are not the one looked for. Whoever makes names collide wins nothing but comparisons.
+type nameHash uint8
+
+// hashOf returns the hash of a name. The rows of the field table are in its order: policy/upstream/fields/generate
+// computes it in the same way, and a test compares the two.
+func hashOf[T string | []byte](name T) nameHash {
+	n := len(name)
+	if n == 0 {
+		return 0
+	}
+	return nameHash((uint32(name[0]) + uint32(name[n/2])<<8 + uint32(name[n-1])<<16 + uint32(n)<<24) * 0x9E3779B1 >> 24)
+}
+
+// bit returns one of 64 bits for a name: names with different bits differ.
+func (h nameHash) bit() uint64 { return 1 << (h & 63) }
 
 // Value is one value in a parsed text, small enough to be copied. The zero Value is absent: every method works on it
 // and answers with something empty, so that v.Get("spec").Get("containers") needs no checks between.
@@ -88,7 +116,17 @@ type Value struct {
 // The limits are policy.MaxRequestBytes, policy.MaxDepth (nested arrays and objects), policy.MaxMembers (of one
 // object), [MaxNumberBytes] and [MaxExponent]; memory is asked for once, in proportion to the number of values. Names that occur twice in an object
 // are accepted; see [Value.Duplicates]. Numbers are kept as they are written.
-func Parse(src []byte) (Value, *Error) {
+func Parse(src []byte) (Value, *Error) { return new(Parser).Parse(src) }
+
+// Parser reads one text after the other into the same memory. The zero Parser is ready; one goroutine may use it at a
+// time.
+type Parser struct {
+	doc document
+	parser
+}
+
+// Parse is the function [Parse], but that the Value is good only until the next call.
+func (p *Parser) Parse(src []byte) (Value, *Error) {
 	if len(src) > policy.MaxRequestBytes {
 		return Value{}, limitError(policy.MaxRequestBytes, LimitRequestBytes,
 			strconv.Itoa(len(src))+" bytes, at most "+strconv.Itoa(policy.MaxRequestBytes)+" allowed")
@@ -97,16 +135,13 @@ func Parse(src []byte) (Value, *Error) {
 	if !ascii && !utf8.Valid(src) {
 		return Value{}, &Error{Code: policy.BadUTF8, Message: "invalid UTF-8", Offset: invalidUTF8(src)}
 	}
-	p := parser{src: src, simple: !controls && bytes.IndexByte(src, '\\') < 0}
-	if len(src) > manyBytes {
-		p.nodes = make([]node, 0, countValues(src))
-	} else {
-		p.nodes = make([]node, 0, len(src)/bytesPerValue+8)
-	}
+	p.src, p.simple = src, !controls && bytes.IndexByte(src, '\\') < 0
+	p.prepare()
 	if err := p.parse(); err != nil {
 		return Value{}, err
 	}
-	return Value{doc: &document{src: src, text: string(src), nodes: p.nodes}}, nil
+	p.doc = document{src: src, text: string(src), nodes: p.nodes, clash: p.clash}
+	return Value{doc: &p.doc}, nil
 }
 
 const (
@@ -115,7 +150,25 @@ const (
 	manyBytes = 64 << 10
 	// bytesPerValue is typical of a manifest without spaces.
 	bytesPerValue = 12
+	// keptNodes is the most that a [Parser] keeps for the next text: 14 KiB, enough for a large manifest.
+	keptNodes = 512
 )
+
+// prepare empties the parser and finds room for the values of the text.
+func (p *parser) prepare() {
+	p.clash = false
+	if p.open == nil {
+		p.open = make([]level, 0, 16)
+	}
+	switch {
+	case len(p.src) > manyBytes:
+		p.nodes = make([]node, 0, countValues(p.src))
+	case cap(p.nodes) == 0 || cap(p.nodes) > keptNodes:
+		p.nodes = make([]node, 0, len(p.src)/bytesPerValue+8)
+	default:
+		p.nodes = p.nodes[:0]
+	}
+}
 
 // survey reports whether src is ASCII, and whether it has control characters other than spaces between values could
 // be. Eight bytes at a time: in the module a loop over bytes costs ten times as much.
@@ -189,169 +242,221 @@ type parser struct {
 	src []byte
 	// simple: no byte of src needs a look inside a string: there are no escapes, and nothing that must be escaped.
 	simple bool
+	clash  bool // as in document
 	pos    int
 	nodes  []node
-	open   [policy.MaxDepth]struct{ node, last uint32 } // last: the newest child, 0 when there is none
-	depth  int
+	open   []level // by depth; the first stands for the whole text
+}
+
+// level is an array or object that is not closed yet.
+type level struct {
+	node, last uint32 // last: the newest child, 0 when there is none
+	count      uint32 // of children
+	closer     byte
+	clash      bool   // two names have the same bit
+	seen       uint64 // the bits of all names so far
 }
 
 // parse is one loop: each turn reads the name, if there is one, and the beginning of a value, and then everything
-// that may follow a value up to the beginning of the next.
+// that may follow a value up to the beginning of the next. It is one function with its state in variables because in
+// the module a call costs as much as reading ten bytes, and a field of p a check of its bounds at each use.
 func (p *parser) parse() *Error {
+	src := p.src
+	pos, depth := 0, 0
+	in := p.enter(depth, 0, 0) // around the value; closer is 0 when it is the whole text
 	for {
-		n := node{}
-		p.space()
-		if p.depth > 0 && p.nodes[p.open[p.depth-1].node].kind == Object {
-			if err := p.name(&n); err != nil {
-				return err
+		if pos < len(src) && src[pos] <= ' ' {
+			pos = p.space(pos)
+		}
+		keyStart, keyEnd, hash, flags := 0, 0, nameHash(0), nodeFlags(0)
+		if in.closer == '}' {
+			switch {
+			case pos == len(src) || src[pos] != '"':
+				return p.unexpectedAt(pos, "a name in quotes")
+			case in.count == policy.MaxMembers:
+				return limitError(pos, LimitMembers, "an object with more than "+strconv.Itoa(policy.MaxMembers)+" names")
 			}
-		}
-		opened, err := p.value(&n)
-		if err != nil {
-			return err
-		}
-		if opened {
-			continue
-		}
-		for {
-			p.space()
-			if p.depth == 0 {
-				if p.pos < len(p.src) {
-					return p.unexpected("the end of the text")
+			keyStart = pos
+			if p.simple {
+				end := bytes.IndexByte(src[pos+1:], '"')
+				if end < 0 {
+					return p.unexpectedAt(len(src), "the closing quote")
 				}
-				return nil
+				pos += end + 2
+			} else {
+				slashes, err := p.quoted(pos)
+				if err != nil {
+					return err
+				}
+				pos = p.pos
+				if slashes {
+					flags = keyEscaped
+				}
 			}
-			more, err := p.closeOrComma()
+			keyEnd = pos
+			if hash = hashOf(src[keyStart+1 : keyEnd-1]); flags != 0 {
+				hash = hashOf(unquote(string(src[keyStart:keyEnd]), true))
+			}
+			if bit := hash.bit(); in.seen&bit != 0 {
+				in.clash = true
+			} else {
+				in.seen |= bit
+			}
+			if pos < len(src) && src[pos] <= ' ' {
+				pos = p.space(pos)
+			}
+			if pos == len(src) || src[pos] != ':' {
+				return p.unexpectedAt(pos, `":"`)
+			}
+			pos++
+			if pos < len(src) && src[pos] <= ' ' {
+				pos = p.space(pos)
+			}
+		}
+		if pos == len(src) {
+			return p.unexpectedAt(pos, "a value")
+		}
+
+		start := pos
+		var kind Kind
+		switch c := src[pos]; c {
+		case '"':
+			kind = String
+			if p.simple {
+				end := bytes.IndexByte(src[pos+1:], '"')
+				if end < 0 {
+					return p.unexpectedAt(len(src), "the closing quote")
+				}
+				pos += end + 2
+				break
+			}
+			slashes, err := p.quoted(pos)
 			if err != nil {
 				return err
 			}
-			if more {
+			pos = p.pos
+			if slashes {
+				flags |= escaped
+			}
+		case '{', '[':
+			if depth == policy.MaxDepth {
+				return limitError(pos, LimitDepth, "nested more than "+strconv.Itoa(policy.MaxDepth)+" levels")
+			}
+			kind = Object
+			if c == '[' {
+				kind = Array
+			}
+			pos++
+			if pos < len(src) && src[pos] <= ' ' {
+				pos = p.space(pos)
+			}
+			if pos < len(src) && src[pos] == c+2 { // in ASCII "]" is "[" + 2, and "}" is "{" + 2
+				pos++
 				break
 			}
+			index := p.add(in, kind, flags, hash)
+			n := &p.nodes[index]
+			n.start, n.keyStart, n.keyEnd = uint32(start), uint32(keyStart), uint32(keyEnd)
+			depth++
+			in = p.enter(depth, index, c+2)
+			continue
+		default:
+			p.pos = pos
+			var err *Error
+			if kind, err = p.scalar(c); err != nil {
+				return err
+			}
+			pos = p.pos
+		}
+		n := &p.nodes[p.add(in, kind, flags, hash)]
+		n.start, n.end, n.keyStart, n.keyEnd = uint32(start), uint32(pos), uint32(keyStart), uint32(keyEnd)
+
+		for { // what follows a value
+			if pos < len(src) && src[pos] <= ' ' {
+				pos = p.space(pos)
+			}
+			if in.closer == 0 {
+				if pos < len(src) {
+					return p.unexpectedAt(pos, "the end of the text")
+				}
+				return nil
+			}
+			if pos < len(src) && src[pos] == ',' {
+				pos++
+				break
+			}
+			if pos == len(src) || src[pos] != in.closer {
+				return p.unexpectedAt(pos, `"," or "`+string(rune(in.closer))+`"`)
+			}
+			pos++
+			n := &p.nodes[in.node]
+			n.end, n.count = uint32(pos), in.count
+			if in.clash {
+				n.flags |= clashes
+				p.clash = true
+			}
+			depth--
+			in = &p.open[depth]
 		}
 	}
 }
 
-// closeOrComma reads what follows a value in an array or object; more tells that another value must follow.
-func (p *parser) closeOrComma() (more bool, err *Error) {
-	parent := &p.nodes[p.open[p.depth-1].node]
-	end, want := byte(']'), `"," or "]"`
-	if parent.kind == Object {
-		end, want = '}', `"," or "}"`
+// enter returns level number depth, empty. The one before it may have moved.
+func (p *parser) enter(depth int, index uint32, closer byte) *level {
+	if depth == len(p.open) {
+		p.open = append(p.open, level{})
 	}
-	if p.pos == len(p.src) || p.src[p.pos] != ',' && p.src[p.pos] != end {
-		return false, p.unexpected(want)
-	}
-	p.pos++
-	if p.src[p.pos-1] == ',' {
-		return true, nil
-	}
-	parent.end = uint32(p.pos)
-	p.depth--
-	return false, nil
+	in := &p.open[depth]
+	in.node, in.last, in.count, in.closer, in.clash, in.seen = index, 0, 0, closer, false, 0
+	return in
 }
 
-func (p *parser) name(n *node) *Error {
-	if p.pos == len(p.src) || p.src[p.pos] != '"' {
-		return p.unexpected("a name in quotes")
-	}
-	if p.nodes[p.open[p.depth-1].node].count == policy.MaxMembers {
-		return limitError(p.pos, LimitMembers, "an object with more than "+strconv.Itoa(policy.MaxMembers)+" names")
-	}
-	n.keyStart = uint32(p.pos)
-	escaped, err := p.quoted()
-	if err != nil {
-		return err
-	}
-	n.keyEnd, n.keyEscaped = uint32(p.pos), escaped
-	p.space()
-	if p.pos == len(p.src) || p.src[p.pos] != ':' {
-		return p.unexpected(`":"`)
-	}
-	p.pos++
-	p.space()
-	return nil
-}
-
-// value reads a scalar, an empty array or object, or the beginning of another one (opened), and appends n.
-func (p *parser) value(n *node) (opened bool, err *Error) {
-	if p.pos == len(p.src) {
-		return false, p.unexpected("a value")
-	}
-	n.start = uint32(p.pos)
-	switch c := p.src[p.pos]; c {
-	case '{', '[':
-		return p.container(n, c)
-	case '"':
-		n.kind = String
-		n.escaped, err = p.quoted()
-	case 't':
-		n.kind, err = Bool, p.word("true")
-	case 'f':
-		n.kind, err = Bool, p.word("false")
-	case 'n':
-		n.kind, err = Null, p.word("null")
-	default:
-		if c != '-' && !digit(c) {
-			return false, p.unexpected("a value")
-		}
-		n.kind, err = Number, p.number()
-	}
-	if err != nil {
-		return false, err
-	}
-	n.end = uint32(p.pos)
-	p.add(*n)
-	return false, nil
-}
-
-func (p *parser) container(n *node, c byte) (opened bool, err *Error) {
-	if p.depth == policy.MaxDepth {
-		return false, limitError(p.pos, LimitDepth, "nested more than "+strconv.Itoa(policy.MaxDepth)+" levels")
-	}
-	n.kind = Array
-	if c == '{' {
-		n.kind = Object
-	}
-	p.pos++
-	p.space()
-	if p.pos < len(p.src) && p.src[p.pos] == c+2 { // in ASCII "]" is "[" + 2, and "}" is "{" + 2
-		p.pos++
-		n.end = uint32(p.pos)
-		p.add(*n)
-		return false, nil
-	}
-	p.open[p.depth].node, p.open[p.depth].last = p.add(*n), 0
-	p.depth++
-	return true, nil
-}
-
-func (p *parser) add(n node) uint32 {
+// add appends a value without its places and makes it the newest child of in.
+func (p *parser) add(in *level, kind Kind, flags nodeFlags, hash nameHash) uint32 {
 	index := uint32(len(p.nodes))
-	p.nodes = append(p.nodes, n)
-	if p.depth > 0 {
-		in := &p.open[p.depth-1]
-		p.nodes[in.node].count++
-		if in.last != 0 {
-			p.nodes[in.last].next = index
-		}
-		in.last = index
+	if len(p.nodes) < cap(p.nodes) {
+		p.nodes = p.nodes[:index+1]
+	} else {
+		p.nodes = append(p.nodes, node{})
 	}
+	n := &p.nodes[index] // it may be one of an earlier text: each field is set
+	n.kind, n.flags, n.hash = kind, flags, hash
+	n.next, n.count = 0, 0
+	in.count++
+	if in.last != 0 {
+		p.nodes[in.last].next = index
+	}
+	in.last = index
 	return index
 }
 
-func (p *parser) space() {
-	if p.pos < len(p.src) && p.src[p.pos] > ' ' {
-		return
+// scalar reads what begins with c and is no string.
+func (p *parser) scalar(c byte) (Kind, *Error) {
+	switch c {
+	case 't':
+		return Bool, p.word("true")
+	case 'f':
+		return Bool, p.word("false")
+	case 'n':
+		return Null, p.word("null")
 	}
-	for p.pos < len(p.src) {
-		switch p.src[p.pos] {
+	if c != '-' && !digit(c) {
+		return Invalid, p.unexpected("a value")
+	}
+	return Number, p.number()
+}
+
+// space returns the first place from pos on where no space between values is.
+func (p *parser) space(pos int) int {
+	for pos < len(p.src) {
+		switch p.src[pos] {
 		case ' ', '\n', '\t', '\r':
-			p.pos++
+			pos++
 		default:
-			return
+			return pos
 		}
 	}
+	return pos
 }
 
 func (p *parser) word(w string) *Error {
@@ -364,19 +469,10 @@ func (p *parser) word(w string) *Error {
 	return nil
 }
 
-// quoted reads a string from its opening quote to behind its closing one.
-func (p *parser) quoted() (escaped bool, err *Error) {
-	if p.simple {
-		end := bytes.IndexByte(p.src[p.pos+1:], '"')
-		if end < 0 {
-			p.pos = len(p.src)
-			return false, p.unexpected("the closing quote")
-		}
-		p.pos += end + 2
-		return false, nil
-	}
+// quoted reads a string from its opening quote at pos to behind its closing one.
+func (p *parser) quoted(pos int) (escaped bool, err *Error) {
 	src := p.src // a local, so that the loop neither loads nor checks more than it must
-	for i := p.pos + 1; i < len(src); i++ {
+	for i := pos + 1; i < len(src); i++ {
 		c := src[i]
 		if c >= ' ' && c != '"' && c != '\\' {
 			continue
@@ -467,6 +563,11 @@ func (p *parser) digits() *Error {
 	return nil
 }
 
+func (p *parser) unexpectedAt(pos int, want string) *Error {
+	p.pos = pos
+	return p.unexpected(want)
+}
+
 func (p *parser) unexpected(want string) *Error {
 	if p.pos >= len(p.src) {
 		return &Error{Code: policy.BadJSON, Message: "the text ends where " + want + " belongs", Offset: len(p.src)}
@@ -554,7 +655,7 @@ func (v Value) Key() string {
 	if n.keyEnd == 0 {
 		return ""
 	}
-	return unquote(v.doc.text[n.keyStart:n.keyEnd], n.keyEscaped)
+	return unquote(v.doc.text[n.keyStart:n.keyEnd], n.flags&keyEscaped != 0)
 }
 
 // KeyOffset returns where the name of the member begins (its opening quote), and the offset of v when it is not a
@@ -570,19 +671,27 @@ func (v Value) KeyOffset() int {
 // Get returns the value of the member with exactly this name, the first of several; absent when there is none or v
 // is not an object.
 func (v Value) Get(name string) Value {
-	if v.Kind() != Object {
+	n := v.node()
+	if n.kind != Object || n.count == 0 {
 		return Value{}
 	}
-	for m := v.First(); m.Exists(); m = m.Next() {
-		if n := m.node(); n.keyEscaped {
-			if m.Key() == name {
-				return m
-			}
-		} else if int(n.keyEnd-n.keyStart) == len(name)+2 && m.Key() == name {
-			return m
+	hash, nodes := hashOf(name), v.doc.nodes
+	for i := v.index + 1; i != 0; {
+		m := &nodes[i]
+		if m.hash == hash && v.doc.named(m, name) {
+			return Value{v.doc, i}
 		}
+		i = m.next
 	}
 	return Value{}
+}
+
+// named reports whether member m has this name.
+func (d *document) named(m *node, name string) bool {
+	if m.flags&keyEscaped != 0 {
+		return unquote(d.text[m.keyStart:m.keyEnd], true) == name
+	}
+	return d.text[m.keyStart+1:m.keyEnd-1] == name
 }
 
 // Str returns the text of a string, "" for anything else. An escaped half of a surrogate pair reads as U+FFFD, as in
@@ -592,7 +701,7 @@ func (v Value) Str() string {
 	if n.kind != String {
 		return ""
 	}
-	return unquote(v.doc.text[n.start:n.end], n.escaped)
+	return unquote(v.doc.text[n.start:n.end], n.flags&escaped != 0)
 }
 
 // Bool reports whether v is true.

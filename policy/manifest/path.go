@@ -108,8 +108,8 @@ func cutStep(path string) (s step, rest string, ok bool) {
 		return step{path[:end], -1}, path[end:], end > 0
 	}
 	if strings.HasPrefix(path, `["`) {
-		p := parser{src: []byte(path), pos: 1}
-		escaped, err := p.quoted()
+		p := parser{src: []byte(path)}
+		escaped, err := p.quoted(1)
 		if err != nil || !strings.HasPrefix(path[p.pos:], "]") {
 			return step{}, "", false
 		}

@@ -10,6 +10,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"go/format"
@@ -114,12 +115,9 @@ func merge(releases []dump.Release) (*table, error) {
 	embeds := map[string]bool{"": true}
 	for key, s := range t.structs {
 		t.keys = append(t.keys, key)
-		// By name, and then the form of the oldest release first.
+		// By hash, then by name, and then the form of the oldest release first.
 		slices.SortFunc(s.fields, func(a, b field) int {
-			if c := strings.Compare(a.Name, b.Name); c != 0 {
-				return c
-			}
-			return int(a.minors) - int(b.minors)
+			return cmp.Or(int(hash(a.Name))-int(hash(b.Name)), strings.Compare(a.Name, b.Name), int(a.minors)-int(b.minors))
 		})
 		for _, f := range s.fields {
 			embeds[f.Embed] = true
@@ -145,6 +143,12 @@ func merge(releases []dump.Release) (*table, error) {
 		return nil, fmt.Errorf("%d bytes of names, %d fields: more than 16 bits can count", len(t.names), t.rows)
 	}
 	return t, nil
+}
+
+// hash is the function hashOf of package manifest, which a test there compares with the table.
+func hash(name string) uint8 {
+	n := len(name)
+	return uint8((uint32(name[0]) + uint32(name[n/2])<<8 + uint32(name[n-1])<<16 + uint32(n)<<24) * 0x9E3779B1 >> 24)
 }
 
 func (t *table) add(key string, s dump.Struct, minor uint8) {
@@ -238,7 +242,7 @@ func (t *table) source() []byte {
 	}
 	p("}\n\n")
 
-	p("// fieldRows are the fields of all structs: name and its length, type, name of the embedded struct it comes from, releases.\n")
+	p("// fieldRows are the fields of all structs: name, its length and its hash, type, name of the embedded struct it comes from,\n// releases.\n")
 	p("var fieldRows = [...]fieldRow{\n")
 	var starts []int
 	n := 0
@@ -247,7 +251,7 @@ func (t *table) source() []byte {
 		starts = append(starts, n)
 		p("// %d %s\n", i, key)
 		for _, f := range s.fields {
-			p("{%d, %d, %d, %d, 0x%02x}, // %s %s\n", t.name(f.Name), len(f.Name), t.typ(f.Type), t.name(f.Embed), f.minors, f.Name, f.Type.Name)
+			p("{%d, %d, %d, %d, %d, 0x%02x}, // %s %s\n", t.name(f.Name), len(f.Name), hash(f.Name), t.typ(f.Type), t.name(f.Embed), f.minors, f.Name, f.Type.Name)
 			n++
 		}
 	}
