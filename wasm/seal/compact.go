@@ -25,8 +25,9 @@ var goType = signature{i32x1, i32x1}
 
 // compactor rewrites the code of a module into equal but smaller code.
 type compactor struct {
-	m     *module
-	types []signature // of all functions by index
+	m           *module
+	types       []signature // of all functions by index
+	goFunctions []bool      // of the defined functions
 	// resumes are the resume points of each defined function that a program counter outside of jumps can hold.
 	resumes []map[int64]bool
 	// trapUnneeded makes resume points that are not needed trap. Nothing else changes, so a test that passes with it has
@@ -49,12 +50,34 @@ func (m *module) compact(memory []byte, trapUnneeded bool) error {
 			bodies[i] = decode(body)
 		}
 		c.findResumes(bodies, memory)
+		c.findGoFunctions(bodies)
 		for i, body := range bodies {
 			f := &function{code: body, compactor: c, number: i}
-			f.compact()
+			if c.goFunctions[i] {
+				f.shorten()
+				f.shortenCalls()
+				f.takeAddress()
+			}
 			m.bodies[i] = body.encode()
 		}
 	})
+}
+
+// findGoFunctions tells which functions are written by the compiler of Go: they have its type, and begin by reading the stack
+// pointer. Beside them only exports and the build's identity, which nobody calls, may have that type: any other could be called through the
+// table and would not know of return addresses.
+func (c *compactor) findGoFunctions(bodies []*code) {
+	exported := map[int]bool{}
+	for _, e := range c.m.exports {
+		exported[int(e.index)-len(c.m.imports)] = e.kind == kindFunction
+	}
+	for i, body := range bodies {
+		f := &function{code: body, compactor: c, number: i}
+		c.goFunctions = append(c.goFunctions, f.isGo())
+		if f.signature() == goType && !f.isGo() && !exported[i] && !match(body.insts, const32(0), plain(opEnd)) {
+			panic(fault{fmt.Errorf("code: function %d has the type of a Go function and does not begin as one", i)})
+		}
+	}
 }
 
 // findResumes collects the program counters in code and memory, and those the runtime computes: the start of a function, the
@@ -104,10 +127,8 @@ func (f *function) isGo() bool {
 	return f.signature() == goType && len(f.vars) > 0 && match(f.insts, getGlobal(globalSP), setLocal(localSP))
 }
 
-func (f *function) compact() {
-	if !f.isGo() {
-		return
-	}
+// shorten runs the passes that concern nothing but the function.
+func (f *function) shorten() {
 	f.foldStackOffsets()
 	f.mergeReturns()
 	f.negateComparisons()

@@ -108,13 +108,13 @@ func TestCompactKeepsTheMeaning(t *testing.T) {
 			before := decode(c.code.encode()) // also gives the labels out anew
 			after := decode(c.code.encode())
 			f := &function{code: after, compactor: &compactor{m: &module{}, types: []signature{goType}, resumes: []map[int64]bool{resumes}}}
-			f.compact()
+			f.shorten()
 			if got := len(before.insts) - len(after.insts); got < c.smaller {
 				t.Errorf("%d instructions less, want %d:\n%v\n%v", got, c.smaller, before.insts, after.insts)
 			}
 			for pc := range resumes {
 				for _, word := range []uint64{0, 1, 7, 1 << 63, 1<<64 - 1} {
-					want, got := runCode(t, before, pc, word), runCode(t, after, pc, word)
+					want, got := runCode(t, pc, word, before), runCode(t, pc, word, after)
 					if want != got {
 						t.Errorf("from %d with %d:\ngot  %s\nwant %s", pc, word, got, want)
 					}
@@ -124,8 +124,9 @@ func TestCompactKeepsTheMeaning(t *testing.T) {
 	}
 }
 
-// runCode runs a function from a resume point, with a stack of two kinds of words, and describes everything that it leaves.
-func runCode(t *testing.T, c *code, pc int64, word uint64) string {
+// runCode runs the first of some functions from a resume point, with a stack of several kinds of words, and describes
+// everything that it leaves. All are in the table.
+func runCode(t *testing.T, pc int64, word uint64, functions ...*code) string {
 	t.Helper()
 	const sp = 4096
 	stack := []byte{}
@@ -139,20 +140,27 @@ func runCode(t *testing.T, c *code, pc int64, word uint64) string {
 		}
 		stack = binary.LittleEndian.AppendUint64(stack, w)
 	}
+	n := byte(len(functions))
+	types, elements, bodies := []byte{n}, join([]byte{1, 0}, i32Const(firstPC), []byte{opEnd, n}), []byte{n}
+	for i, c := range functions {
+		types, elements, bodies = append(types, 0), append(elements, byte(i)), append(bodies, c.encode()...)
+	}
 	file := join(header,
 		section(sectionType, encodeTypes([]signature{goType})),
-		section(sectionFunction, []byte{1, 0}),
+		section(sectionFunction, types),
+		section(sectionTable, []byte{1, 0x70, 0}, uleb(firstPC+uint64(n))),
 		section(sectionMemory, []byte{1, 0, 1}),
 		section(sectionGlobal, []byte{1, typeI32, 1}, i32Const(sp), []byte{opEnd}),
 		section(sectionExport, encodeExports([]export{{"f", kindFunction, 0}, {"memory", kindMemory, 0}, {"sp", kindGlobal, 0}})),
-		section(sectionCode, []byte{1}, c.encode()),
+		section(sectionElement, elements),
+		section(sectionCode, bodies),
 		section(sectionData, []byte{1, 0}, i32Const(sp), []byte{opEnd}, vector(string(stack))))
 	ctx := context.Background()
 	r := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter())
 	defer r.Close(ctx)
 	m, err := r.Instantiate(ctx, file)
 	if err != nil {
-		t.Fatalf("%v\n%v", err, c.insts)
+		t.Fatal(err)
 	}
 	result, err := m.ExportedFunction("f").Call(ctx, uint64(pc))
 	memory, _ := m.Memory().Read(0, pageBytes)
@@ -162,6 +170,59 @@ func runCode(t *testing.T, c *code, pc int64, word uint64) string {
 		trap = "trap"
 	}
 	return fmt.Sprintf("%v %s sp %d stack %s", result, trap, m.ExportedGlobal("sp").Get(), nonzero)
+}
+
+// TestCallsKeepTheMeaning lets functions call each other in each way that the compiler and the assembly of the runtime know.
+func TestCallsKeepTheMeaning(t *testing.T) {
+	push := func(pc int64) []inst {
+		return []inst{getLocal(localSP), const32(8), plain(opI32Sub), teeLocal(localSP), setGlobal(globalSP),
+			getLocal(localSP), const64(pc), store64(0)}
+	}
+	pcOf := func(function, pc int64) int64 { return (firstPC+function)<<pcShift + pc }
+	call := func(function int64) []inst { return []inst{const32(0), {op: opCall, a: function}} }
+	through := list(indirect, inst{op: opCallIndirect})
+	reload := list(getGlobal(globalSP), setLocal(localSP))
+	// leaf adds what it finds as return address to memory, and returns 0.
+	leaf := goFunction(list(getLocal(localSP), getLocal(localSP), load64(0), getLocal(localSP), load64(48), plain(opI64Add), store64(48),
+		giveBack(8), const32(0), plain(opReturn))...)
+	for _, c := range []struct {
+		name    string
+		caller  *code
+		shorter bool
+	}{
+		{"direct", goFunction(list(push(pcOf(0, 7)), call(1), reload)...), true},
+		{"direct, to a function that can be resumed", goFunction(list(push(pcOf(0, 9)), call(2), reload)...), true},
+		{"through the table", goFunction(list(const64(pcOf(1, 0)), push(pcOf(0, 1)), through, reload)...), true},
+		{"through the table, to a function that can be resumed", goFunction(list(const64(pcOf(2, 0)), push(pcOf(0, 65535)), through, reload)...), true},
+		{"twice", goFunction(list(push(pcOf(0, 1)), call(1), reload, plain(opDrop), push(pcOf(0, 2)), call(1), reload)...), true},
+		{"as assembly does", goFunction(list(getLocal(localSP), const32(8), plain(opI32Sub), setGlobal(globalSP), call(1))...), false},
+		{"tail call", goFunction(list(call(1), plain(opReturn))...), false},
+		{"resumed by the loop of the runtime", goFunction(list(const32(3), inst{op: opCall, a: 2})...), false},
+		{"with an address that is none", goFunction(list(push(99), call(1), reload)...), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			before := []*code{c.caller, leaf, jumping()}
+			var after []*code
+			all := map[int64]bool{0: true, 1: true, 2: true, 3: true, 4: true, 5: true, 6: true}
+			shared := &compactor{m: &module{}, types: []signature{goType, goType, goType}, resumes: []map[int64]bool{{0: true}, {0: true}, all},
+				goFunctions: []bool{true, true, true}}
+			for i, b := range before {
+				f := &function{code: decode(b.encode()), compactor: shared, number: i}
+				n := len(f.insts)
+				f.shortenCalls()
+				if shorter := len(f.insts) < n; i == 0 && shorter != c.shorter {
+					t.Errorf("shorter: %v, want %v", shorter, c.shorter)
+				}
+				f.takeAddress()
+				after = append(after, f.code)
+			}
+			for _, word := range []uint64{0, 1, 1 << 63} {
+				if want, got := runCode(t, 0, word, before...), runCode(t, 0, word, after...); want != got {
+					t.Errorf("got  %s\nwant %s", got, want)
+				}
+			}
+		})
+	}
 }
 
 func TestDecodeRefuses(t *testing.T) {
@@ -220,7 +281,7 @@ func TestJumpOutsideOfTheDispatch(t *testing.T) {
 			c := jumping()
 			change(c)
 			f := &function{code: c, compactor: &compactor{m: &module{}, types: []signature{goType}, resumes: []map[int64]bool{{0: true}}}}
-			if err := protect(f.compact); err == nil {
+			if err := protect(f.shorten); err == nil {
 				t.Error("accepted")
 			}
 		})

@@ -52,11 +52,13 @@
 //	mergeReturns         a return adds to the stack pointer once
 //	negateComparisons    a comparison that is negated becomes its opposite
 //	shortenJumps         a jump forward leaves the block that ends at its target; blocks that nothing leads to go, and what cannot be reached
+//	shortenCalls         the return address is passed as parameter, and the function that is called pushes it; 16,000 places
 //
 // The first two rely on the stack pointer being an address in memory and equal in its global and its local variable, as the compiler keeps it.
-// The last relies on knowing where a function can be resumed: at the program counters that stand as numbers in the code or in the
+// shortenJumps relies on knowing where a function can be resumed: at the program counters that stand as numbers in the code or in the
 // data, at its start and the point behind, and at the call of deferreturn that the table of functions names. A test makes all other points trap
-// and runs stacks that grow, goroutines that switch and panics that are recovered. Refused: reading what functions
+// and runs stacks that grow, goroutines that switch and panics that are recovered. shortenCalls relies on resume points being
+// below 65536 and return addresses above, which is how a program counter is made of the two. Refused: reading what functions
 // mean any further (types, aliases, loops), which is the work of a compiler.
 //
 // # Why is every assumption checked?
