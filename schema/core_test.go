@@ -156,6 +156,8 @@ func (g generator) simulation() map[string]any {
 		"podRuns": g.one(nil, nil, nil, []any{}),
 		"events":  g.usually(g.list(g.IntN(3), g.event)),
 		"until":   g.length(),
+		"from":    g.usually("creation", "status", nil),
+		"now":     g.usually("2026-01-31T12:00:00Z", "yesterday", 5),
 		"timing": g.usually(g.object(g.sometimes(2, map[string]any{
 			"detection": g.length(), "firstRestart": g.usually("documented", "kubelet"), "sync": g.usually("kubelet", "ideal", "real"), "jitter": g.usually("none", "mean", "full"),
 		}))),

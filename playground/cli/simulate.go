@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/web/views"
@@ -23,10 +24,20 @@ type run struct {
 	Times    any    `json:"times,omitempty"` // int64, or forever
 }
 
+// event is an entry of events in a request of simulate.
+type event struct {
+	At        string `json:"at"`
+	Type      string `json:"type"`
+	Container string `json:"container,omitempty"`
+}
+
 // simulateFlags adds the flags of simulate.
 func simulateFlags(flags *pflag.FlagSet) func() (members, error) {
 	var runs []string
 	flags.StringArrayVar(&runs, "run", nil, "what the next start does: NAME=LENGTH:CODE, also with xTIMES or xforever behind CODE, and with :REASON; repeatable")
+	var events []string
+	flags.StringArrayVar(&events, "event", nil, "something that happens to the Pod or to a container: TIME=TYPE or TIME=TYPE:NAME, such as 5m=Evicted; repeatable, earliest first")
+	now := flags.String("now", "", "for a live Pod, the time from which on to look, such as 2026-01-31T12:00:00Z, or now; the newest time in its status without it")
 	until := flags.String("until", "", "how long to watch, such as 1h30m")
 	flags.Lookup("until").DefValue = "30m"
 	return func() (members, error) {
@@ -41,6 +52,25 @@ func simulateFlags(flags *pflag.FlagSet) func() (members, error) {
 				tapes[name] = append(tapes[name], r)
 			}
 			m["runs"] = encode(tapes)
+		}
+		if len(events) > 0 {
+			list := make([]event, len(events))
+			for i, text := range events {
+				at, rest, ok := strings.Cut(text, "=")
+				if fault := lengthFault(at); !ok || fault != "" {
+					return nil, fmt.Errorf("--event %s: must be TIME=TYPE or TIME=TYPE:NAME, such as 5m=Evicted or 90s=OOMKilled:main", strconv.Quote(text))
+				}
+				list[i].At = at
+				list[i].Type, list[i].Container, _ = strings.Cut(rest, ":")
+			}
+			m["events"] = encode(list)
+		}
+		switch *now {
+		case "":
+		case "now":
+			m["now"] = encode(time.Now().UTC().Format(time.RFC3339))
+		default:
+			m["now"] = encode(*now)
 		}
 		return m, setLength(m, "until", *until)
 	}
@@ -149,7 +179,7 @@ func (p *printer) simulate(o outcome) error {
 	if err := json.Unmarshal(o.answer, &more); err != nil {
 		return err
 	}
-	if len(a.Undecided) == 0 && !slices.ContainsFunc(a.Timeline, func(r views.Record) bool { return r.Event == "Exited" }) {
+	if len(a.Undecided) == 0 && a.From == nil && !slices.ContainsFunc(a.Timeline, func(r views.Record) bool { return r.Event == "Exited" }) {
 		fmt.Fprintf(p.Err, "podfate: note: no container ends until %s; say what they do with --run NAME=LENGTH:CODE, or with runs in a Scenario\n", duration(a.Until))
 	}
 	var b bytes.Buffer
@@ -157,6 +187,9 @@ func (p *printer) simulate(o outcome) error {
 		b.WriteByte('\n')
 	}
 	fmt.Fprintf(&b, "%s, Kubernetes %s\n\n", o.subject(), a.Cluster.Version)
+	if a.From != nil {
+		b.WriteString(comes(a) + "\n")
+	}
 	widest := 0
 	for _, r := range a.Timeline {
 		widest = max(widest, len(duration(r.At)))
@@ -166,6 +199,9 @@ func (p *printer) simulate(o outcome) error {
 		fmt.Fprintf(table, "%*s\t%s\t%s\t%s\n", widest, duration(r.At), cmp.Or(views.Visible(r.Container), "Pod"), views.Visible(r.Event), more.detail(i, r))
 	}
 	table.Flush() // into memory: it cannot fail
+	if a.From != nil && len(a.Timeline) == 0 {
+		b.WriteString("Nothing happens.\n")
+	}
 	fmt.Fprintf(&b, "\n%s\n", more.ending(a))
 	for _, c := range a.Containers {
 		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", views.Visible(c.Container), more.state(c.Container), counted(c), next(c))
@@ -179,6 +215,34 @@ func (p *printer) simulate(o outcome) error {
 	}
 	_, err = p.Out.Write(trimLines(b.Bytes()))
 	return err
+}
+
+// comes says what a live Pod is waiting for.
+func comes(a *views.Answer) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Times count from %s, which is %s.\n", views.Visible(a.From.Now), sentence(a.From.NowIs))
+	for _, w := range a.From.Waits {
+		name, why := views.Visible(w.Container), sentence(w.DelayFrom)
+		switch {
+		case w.Next == nil && w.Delay == 0:
+			fmt.Fprintf(&b, "%s starts again at once after its next exit (%s).\n", name, why)
+		case w.Next == nil:
+			fmt.Fprintf(&b, "%s waits %s after its next exit (%s).\n", name, duration(w.Delay), why)
+		case *w.Next == 0:
+			fmt.Fprintf(&b, "%s starts again at once: its wait of %s is over (%s)%s.\n", name, duration(w.Delay), why, between(w))
+		default:
+			fmt.Fprintf(&b, "%s starts again in %s, at %s, after a wait of %s (%s)%s.\n", name, duration(*w.Next), views.Visible(w.NextStart), duration(w.Delay), why, between(w))
+		}
+	}
+	return b.String()
+}
+
+// between names the bounds of a start that is not known to the second.
+func between(w views.Wait) string {
+	if w.Latest-w.Earliest <= 1000 {
+		return ""
+	}
+	return fmt.Sprintf("; between %s and %s from now", duration(w.Earliest), duration(w.Latest))
 }
 
 // because names what an undecided answer hangs on.
@@ -273,14 +337,14 @@ func (s simulation) repeated(i int, r views.Record) string {
 // ending says how the Pod stands in the end.
 func (s simulation) ending(a *views.Answer) string {
 	phase := views.Visible(a.Pod.Status.Phase)
-	last := int64(0)
+	last := int64(-1)
 	for _, r := range a.Timeline {
 		if r.Event == "PhaseChanged" {
 			last = r.At
 		}
 	}
 	text := fmt.Sprintf("At %s the Pod is %s", duration(a.Until), phase)
-	if phase == string(policy.PodSucceeded) || phase == string(policy.PodFailed) {
+	if last >= 0 && (phase == string(policy.PodSucceeded) || phase == string(policy.PodFailed)) {
 		text += ", since " + duration(last)
 	}
 	if s.Pod.Deleted {

@@ -76,7 +76,10 @@ each is started again, how long it waits for that, and how the Pod ends.
 
 What the containers do is given with --run, or as runs in a Scenario, which may also name events such as a
 deletion or a node that reboots. The first start takes the first run, and so on; behind the last run a container
-runs on. --run replaces all runs of a Scenario, --until its end.`,
+runs on. --run replaces all runs of a Scenario, --event all its events, --until its end.
+
+A live Pod from kubectl get -o yaml goes on where its status has it: what comes next, and when. What ended before
+ends again as it did the last time, unless --run says otherwise.`,
 		example: `  # fails four times, succeeds with the fifth start: what happens in between?
   podfate simulate -f pod.yaml --run main=10s:42x4 --run main=5s:0
 
@@ -85,6 +88,12 @@ runs on. --run replaces all runs of a Scenario, --until its end.`,
 
   # two containers, one of them killed for lack of memory
   podfate simulate -f pod.yaml --run main=1m:137:OOMKilled --run helper=30s:0
+
+  # what comes next for a Pod in the cluster, and when?
+  kubectl get pod my-pod -o yaml | podfate simulate -f - --now now
+
+  # it is evicted after five minutes
+  podfate simulate -f pod.yaml --event 5m=Evicted
 
   # runs and events from a file, the whole answer as JSON
   podfate simulate -f pod.yaml -f scenario.yaml -o json`,

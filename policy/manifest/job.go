@@ -38,11 +38,11 @@ func readPodFailurePolicy(spec Value) *policy.PodFailurePolicy {
 		p.Rules = make([]policy.PodFailurePolicyRule, 0, list.Len())
 	}
 	for v := list.First(); v.Exists(); v = v.Next() {
-		rule := policy.PodFailurePolicyRule{Action: policy.PodFailureAction(v.Get("action").text())}
+		rule := policy.PodFailurePolicyRule{Action: policy.PodFailureAction(v.Get("action").Text())}
 		if on := v.Get("onExitCodes"); on.Kind() == Object {
 			rule.OnExitCodes = &policy.PodFailurePolicyOnExitCodes{
 				ContainerName: readText(on.Get("containerName")),
-				Operator:      policy.ExitCodesOperator(on.Get("operator").text()),
+				Operator:      policy.ExitCodesOperator(on.Get("operator").Text()),
 				Values:        readInt32s(on.Get("values")),
 			}
 			if values := on.Get("values"); values.Kind() == Array && values.Len() == 0 {
@@ -52,7 +52,7 @@ func readPodFailurePolicy(spec Value) *policy.PodFailurePolicy {
 		if on := v.Get("onPodConditions"); on.Kind() == Array {
 			rule.OnPodConditions = make([]policy.PodConditionPattern, 0, on.Len())
 			for c := on.First(); c.Exists(); c = c.Next() {
-				rule.OnPodConditions = append(rule.OnPodConditions, policy.PodConditionPattern{Type: c.Get("type").text(), Status: c.Get("status").text()})
+				rule.OnPodConditions = append(rule.OnPodConditions, policy.PodConditionPattern{Type: c.Get("type").Text(), Status: c.Get("status").Text()})
 			}
 		}
 		p.Rules = append(p.Rules, rule)

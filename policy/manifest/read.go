@@ -13,8 +13,8 @@ import (
 func ReadObject(v Value, kind, template string) policy.Object {
 	o := policy.Object{
 		Kind:      kind,
-		Namespace: v.Get("metadata").Get("namespace").text(),
-		Name:      v.Get("metadata").Get("name").text(),
+		Namespace: v.Get("metadata").Get("namespace").Text(),
+		Name:      v.Get("metadata").Get("name").Text(),
 		SpecPath:  "spec.",
 	}
 	spec := v.Get("spec")
@@ -40,7 +40,7 @@ func ReadObject(v Value, kind, template string) policy.Object {
 
 func readPodSpec(v Value) policy.PodSpec {
 	return policy.PodSpec{
-		RestartPolicy:       policy.RestartPolicy(v.Get("restartPolicy").text()),
+		RestartPolicy:       policy.RestartPolicy(v.Get("restartPolicy").Text()),
 		InitContainers:      readContainers(v.Get("initContainers")),
 		Containers:          readContainers(v.Get("containers")),
 		EphemeralContainers: readContainers(v.Get("ephemeralContainers")),
@@ -48,7 +48,7 @@ func readPodSpec(v Value) policy.PodSpec {
 		ActiveDeadlineSeconds:         readInt64(v.Get("activeDeadlineSeconds")),
 		TerminationGracePeriodSeconds: readInt64(v.Get("terminationGracePeriodSeconds")),
 
-		Windows: v.Get("os").Get("name").text() == "windows" || v.Get("nodeSelector").Get("kubernetes.io/os").text() == "windows",
+		Windows: v.Get("os").Get("name").Text() == "windows" || v.Get("nodeSelector").Get("kubernetes.io/os").Text() == "windows",
 	}
 }
 
@@ -69,7 +69,7 @@ func readContainers(list Value) []policy.Container {
 	for v := list.First(); v.Exists(); v = v.Next() {
 		rules, resize := v.Get("restartPolicyRules"), v.Get("resizePolicy")
 		c := policy.Container{
-			Name:               v.Get("name").text(),
+			Name:               v.Get("name").Text(),
 			RestartPolicyRules: readRules(rules),
 			HasRules:           rules.Kind() == Array,
 
@@ -85,7 +85,7 @@ func readContainers(list Value) []policy.Container {
 			StartupGraceSeconds:  readInt64(v.Get("startupProbe").Get("terminationGracePeriodSeconds")),
 			HasPreStop:           v.Get("lifecycle").Get("preStop").Kind() == Object,
 
-			TargetContainerName: v.Get("targetContainerName").text(),
+			TargetContainerName: v.Get("targetContainerName").Text(),
 		}
 		if own := v.Get("restartPolicy"); own.Kind() == String {
 			p := policy.RestartPolicy(own.Str())
@@ -102,10 +102,10 @@ func readRules(list Value) []policy.ContainerRestartRule {
 	}
 	rules := make([]policy.ContainerRestartRule, 0, list.Len())
 	for v := list.First(); v.Exists(); v = v.Next() {
-		rule := policy.ContainerRestartRule{Action: policy.ContainerRestartRuleAction(v.Get("action").text())}
+		rule := policy.ContainerRestartRule{Action: policy.ContainerRestartRuleAction(v.Get("action").Text())}
 		if on := v.Get("exitCodes"); on.Kind() == Object {
 			rule.ExitCodes = &policy.ContainerRestartRuleOnExitCodes{
-				Operator: policy.ExitCodesOperator(on.Get("operator").text()),
+				Operator: policy.ExitCodesOperator(on.Get("operator").Text()),
 				Values:   readInt32s(on.Get("values")),
 			}
 		}
@@ -121,8 +121,8 @@ func readResizePolicy(list Value) []policy.ContainerResizePolicy {
 	policies := make([]policy.ContainerResizePolicy, 0, list.Len())
 	for v := list.First(); v.Exists(); v = v.Next() {
 		policies = append(policies, policy.ContainerResizePolicy{
-			ResourceName:  v.Get("resourceName").text(),
-			RestartPolicy: policy.ResizeRestartPolicy(v.Get("restartPolicy").text()),
+			ResourceName:  v.Get("resourceName").Text(),
+			RestartPolicy: policy.ResizeRestartPolicy(v.Get("restartPolicy").Text()),
 		})
 	}
 	return policies
@@ -143,8 +143,8 @@ func readInt32s(list Value) []int32 {
 	return values
 }
 
-// text returns a string, and "" for anything else, null included.
-func (v Value) text() string {
+// Text returns a string, and "" for anything else, null included.
+func (v Value) Text() string {
 	if v.Kind() != String {
 		return ""
 	}

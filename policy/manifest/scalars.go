@@ -127,6 +127,13 @@ func countDigits(s string) int {
 // Source: Parse in package time of Go 1.26 with the layout RFC3339, as metav1.Time uses it. It is laxer than RFC 3339:
 // hours of one digit, a comma before the fraction, offsets up to 24:60.
 func timeFault(text string) string {
+	_, fault := ParseTime(text)
+	return fault
+}
+
+// ParseTime returns the instant of a time field in milliseconds since 1970, which may be negative, and what Kubernetes
+// says against the text, "" when it reads it. What is below a millisecond is cut off.
+func ParseTime(text string) (millis int64, fault string) {
 	p := timeParser{rest: text}
 	year := p.year()
 	p.literal("-")
@@ -134,13 +141,13 @@ func timeFault(text string) string {
 	p.literal("-")
 	day := p.number("02", 0, 99, "")
 	p.literal("T")
-	p.number("15", 0, 23, "hour")
+	seconds := 3600 * p.number("15", 0, 23, "hour")
 	p.literal(":")
-	p.number("04", 0, 59, "minute")
+	seconds += 60 * p.number("04", 0, 59, "minute")
 	p.literal(":")
-	p.number("05", 0, 59, "second")
-	p.fraction()
-	p.zone()
+	seconds += p.number("05", 0, 59, "second")
+	millis = int64(p.fraction())
+	seconds -= 60 * p.zone()
 	if p.fault == "" && p.element == "" && p.rest != "" {
 		p.fault = ": extra text: " + timeQuote(p.rest)
 	}
@@ -149,12 +156,21 @@ func timeFault(text string) string {
 	}
 	switch {
 	case p.fault != "":
-		return "parsing time " + timeQuote(text) + p.fault
+		return 0, "parsing time " + timeQuote(text) + p.fault
 	case p.element != "":
-		return "parsing time " + timeQuote(text) + ` as "2006-01-02T15:04:05Z07:00": cannot parse ` +
+		return 0, "parsing time " + timeQuote(text) + ` as "2006-01-02T15:04:05Z07:00": cannot parse ` +
 			timeQuote(p.rest) + " as " + timeQuote(p.element)
 	}
-	return ""
+	return 1000*(86400*int64(dayNumber(year, month, day))+int64(seconds)) + millis, ""
+}
+
+// dayNumber counts days from the first of January 1970.
+func dayNumber(year, month, day int) int {
+	// With March as its first month, a year has its leap day at the end: Howard Hinnant, days_from_civil.
+	if year += 400; month < 3 { // in 400 years there are as many days wherever they begin
+		year, month = year-1, month+12
+	}
+	return 365*year + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + day - 719469 - 146097
 }
 
 // timeParser reads a time from left to right. Once fault or element is set nothing more is read.
@@ -206,25 +222,34 @@ func (p *timeParser) number(element string, low, high int, name string) int {
 	return value
 }
 
-func (p *timeParser) fraction() {
+// fraction reads what may stand behind the seconds and returns it in milliseconds.
+func (p *timeParser) fraction() (millis int) {
 	if !p.done() && len(p.rest) >= 2 && (p.rest[0] == '.' || p.rest[0] == ',') && digit(p.rest[1]) {
-		p.rest = p.rest[1+countDigits(p.rest[1:]):]
+		n := countDigits(p.rest[1:])
+		for i := range 3 {
+			if millis *= 10; i < n {
+				millis += int(p.rest[1+i] - '0')
+			}
+		}
+		p.rest = p.rest[1+n:]
 	}
+	return millis
 }
 
-func (p *timeParser) zone() {
+// zone reads the offset of the local time and returns it in minutes.
+func (p *timeParser) zone() int {
 	if p.done() {
-		return
+		return 0
 	}
 	if strings.HasPrefix(p.rest, "Z") {
 		p.rest = p.rest[1:]
-		return
+		return 0
 	}
 	const element = "Z07:00"
 	s := p.rest
 	if len(s) < 6 || s[3] != ':' {
 		p.element = element
-		return
+		return 0
 	}
 	hour, hourOK := twoDigits(s[1:3])
 	minute, minuteOK := 0, false
@@ -240,7 +265,12 @@ func (p *timeParser) zone() {
 		p.element = element
 	default:
 		p.rest = s[6:]
+		if s[0] == '-' {
+			return -60*hour - minute
+		}
+		return 60*hour + minute
 	}
+	return 0
 }
 
 func twoDigits(s string) (n int, ok bool) {

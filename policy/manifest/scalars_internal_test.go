@@ -23,16 +23,24 @@ func TestTimeFault(t *testing.T) {
 	for _, s := range timeSeeds {
 		checkTime(t, s)
 	}
+	for day := -719528; day < 2932897; day += 27 { // of all years that four digits write
+		checkTime(t, time.Unix(int64(day)*86400, 123e6).UTC().Format(time.RFC3339Nano))
+	}
+	for _, s := range []string{"0000-01-01T00:00:00Z", "0000-02-29T00:00:00.1239Z", "0000-03-01T00:00:00,5+23:59", "9999-12-31T23:59:59-24:60"} {
+		checkTime(t, s)
+	}
 }
 
 func checkTime(t *testing.T, s string) {
 	t.Helper()
-	want := ""
-	if _, err := time.Parse(time.RFC3339, s); err != nil {
+	want, at := "", int64(0)
+	if parsed, err := time.Parse(time.RFC3339, s); err != nil {
 		want = err.Error()
+	} else {
+		at = parsed.UnixMilli()
 	}
-	if got := timeFault(s); got != want {
-		t.Errorf("%q:\ngot  %s\nwant %s", s, got, want)
+	if millis, got := ParseTime(s); got != want || millis != at {
+		t.Errorf("%q:\ngot  %d %s\nwant %d %s", s, millis, got, at, want)
 	}
 }
 

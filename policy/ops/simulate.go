@@ -11,7 +11,7 @@ import (
 
 // simulate answers what becomes of the Pod over time.
 func (c *call) simulate() {
-	c.requestMembers("cluster", "fieldValidation", "manifest", "runs", "podRuns", "events", "until", "timing")
+	c.requestMembers("cluster", "fieldValidation", "manifest", "from", "now", "runs", "podRuns", "events", "until", "timing")
 	cl := c.readCluster()
 	l := c.load(cl.features)
 	if c.failure != nil {
@@ -19,14 +19,23 @@ func (c *call) simulate() {
 	}
 	c.passOverUnknown(&l)
 	c.faults = append(c.faults, l.faults...)
+	p := c.readPast(&l)
 	sc := c.readScenario(&l, cl)
 	if c.failOnFaults() {
 		return
 	}
+	if p != nil {
+		p.goOn(sc)
+		sc.Past, sc.Start = p.Past, p.now
+		sc.Until += p.now
+		for i := range sc.Events {
+			sc.Events[i].At += p.now
+		}
+	}
 	result := simulate.Pod(sc)
 	switch result.Exceeded {
 	case "":
-		c.writeSimulation(&l, cl, sc, result)
+		c.writeSimulation(&l, cl, p, result)
 	case simulate.LimitSteps:
 		c.failWith(policy.BudgetExceeded, "this simulation takes more than "+strconv.Itoa(simulate.MaxSteps)+
 			" steps; ask for less time, or let runs repeat forever so that they can be summarised")

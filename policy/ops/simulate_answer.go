@@ -1,8 +1,6 @@
 package ops
 
 import (
-	"strconv"
-
 	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/manifest"
 	"github.com/podfate/podfate/policy/simulate"
@@ -13,18 +11,26 @@ type simulation struct {
 	w *manifest.Writer
 	l *loaded
 	r *simulate.Result
+	// start is when the answer's time begins, and begun when the Pod did, on the clock of the simulation.
+	start, begun policy.Millis
 	// paths are those of the containers, in the order of the result.
 	paths []paths
 }
 
-func (c *call) writeSimulation(l *loaded, cl cluster, sc *simulate.Scenario, r *simulate.Result) {
+func (c *call) writeSimulation(l *loaded, cl cluster, p *past, r *simulate.Result) {
 	s := simulation{w: &c.w, l: l, r: r}
+	if p != nil {
+		s.start, s.begun = p.now, p.Begun
+	}
 	for i := range r.Containers {
 		s.paths = append(s.paths, pathsOf(&l.object, r.Containers[i].Ref))
 	}
 	w := &c.w
 	w.Object()
-	s.millis("untilMillis", r.Until)
+	s.at("untilMillis", r.Until)
+	if p != nil {
+		s.writePast(p)
+	}
 	w.Key("timeline")
 	w.Array()
 	for i := range r.Timeline {
@@ -40,7 +46,7 @@ func (c *call) writeSimulation(l *loaded, cl cluster, sc *simulate.Scenario, r *
 	w.Array()
 	for _, u := range r.Undecided {
 		w.Object()
-		s.millis("atMillis", u.At)
+		s.at("atMillis", u.At)
 		s.text("reason", u.Reason)
 		switch {
 		case u.Event >= 0:
@@ -71,6 +77,9 @@ func (s *simulation) text(name, value string) {
 
 func (s *simulation) millis(name string, m policy.Millis) { s.int(name, int64(m)) }
 
+// at writes an instant, counted from the start.
+func (s *simulation) at(name string, m policy.Millis) { s.int(name, int64(m-s.start)) }
+
 //go:noinline
 func (s *simulation) int(name string, n int64) {
 	s.w.Key(name)
@@ -90,7 +99,7 @@ func (s *simulation) name(container int) string {
 func (s *simulation) record(r *simulate.Record) {
 	w := s.w
 	w.Object()
-	s.millis("atMillis", r.At)
+	s.at("atMillis", r.At)
 	if r.Container >= 0 {
 		s.text("container", s.name(r.Container))
 	} else {
@@ -107,7 +116,7 @@ func (s *simulation) record(r *simulate.Record) {
 			writeOutcome(w, s.paths[r.Container], *r.Decision)
 		}
 	case r.Event == simulate.BackOff:
-		s.millis("untilMillis", r.Until)
+		s.at("untilMillis", r.Until)
 		s.millis("delayMillis", r.Delay)
 	case r.Event == simulate.Killing:
 		s.text("reason", r.Reason)
@@ -126,10 +135,10 @@ func (s *simulation) record(r *simulate.Record) {
 }
 
 func (s *simulation) repeated(r *simulate.Record) {
-	s.millis("sinceMillis", r.Since)
+	s.at("sinceMillis", r.Since)
 	s.int("times", r.Times)
 	s.millis("everyMillis", r.Every)
-	s.millis("untilMillis", r.Until)
+	s.at("untilMillis", r.Until)
 	s.w.Key("starts")
 	s.w.Array()
 	for _, n := range r.Starts {
@@ -173,7 +182,7 @@ func (s *simulation) pod() {
 	w.End()
 	optional(w, "message", r.Message)
 	optional(w, "reason", r.Reason)
-	s.text("startTime", timestamp(0))
+	s.text("startTime", timestamp(s.begun))
 	spec := &s.l.object.Spec
 	inits, mains := len(spec.InitContainers), len(spec.Containers)
 	if inits > 0 {
@@ -252,43 +261,10 @@ func (s *simulation) containers() {
 		s.int("restarts", c.RestartCount)
 		s.millis("ranMillis", c.Totals.Ran)
 		if c.NextStart >= 0 {
-			s.millis("nextStartMillis", c.NextStart)
+			s.at("nextStartMillis", c.NextStart)
 			s.millis("delayMillis", c.Delay)
 		}
 		w.End()
 	}
 	w.End()
-}
-
-// timestamp writes an instant as Kubernetes prints times, to the second below. The clock of a simulation begins with
-// the year 1970.
-func timestamp(m policy.Millis) string {
-	seconds := int64(m) / 1000
-	days, rest := seconds/86400, seconds%86400
-	// From the first of March of the year 0 on, leap days come last in a year: Howard Hinnant, days_from_civil.
-	days += 719468
-	era, day := days/146097, days%146097
-	year := (day - day/1460 + day/36524 - day/146096) / 365
-	day -= 365*year + year/4 - year/100
-	month := (5*day + 2) / 153
-	day -= (153*month + 2) / 5
-	year += era * 400
-	if month += 3; month > 12 {
-		month, year = month-12, year+1
-	}
-	b := make([]byte, 0, 20)
-	b = append(padded(b, year, 4), '-')
-	b = append(padded(b, month, 2), '-')
-	b = append(padded(b, day+1, 2), 'T')
-	b = append(padded(b, rest/3600, 2), ':')
-	b = append(padded(b, rest/60%60, 2), ':')
-	return string(append(padded(b, rest%60, 2), 'Z'))
-}
-
-func padded(b []byte, n int64, digits int) []byte {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s); i < digits; i++ {
-		b = append(b, '0')
-	}
-	return append(b, s...)
 }

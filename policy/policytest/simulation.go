@@ -11,6 +11,16 @@ import (
 // simulation is the answer of that operation.
 type simulation struct {
 	UntilMillis int64
+	From        *struct {
+		Now, NowIs string
+		Waits      []struct {
+			Container, DelayFrom                      string
+			DelayMillis, EarliestMillis, LatestMillis int64
+			NextStartMillis                           *int64
+			NextStart                                 string
+		}
+	}
+	Assumptions []string
 	Timeline    []struct {
 		AtMillis, UntilMillis, DelayMillis, EveryMillis, Times int64
 
@@ -76,12 +86,22 @@ func span(millis int64) time.Duration { return time.Duration(millis) * time.Mill
 
 // summarizeSimulation writes the timeline, then the Pod as it is at the end.
 func summarizeSimulation(b *strings.Builder, raw []byte) error {
-	if !strings.Contains(string(raw[:min(len(raw), 64)]), `"timeline":`) {
+	if !strings.HasPrefix(string(raw), `{"untilMillis":`) || !strings.Contains(string(raw), `"timeline":`) {
 		return nil
 	}
 	var s simulation
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return err
+	}
+	if s.From != nil {
+		fmt.Fprintf(b, "from %s, %s\n", s.From.Now, s.From.NowIs)
+		for _, w := range s.From.Waits {
+			fmt.Fprintf(b, "%s waits %v (%s)", w.Container, span(w.DelayMillis), w.DelayFrom)
+			if w.NextStartMillis != nil {
+				fmt.Fprintf(b, ", starts at %v = %s, %v to %v", span(*w.NextStartMillis), w.NextStart, span(w.EarliestMillis), span(w.LatestMillis))
+			}
+			b.WriteString("\n")
+		}
 	}
 	for _, e := range s.Timeline {
 		fmt.Fprintf(b, "%v %s%s ", span(e.AtMillis), e.Container, e.Pod)
@@ -139,6 +159,9 @@ func (s *simulation) end(b *strings.Builder) {
 		if c.NextStartMillis != nil {
 			fmt.Fprintf(b, "%s: next start at %v\n", c.Container, span(*c.NextStartMillis))
 		}
+	}
+	if s.From != nil {
+		fmt.Fprintf(b, "assumed: %s\n", strings.Join(s.Assumptions, " "))
 	}
 	for _, u := range s.Undecided {
 		fmt.Fprintf(b, "undecided at %v, %s: %s\n", span(u.AtMillis), u.Path, u.Reason)

@@ -92,6 +92,10 @@ type container struct {
 		trigger  bool // a RestartAllContainers rule matches first
 	}
 
+	// Of a container with a past.
+	waits    Wait
+	finished Millis // its last end, 0 while it runs
+
 	stats       Totals
 	startRecord int // entry of the timeline whose restart count the next status tells, below 0 for none
 	// For the search for repetition.

@@ -42,6 +42,9 @@ func (k *kubelet) standing() {
 	k.assume("images_present")
 	k.assume("probes_pass")
 	k.assume("sweep_at_even_seconds")
+	if k.sc.Assume != "" {
+		k.assume(k.sc.Assume)
+	}
 	switch {
 	case !t.KubeletSync && t.Detection == 0:
 		k.assume("ideal_timing")

@@ -98,6 +98,14 @@ func (d *dice) scenario() *Scenario {
 		spec.ActiveDeadlineSeconds = &seconds
 	}
 	if d.roll(3) == 1 {
+		const start = 1_000_000
+		sc.Past, sc.Start = d.past(spec, start), start
+		sc.Until += start
+		for i := range sc.Events {
+			sc.Events[i].At += start
+		}
+	}
+	if d.roll(3) == 1 {
 		sc.Timing = Timing{Detection: []Millis{0, 1000}[d.roll(2)], KubeletSync: d.roll(2) == 1, Jitter: []Jitter{JitterNone, JitterMean, JitterFull}[d.roll(3)]}
 		if d.roll(3) == 1 {
 			sc.Timing.FirstRestart = FirstRestartDocumented
@@ -132,7 +140,7 @@ func FuzzSimulate(f *testing.F) {
 }
 
 func check(t *testing.T, sc *Scenario, r *Result) {
-	var at Millis
+	at := sc.Start
 	n := sc.Spec.Len()
 	count, until, last := make([]int64, n), make([]Millis, n), make([]Millis, n)
 	for i := range count {
@@ -201,4 +209,36 @@ func count(r *Result, i int) (n int64) {
 		}
 	}
 	return n
+}
+
+// past is any status of the Pod at now.
+func (d *dice) past(spec *policy.PodSpec, now Millis) *Past {
+	p := &Past{
+		Phase: []policy.PodPhase{policy.PodRunning, policy.PodPending, policy.PodSucceeded, policy.PodFailed}[d.roll(4)],
+		Begun: now / 2, NoSandbox: d.roll(4) == 1, Initialized: d.roll(2) == 1, RestartingAll: d.roll(4) == 1,
+	}
+	if p.Deleted = d.roll(4) == 1; p.Deleted {
+		p.Asked, p.Gone = now-5000, now+25_000
+	}
+	state := func() State {
+		s := State{
+			Kind:     []policy.StateKind{policy.StateNone, policy.StateWaiting, policy.StateRunning, policy.StateTerminated}[d.roll(4)],
+			ExitCode: d.code(), Reason: []string{"", "CrashLoopBackOff", "Error", "ContainerStatusUnknown", "RestartingAllContainers"}[d.roll(5)],
+		}
+		if d.roll(3) > 0 {
+			s.Started = now - []Millis{0, 1000, 45_000, 700_000}[d.roll(4)]
+			s.Finished = s.Started
+		}
+		return s
+	}
+	for _, kind := range []policy.ContainerKind{policy.MainContainer, policy.InitContainer, policy.EphemeralContainer} {
+		for i := range spec.List(kind) {
+			if d.roll(4) > 0 {
+				p.Containers = append(p.Containers, PastContainer{
+					Ref: policy.Ref{Kind: kind, Index: i}, State: state(), Last: state(), RestartCount: int64(d.roll(5)), Delay: Millis(d.roll(3)) * 40_000,
+				})
+			}
+		}
+	}
+	return p
 }

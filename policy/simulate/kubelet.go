@@ -101,6 +101,9 @@ func newKubelet(sc *Scenario) *kubelet {
 		k.deadline = sc.Start + seconds(*d)
 	}
 	k.use(sc.Kubelet)
+	if sc.Past != nil {
+		k.resume(sc.Past)
+	}
 	return k
 }
 
@@ -209,9 +212,19 @@ func (k *kubelet) loop() {
 // created, and then always steps the one whose next instant comes first.
 func (k *kubelet) begin() {
 	k.killCode = KilledExitCode
+	if p := k.sc.Past; p != nil && p.Outside != "" {
+		k.undecided(Undecided{Reason: "outside_the_model", Path: p.Outside, Event: -1})
+		return
+	}
+	k.notice()
 	if e := k.sc.Events; len(e) == 0 || e[0].At > k.now || !e[0].Outside && !e[0].Type.Outside() {
-		k.settle()
+		if !k.terminated {
+			k.settle()
+		}
 		k.summarize()
+	}
+	if k.sc.Past != nil {
+		k.foresee()
 	}
 }
 
@@ -514,16 +527,7 @@ func (k *kubelet) start(i int) bool {
 	c.logs = in.attempt + 1
 	k.ids++
 	in.id = k.ids
-	if run, ok := c.next(); ok {
-		in.stop = run.Stop
-		if run.For != NoEnd {
-			in.exitAt = k.now + run.For
-		}
-		in.code, in.reason = run.ExitCode, run.Reason
-		if in.reason == "" {
-			in.reason = exitReason(run.ExitCode)
-		}
-	}
+	k.takeRun(c, &in)
 	c.push(in)
 	k.started = append(k.started, i)
 	c.backingOff, c.dirty = false, true
@@ -531,6 +535,22 @@ func (k *kubelet) start(i int) bool {
 	c.startRecord = len(k.res.Timeline)
 	k.record(&Record{Event: Started, Container: i, RestartCount: max(in.attempt, k.apiRestarts(c, in.attempt))})
 	return true
+}
+
+// takeRun gives in the next run of the tape.
+func (k *kubelet) takeRun(c *container, in *instance) {
+	run, ok := c.next()
+	if !ok {
+		return
+	}
+	in.stop = run.Stop
+	if run.For != NoEnd {
+		in.exitAt = in.started + run.For
+	}
+	in.code, in.reason = run.ExitCode, run.Reason
+	if in.reason == "" {
+		in.reason = exitReason(run.ExitCode)
+	}
 }
 
 // apiRestarts is the count that the status will most likely show for a new instance; [kubelet.generate] corrects it.

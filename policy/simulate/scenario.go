@@ -177,7 +177,8 @@ type Timing struct {
 type Scenario struct {
 	Spec    *policy.PodSpec
 	Kubelet Kubelet
-	Start   Millis // when the kubelet first sees the Pod; nothing of Events is earlier
+	Start   Millis // when the kubelet first sees the Pod, or when Past ends; nothing of Events is earlier
+	Past    *Past  // nil for a Pod that begins now
 	Name    string // of the Pod, as the kubelet prints it: name_namespace(uid)
 	Tapes   []Tape
 	Events  []Event // ordered by At
@@ -185,6 +186,8 @@ type Scenario struct {
 	Timing  Timing
 	// Undecided says why nobody knows what follows an exit, "" if it is known; nil never asks.
 	Undecided func(policy.Ref, policy.Exit) (reason, path string)
+	// Assume is the code of an assumption that Tapes rest on, "" for none.
+	Assume string
 
 	writeOut bool // for tests: repetition is not summarised
 }

@@ -106,6 +106,7 @@ type Result struct {
 	// Until is the instant that the result describes: that of the scenario, or the earlier one where it got undecided.
 	Until     Millis
 	Undecided []Undecided
+	Waits     []Wait // of a Pod with a past, in the order of Containers
 	// Assumptions are stable codes of what was assumed where Kubernetes leaves something open.
 	Assumptions []string
 	// Exceeded names the limit that ended the simulation, "" for none; otherwise the result is of no use.

@@ -90,6 +90,25 @@ type Answer struct {
 	Containers  []Lane      `json:"containers"`
 	Undecided   []Undecided `json:"undecided"`
 	Assumptions []string    `json:"assumptions"` // stable codes
+	From        *From       `json:"from"`        // nil: the Pod began with the simulation
+}
+
+// From is the status that a simulation began with.
+type From struct {
+	Now   string `json:"now"`   // as Kubernetes writes times
+	NowIs string `json:"nowIs"` // given, newest_time_in_the_status
+	Waits []Wait `json:"waits"`
+}
+
+// Wait is what a container that was restarted before has to wait for its next start.
+type Wait struct {
+	Container string `json:"container"`
+	Delay     int64  `json:"delayMillis"`     // after its last exit, or after the next one
+	DelayFrom string `json:"delayFrom"`       // message, gap, restartCount
+	Next      *int64 `json:"nextStartMillis"` // nil: it runs, or is not started again
+	NextStart string `json:"nextStart"`       // the same as Kubernetes writes times
+	Earliest  int64  `json:"earliestMillis"`
+	Latest    int64  `json:"latestMillis"`
 }
 
 // Pod is what became of the Pod at the end of a simulation.
