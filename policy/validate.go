@@ -81,7 +81,14 @@ type validator struct {
 	f           Features
 	resizeInUse bool // an update, and the old object has what 1.36 forbids to new ones
 	faults      []FieldError
+
+	// The container that is looked at. Its path is put together only for a fault: most Pods have none.
+	prefix string
+	at     Ref
 }
+
+// here returns the path of the container that is looked at with suffix behind it.
+func (v *validator) here(suffix string) string { return v.prefix + v.at.Path() + suffix }
 
 // podSpec checks what is the same on create and on update. A terminationGracePeriodSeconds below 0 is no fault: the
 // releases until 1.36 store it and treat it as 1, 1.37 makes it 1 in a Pod before it looks.
@@ -89,28 +96,34 @@ func (v *validator) podSpec(spec *PodSpec, prefix string) {
 	if len(spec.Containers) == 0 {
 		v.required(prefix+"containers", "")
 	}
-	taken := make(map[string]bool, spec.Len())
+	v.prefix = prefix
+	var taken takenNames // nil for a single container
+	if n := spec.Len(); n > 1 {
+		taken = make(takenNames, n)
+	}
 	for i := range spec.Containers {
-		c, path := &spec.Containers[i], prefix+Ref{MainContainer, i}.Path()
-		v.anyContainer(c, path, spec.RestartPolicy)
-		v.nameIsFree(c.Name, path, taken)
-		taken[c.Name] = true
-		v.mainContainer(c, path)
+		c := &spec.Containers[i]
+		v.at = Ref{MainContainer, i}
+		v.anyContainer(c, spec.RestartPolicy)
+		v.nameIsFree(c.Name, taken)
+		taken.take(c.Name)
+		v.mainContainer(c)
 	}
 	for i := range spec.InitContainers {
-		c, path := &spec.InitContainers[i], prefix+Ref{InitContainer, i}.Path()
-		v.anyContainer(c, path, spec.RestartPolicy)
-		v.initContainer(c, path)
-		v.nameIsFree(c.Name, path, taken)
+		c := &spec.InitContainers[i]
+		v.at = Ref{InitContainer, i}
+		v.anyContainer(c, spec.RestartPolicy)
+		v.initContainer(c)
+		v.nameIsFree(c.Name, taken)
 		if c.Name != "" { // two init containers without a name are not called duplicates
-			taken[c.Name] = true
+			taken.take(c.Name)
 		}
-		v.initOnly(c, path)
+		v.initOnly(c)
 	}
 	for i := range spec.InitContainers {
-		taken[spec.InitContainers[i].Name] = true // for an ephemeral container also ""
+		taken.take(spec.InitContainers[i].Name) // for an ephemeral container also ""
 	}
-	v.ephemeralContainers(spec, prefix, taken)
+	v.ephemeralContainers(spec, taken)
 	switch spec.RestartPolicy {
 	case "", RestartPolicyAlways, RestartPolicyOnFailure, RestartPolicyNever: // "" has been defaulted
 	default:
@@ -121,32 +134,47 @@ func (v *validator) podSpec(spec *PodSpec, prefix string) {
 	}
 }
 
-func (v *validator) nameIsFree(name, path string, taken map[string]bool) {
+// takenNames are the names of the containers that were looked at; nil when nobody else can have one.
+type takenNames map[string]bool
+
+func (t takenNames) take(name string) {
+	if t != nil {
+		t[name] = true
+	}
+}
+
+func (v *validator) nameIsFree(name string, taken takenNames) {
 	if taken[name] {
-		v.add(path+".name", TypeDuplicate, CodeDuplicate, quoted(name), "")
+		v.add(v.here(".name"), TypeDuplicate, CodeDuplicate, quoted(name), "")
 	}
 }
 
 // anyContainer checks what all containers have in common.
 //
 // Source: validateContainerCommon in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
-func (v *validator) anyContainer(c *Container, path string, pod RestartPolicy) {
+func (v *validator) anyContainer(c *Container, pod RestartPolicy) {
 	if c.Name == "" {
-		v.required(path+".name", "")
+		v.required(v.here(".name"), "")
 	} else {
-		v.dnsLabel(path+".name", c.Name)
+		v.dnsLabel(c.Name)
 	}
-	v.resizePolicy(c.ResizePolicy, path+".resizePolicy", pod)
+	if len(c.ResizePolicy) > 0 {
+		v.resizePolicy(c.ResizePolicy, v.here(".resizePolicy"), pod)
+	}
 }
 
-// dnsLabel checks a label in the sense of RFC 1123.
+// dnsLabel checks the name of the container, a label in the sense of RFC 1123.
 //
 // Source: IsDNS1123Label in k8s.io/apimachinery v0.33 to v0.37, pkg/util/validation/validation.go.
-func (v *validator) dnsLabel(path, s string) {
+func (v *validator) dnsLabel(s string) {
+	label, dots := dnsName(s)
+	if label && !dots && len(s) <= maxLabelBytes {
+		return
+	}
+	path := v.here(".name")
 	if len(s) > maxLabelBytes {
 		v.invalid(path, quoted(s), "must be no more than 63 characters")
 	}
-	label, dots := dnsName(s)
 	switch {
 	case label && !dots:
 	case label:
@@ -186,9 +214,6 @@ func (v *validator) resizePolicy(list []ContainerResizePolicy, path string, pod 
 	if v.f.Minor >= 36 {
 		whose = "pod `restartPolicy`"
 	}
-	if len(list) == 0 {
-		return
-	}
 	taken := make(map[string]bool, len(list))
 	for i, p := range list {
 		if taken[p.ResourceName] {
@@ -215,37 +240,37 @@ func (v *validator) resizePolicy(list []ContainerResizePolicy, path string, pod 
 	}
 }
 
-func (v *validator) mainContainer(c *Container, path string) {
+func (v *validator) mainContainer(c *Container) {
 	if v.f.ContainerRestartRules {
-		v.rules(c, path)
+		v.rules(c)
 	} else if c.RestartPolicy != nil {
-		v.forbidden(path+".restartPolicy", "may not be set for non-init containers")
+		v.forbidden(v.here(".restartPolicy"), "may not be set for non-init containers")
 	}
 }
 
-func (v *validator) initContainer(c *Container, path string) {
+func (v *validator) initContainer(c *Container) {
 	if c.RestartPolicy == nil {
 		if v.f.Minor >= 35 && len(c.RestartPolicyRules) > 0 { // 1.34 looks at nothing here
-			v.rulesNeedPolicy(path)
+			v.rulesNeedPolicy()
 		}
 		return
 	}
 	switch {
 	case !v.f.ContainerRestartRules:
 		if *c.RestartPolicy != RestartPolicyAlways {
-			v.unsupported(path+".restartPolicy", string(*c.RestartPolicy), "Always")
+			v.unsupported(v.here(".restartPolicy"), string(*c.RestartPolicy), "Always")
 		}
 	case *c.RestartPolicy == RestartPolicyAlways && !v.f.RestartAllContainersOnContainerExits:
 		if len(c.RestartPolicyRules) > 0 {
-			v.forbidden(path+".restartPolicyRules", "restartPolicyRules are not allowed for init containers with restart policy Always")
+			v.forbidden(v.here(".restartPolicyRules"), "restartPolicyRules are not allowed for init containers with restart policy Always")
 		}
 	default:
-		v.rules(c, path)
+		v.rules(c)
 	}
 }
 
 // initOnly checks what an init container may not have unless it is a sidecar.
-func (v *validator) initOnly(c *Container, path string) {
+func (v *validator) initOnly(c *Container) {
 	if c.IsSidecar(InitContainer) {
 		return
 	}
@@ -257,7 +282,7 @@ func (v *validator) initOnly(c *Container, path string) {
 		{"readinessProbe", c.HasReadinessProbe}, {"startupProbe", c.HasStartupProbe},
 	} {
 		if field.set {
-			v.forbidden(path+"."+field.name, "may not be set for init containers without restartPolicy=Always")
+			v.forbidden(v.here("."+field.name), "may not be set for init containers without restartPolicy=Always")
 		}
 	}
 	if v.f.Minor < 36 || v.resizeInUse {
@@ -265,7 +290,7 @@ func (v *validator) initOnly(c *Container, path string) {
 	}
 	for i, p := range c.ResizePolicy {
 		if p.RestartPolicy == ResizeRestartContainer {
-			v.invalid(path+".resizePolicy"+index(i)+".restartPolicy", v.word(string(p.RestartPolicy)),
+			v.invalid(v.here(".resizePolicy"+index(i)+".restartPolicy"), v.word(string(p.RestartPolicy)),
 				"must not be set to 'RestartContainer' for non-sidecar initContainers")
 		}
 	}
@@ -274,14 +299,15 @@ func (v *validator) initOnly(c *Container, path string) {
 // ephemeralContainers checks names and the fields that they may not have; taken are the names of the other containers.
 //
 // Source: validateEphemeralContainers in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
-func (v *validator) ephemeralContainers(spec *PodSpec, prefix string, taken map[string]bool) {
+func (v *validator) ephemeralContainers(spec *PodSpec, taken takenNames) {
 	for i := range spec.EphemeralContainers {
-		c, path := &spec.EphemeralContainers[i], prefix+Ref{EphemeralContainer, i}.Path()
-		v.anyContainer(c, path, spec.RestartPolicy)
-		v.nameIsFree(c.Name, path, taken)
-		taken[c.Name] = true
+		c := &spec.EphemeralContainers[i]
+		v.at = Ref{EphemeralContainer, i}
+		v.anyContainer(c, spec.RestartPolicy)
+		v.nameIsFree(c.Name, taken)
+		taken.take(c.Name)
 		if c.TargetContainerName != "" && !spec.hasOther(c.TargetContainerName) {
-			v.add(path+".targetContainerName", TypeNotFound, CodeNotFound, quoted(c.TargetContainerName), "")
+			v.add(v.here(".targetContainerName"), TypeNotFound, CodeNotFound, quoted(c.TargetContainerName), "")
 		}
 		for _, field := range []struct {
 			name string
@@ -292,7 +318,7 @@ func (v *validator) ephemeralContainers(spec *PodSpec, prefix string, taken map[
 			{"startupProbe", c.HasStartupProbe}, {"lifecycle", c.HasLifecycle},
 		} {
 			if field.set {
-				v.forbidden(path+"."+field.name, "cannot be set for an Ephemeral Container")
+				v.forbidden(v.here("."+field.name), "cannot be set for an Ephemeral Container")
 			}
 		}
 	}
@@ -307,58 +333,64 @@ func (s *PodSpec) hasOther(name string) bool {
 // rules checks restartPolicy and restartPolicyRules. Rules without a policy are checked all the same.
 //
 // Source: validateContainerRestartPolicy in pkg/apis/core/validation/validation.go, Kubernetes v1.34 to v1.37.
-func (v *validator) rules(c *Container, path string) {
+func (v *validator) rules(c *Container) {
 	switch {
 	case c.RestartPolicy == nil && len(c.RestartPolicyRules) == 0:
 		return
 	case c.RestartPolicy == nil:
-		v.rulesNeedPolicy(path)
+		v.rulesNeedPolicy()
 	case *c.RestartPolicy != RestartPolicyAlways && *c.RestartPolicy != RestartPolicyNever && *c.RestartPolicy != RestartPolicyOnFailure:
-		v.unsupported(path+".restartPolicy", string(*c.RestartPolicy), "Always", "Never", "OnFailure")
+		v.unsupported(v.here(".restartPolicy"), string(*c.RestartPolicy), "Always", "Never", "OnFailure")
 	}
-	path += ".restartPolicyRules"
-	v.atMost(path, len(c.RestartPolicyRules), maxRestartRules)
-	for i, rule := range c.RestartPolicyRules {
-		v.rule(rule, path+index(i))
+	if n := len(c.RestartPolicyRules); n > maxRestartRules {
+		v.tooMany(v.here(".restartPolicyRules"), n, maxRestartRules)
+	}
+	for i := range c.RestartPolicyRules {
+		v.rule(&c.RestartPolicyRules[i], i)
 	}
 }
 
-func (v *validator) rule(rule ContainerRestartRule, path string) {
+// ofRule returns the path of a field of rule i.
+func (v *validator) ofRule(i int, field string) string {
+	return v.here(".restartPolicyRules" + index(i) + field)
+}
+
+func (v *validator) rule(rule *ContainerRestartRule, i int) {
 	if !v.actionAllowed(rule.Action) {
 		supported := []string{"Restart"}
 		if v.f.RestartAllContainersOnContainerExits && v.f.Minor >= 36 { // 1.35 accepts both and lists one
 			supported = append(supported, "RestartAllContainers")
 		}
-		v.unsupported(path+".action", string(rule.Action), supported...)
+		v.unsupported(v.ofRule(i, ".action"), string(rule.Action), supported...)
 	}
 	if rule.ExitCodes == nil {
-		v.required(path+".exitCodes", "must be specified")
+		v.required(v.ofRule(i, ".exitCodes"), "must be specified")
 		return
 	}
 	switch rule.ExitCodes.Operator {
 	case OperatorIn, OperatorNotIn:
 	default:
-		v.unsupported(path+".exitCodes.operator", string(rule.ExitCodes.Operator), "In", "NotIn")
+		v.unsupported(v.ofRule(i, ".exitCodes.operator"), string(rule.ExitCodes.Operator), "In", "NotIn")
 	}
-	v.atMost(path+".exitCodes.values", len(rule.ExitCodes.Values), maxRuleValues)
+	if n := len(rule.ExitCodes.Values); n > maxRuleValues {
+		v.tooMany(v.ofRule(i, ".exitCodes.values"), n, maxRuleValues)
+	}
 }
 
 func (v *validator) actionAllowed(a ContainerRestartRuleAction) bool {
 	return a == ActionRestart || a == ActionRestartAllContainers && v.f.RestartAllContainersOnContainerExits
 }
 
-func (v *validator) rulesNeedPolicy(path string) {
-	v.required(path+".restartPolicy", "must specify restartPolicy when restart rules are used")
+func (v *validator) rulesNeedPolicy() {
+	v.required(v.here(".restartPolicy"), "must specify restartPolicy when restart rules are used")
 }
 
-// atMost reports a list that is too long. Until 1.35 the API server used the words for a text that is too long.
-func (v *validator) atMost(path string, n, most int) {
+// tooMany reports a list of n. Until 1.35 the API server used the words for a text that is too long.
+func (v *validator) tooMany(path string, n, most int) {
 	limit := strconv.Itoa(most)
-	switch {
-	case n <= most:
-	case v.f.Minor >= 36:
+	if v.f.Minor >= 36 {
 		v.add(path, TypeTooMany, CodeTooMany, strconv.Itoa(n), "must have at most "+limit+" items")
-	default:
+	} else {
 		v.add(path, TypeTooLong, CodeTooMany, "", "may not be more than "+limit+" bytes")
 	}
 }

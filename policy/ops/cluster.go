@@ -138,7 +138,9 @@ func (c *call) writeCluster(cl cluster) {
 	c.w.Word(policy.VersionName(cl.features.Minor))
 	c.w.Key("featureGates")
 	c.w.Object()
-	for _, g := range policy.Gates() {
+	gates := policy.Gates()
+	for i := range gates {
+		g := &gates[i]
 		if _, known := g.In(cl.features.Minor); known {
 			c.w.Key(g.Name)
 			c.w.Bool(cl.features.Enabled(g.Name))
