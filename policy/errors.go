@@ -71,6 +71,9 @@ const (
 	CodeTooLong     FaultCode = "too_long"
 	CodeDuplicate   FaultCode = "duplicate_value"
 
+	// CodePanics is no fault that a release prints: its API server fails at this place with an error of its own.
+	CodePanics FaultCode = "api_server_panics"
+
 	CodeUnknownKind      FaultCode = "unknown_kind"
 	CodeUnknownVersion   FaultCode = "unknown_version"
 	CodeUnknownGate      FaultCode = "unknown_gate"

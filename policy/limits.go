@@ -15,6 +15,9 @@ const (
 	MaxRules = 1024
 	// MaxValues bounds the exit codes of one rule. Kubernetes allows 255; more are read so that 256 can be reported.
 	MaxValues = 1024
+	// MaxPatterns bounds the conditions of one rule of a Job. Kubernetes allows 20; more are read so that 21 can be
+	// reported.
+	MaxPatterns = 1024
 	// MaxContainers bounds the containers of a Pod, all kinds together.
 	MaxContainers = 1024
 	// MaxExits bounds the exits of one decide request.

@@ -42,8 +42,11 @@ func (o *Object) Validate(f Features) []FieldError {
 // Source: tryDecodeSinglePod in pkg/kubelet/config/common.go, Kubernetes v1.36.
 func (o *Object) ValidateStatic(f Features) []FieldError {
 	v := validator{f: f}
-	if v.template(o) && o.Kind == "Pod" && len(o.Spec.EphemeralContainers) > 0 {
+	switch ok := v.template(o); {
+	case ok && o.Kind == "Pod" && len(o.Spec.EphemeralContainers) > 0:
 		v.forbidden(o.SpecPath+"ephemeralContainers", "cannot be set on create")
+	case ok && o.Kind == "Job":
+		v.podHostname(o)
 	}
 	return v.faults
 }
@@ -72,10 +75,10 @@ func once(faults []FieldError, f Features) []FieldError {
 //
 // A Pod may change nothing that Podfate reads but activeDeadlineSeconds, which may only become shorter; the template
 // of a Job nothing. The message about a Pod ends where Kubernetes adds a line break and a diff of the two specs, which
-// is left out; the fault of a Job has no message, since Kubernetes prints the whole template. Fields that Podfate does
-// not read are not compared.
+// is left out; the fault of a Job's template has no message, since Kubernetes prints the whole template. Fields that
+// Podfate does not read are not compared.
 //
-// Source: ValidatePodUpdate in pkg/apis/core/validation/validation.go, validatePodTemplateUpdate in
+// Source: ValidatePodUpdate in pkg/apis/core/validation/validation.go, ValidateJobUpdate in
 // pkg/apis/batch/validation/validation.go; Kubernetes v1.33 to v1.37.
 func (o *Object) ValidateUpdate(old *Object, f Features) []FieldError {
 	v := validator{f: f.WhileInUse(&old.Spec), resizeInUse: restartsNonSidecarOnResize(&old.Spec)}
@@ -86,19 +89,26 @@ func (o *Object) ValidateUpdate(old *Object, f Features) []FieldError {
 	case "Pod":
 		v.podUpdate(o, old)
 	case "Job":
-		if !sameSpec(&o.Spec, &old.Spec) || !sameInt64(o.Spec.ActiveDeadlineSeconds, old.Spec.ActiveDeadlineSeconds) {
-			v.faults = append(v.faults, FieldError{
-				Path: "spec.template", Type: TypeInvalid, Code: CodeInvalid, Detail: "field is immutable",
-			})
+		// Until 1.36 the checks of a new Job come first, as a whole, and then once more, which nobody sees.
+		if f.Minor < 37 {
+			v.podHostname(o)
+		}
+		v.jobUpdate(o, old)
+		if f.Minor >= 37 {
+			v.podHostname(o)
 		}
 	}
 	return once(v.faults, f)
 }
 
-// template checks the Pod of o and what its kind asks of it; false means that there is none.
+// template checks the Pod of o and what its kind asks of it; false means that there is none, or that the API server
+// gets no further.
 func (v *validator) template(o *Object) bool {
 	if o.NoTemplate {
 		v.required("spec.template", "")
+		return false
+	}
+	if o.Job != nil && !v.jobSpec(o) {
 		return false
 	}
 	unchecked := o.Kind == "StatefulSet" && v.f.Minor < 34 // 1.33 looks only at labels and annotations of the template

@@ -105,7 +105,7 @@ func CompileFailurePolicy(p *PodFailurePolicy) *FailurePolicy {
 }
 
 func (a PodFailureAction) known() bool {
-	return a == ActionFailJob || a == ActionFailIndex || a == ActionIgnore || a == ActionCount
+	return hasWord(podFailureActions, string(a))
 }
 
 func (c *FailurePolicy) addConditions(patterns []PodConditionPattern, number uint16) {

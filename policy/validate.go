@@ -422,13 +422,16 @@ func (v *validator) unsupportedText(path, value string, supported ...string) {
 	v.faults[len(v.faults)-1].Allowed = slices.Clone(supported)
 }
 
+// omitted is no value: Kubernetes then prints the type of the fault alone.
+const omitted = "\x00"
+
 // add composes the text of a fault: path, type, the value where this type of fault has one, the detail.
 //
 // Source: Error.ErrorBody in k8s.io/apimachinery v0.36, pkg/util/validation/field/errors.go.
 func (v *validator) add(path string, t FaultType, code FaultCode, value, detail string) {
 	message := path + ": " + string(t)
-	switch t {
-	case TypeRequired, TypeForbidden, TypeTooLong:
+	switch {
+	case t == TypeRequired, t == TypeForbidden, t == TypeTooLong, value == omitted:
 	default:
 		message += ": " + value
 	}

@@ -4,23 +4,35 @@ import "github.com/podfate/podfate/policy"
 
 // readJob reads the spec of a Job, without any default: what is absent or null is nil.
 func readJob(spec Value) *policy.Job {
-	j := &policy.Job{
-		Parallelism:             readInt32(spec.Get("parallelism")),
-		Completions:             readInt32(spec.Get("completions")),
-		ActiveDeadlineSeconds:   readInt64(spec.Get("activeDeadlineSeconds")),
-		BackoffLimit:            readInt32(spec.Get("backoffLimit")),
-		TTLSecondsAfterFinished: readInt32(spec.Get("ttlSecondsAfterFinished")),
-		BackoffLimitPerIndex:    readInt32(spec.Get("backoffLimitPerIndex")),
-		MaxFailedIndexes:        readInt32(spec.Get("maxFailedIndexes")),
-		ManagedBy:               readText(spec.Get("managedBy")),
-		CompletionMode:          (*policy.CompletionMode)(readText(spec.Get("completionMode"))),
-		PodReplacementPolicy:    (*policy.PodReplacementPolicy)(readText(spec.Get("podReplacementPolicy"))),
-		PodFailurePolicy:        readPodFailurePolicy(spec),
-		SuccessPolicy:           readSuccessPolicy(spec.Get("successPolicy")),
+	j := &policy.Job{}
+	for i, field := range [...]**int32{
+		&j.Parallelism, &j.Completions, &j.BackoffLimit, &j.TTLSecondsAfterFinished, &j.BackoffLimitPerIndex, &j.MaxFailedIndexes,
+	} {
+		*field = readInt32(spec, [...]string{
+			"parallelism", "completions", "backoffLimit", "ttlSecondsAfterFinished", "backoffLimitPerIndex", "maxFailedIndexes",
+		}[i])
 	}
-	if v := spec.Get("suspend"); v.Kind() == Bool {
+	j.ActiveDeadlineSeconds = readInt64(spec.Get("activeDeadlineSeconds"))
+	j.ManagedBy = readText(spec, "managedBy")
+	j.CompletionMode = (*policy.CompletionMode)(readText(spec, "completionMode"))
+	j.PodReplacementPolicy = (*policy.PodReplacementPolicy)(readText(spec, "podReplacementPolicy"))
+	if v := member(spec, "suspend", Bool); v.Exists() {
 		suspend := v.Bool()
 		j.Suspend = &suspend
+	}
+	j.PodFailurePolicy = readPodFailurePolicy(spec)
+	if v := member(spec, "successPolicy", Object); v.Exists() {
+		j.SuccessPolicy = &policy.SuccessPolicy{}
+		e, n := elements(v, "rules")
+		if n >= 0 {
+			j.SuccessPolicy.Rules = make([]policy.SuccessPolicyRule, n)
+		}
+		for i := range n {
+			v := e.step()
+			j.SuccessPolicy.Rules[i] = policy.SuccessPolicyRule{
+				SucceededIndexes: readText(v, "succeededIndexes"), SucceededCount: readInt32(v, "succeededCount"),
+			}
+		}
 	}
 	return j
 }
@@ -28,67 +40,100 @@ func readJob(spec Value) *policy.Job {
 // readPodFailurePolicy reads the failure policy of a Job's spec. It has one dialect, that of batch/v1; the drafts of
 // KEP-3329 and the policies of other controllers are to be told apart and translated here.
 func readPodFailurePolicy(spec Value) *policy.PodFailurePolicy {
-	v := spec.Get("podFailurePolicy")
-	if v.Kind() != Object {
+	v := member(spec, "podFailurePolicy", Object)
+	if !v.Exists() {
 		return nil
 	}
-	list := v.Get("rules")
 	p := &policy.PodFailurePolicy{}
-	if list.Kind() == Array {
-		p.Rules = make([]policy.PodFailurePolicyRule, 0, list.Len())
+	e, n := elements(v, "rules")
+	if n >= 0 {
+		p.Rules = make([]policy.PodFailurePolicyRule, n)
 	}
-	for v := list.First(); v.Exists(); v = v.Next() {
-		rule := policy.PodFailurePolicyRule{Action: policy.PodFailureAction(v.Get("action").Text())}
-		if on := v.Get("onExitCodes"); on.Kind() == Object {
-			rule.OnExitCodes = &policy.PodFailurePolicyOnExitCodes{
-				ContainerName: readText(on.Get("containerName")),
-				Operator:      policy.ExitCodesOperator(on.Get("operator").Text()),
-				Values:        readInt32s(on.Get("values")),
-			}
-			if values := on.Get("values"); values.Kind() == Array && values.Len() == 0 {
-				rule.OnExitCodes.Values = []int32{} // a fault prints it otherwise than an absent list
-			}
-		}
-		if on := v.Get("onPodConditions"); on.Kind() == Array {
-			rule.OnPodConditions = make([]policy.PodConditionPattern, 0, on.Len())
-			for c := on.First(); c.Exists(); c = c.Next() {
-				rule.OnPodConditions = append(rule.OnPodConditions, policy.PodConditionPattern{Type: c.Get("type").Text(), Status: c.Get("status").Text()})
-			}
-		}
-		p.Rules = append(p.Rules, rule)
+	for i := range n {
+		p.Rules[i] = readPodFailureRule(e.step())
 	}
 	return p
 }
 
-func readSuccessPolicy(v Value) *policy.SuccessPolicy {
-	if v.Kind() != Object {
-		return nil
+func readPodFailureRule(v Value) policy.PodFailurePolicyRule {
+	rule := policy.PodFailurePolicyRule{Action: policy.PodFailureAction(str(v, "action"))}
+	if on := member(v, "onExitCodes", Object); on.Exists() {
+		rule.OnExitCodes = &policy.PodFailurePolicyOnExitCodes{
+			ContainerName: readText(on, "containerName"),
+			Operator:      policy.ExitCodesOperator(str(on, "operator")),
+			Values:        readInt32s(on.Get("values")),
+		}
+		if _, n := elements(on, "values"); n == 0 {
+			rule.OnExitCodes.Values = []int32{} // a fault prints it otherwise than an absent list
+		}
 	}
-	list := v.Get("rules")
-	p := &policy.SuccessPolicy{}
-	if list.Kind() == Array {
-		p.Rules = make([]policy.SuccessPolicyRule, 0, list.Len())
+	e, n := elements(v, "onPodConditions")
+	if n >= 0 {
+		rule.OnPodConditions = make([]policy.PodConditionPattern, n)
 	}
-	for v := list.First(); v.Exists(); v = v.Next() {
-		p.Rules = append(p.Rules, policy.SuccessPolicyRule{
-			SucceededIndexes: readText(v.Get("succeededIndexes")), SucceededCount: readInt32(v.Get("succeededCount")),
-		})
+	for i := range n {
+		c := e.step()
+		rule.OnPodConditions[i] = policy.PodConditionPattern{Type: str(c, "type"), Status: str(c, "status")}
 	}
-	return p
+	return rule
 }
 
-// readText returns a string, nil if there is none.
-func readText(v Value) *string {
-	if v.Kind() != String {
+// The functions below are not inlined: readers call them often, and not in a loop that matters.
+
+// member returns the member of v with this name if it is of kind k, else the zero Value.
+//
+//go:noinline
+func member(v Value, name string, k Kind) Value {
+	if v = v.Get(name); v.Kind() != k {
+		return Value{}
+	}
+	return v
+}
+
+// walk visits the elements of a list.
+type walk struct{ next Value }
+
+// elements begins to visit the n elements of the list with this name in v; -1 if there is no list.
+//
+//go:noinline
+func elements(v Value, name string) (w walk, n int) {
+	if v = v.Get(name); v.Kind() != Array {
+		return walk{}, -1
+	}
+	return walk{v.First()}, v.Len()
+}
+
+// step returns the next element. There must be one.
+//
+//go:noinline
+func (w *walk) step() Value {
+	v := w.next
+	w.next = v.Next()
+	return v
+}
+
+// str returns the string with this name in v, "" if there is none.
+//
+//go:noinline
+func str(v Value, name string) string { return v.Get(name).Text() }
+
+// readText returns the string with this name in v, nil if there is none.
+//
+//go:noinline
+func readText(v Value, name string) *string {
+	if v = v.Get(name); v.Kind() != String {
 		return nil
 	}
 	s := v.Str()
 	return &s
 }
 
-// readInt32 returns a number, nil if there is none. One that is too large is a fault of type, found before.
-func readInt32(v Value) *int32 {
-	n, ok := v.Int64()
+// readInt32 returns the number with this name in v, nil if there is none. One that is too large is a fault of type,
+// found before.
+//
+//go:noinline
+func readInt32(v Value, name string) *int32 {
+	n, ok := v.Get(name).Int64()
 	if !ok {
 		return nil
 	}

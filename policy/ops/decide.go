@@ -234,6 +234,7 @@ func (e exit) write(w *manifest.Writer, o *policy.Object) {
 	optional(w, "reason", e.reason)
 }
 
+// writeUndecided writes why there is no answer, and the place that is the cause.
 func writeUndecided(w *manifest.Writer, why, path string) {
 	w.Key("undecided")
 	w.Object()

@@ -93,7 +93,7 @@ func (c *call) admit(f policy.Features, a admission) loaded {
 	l.object = manifest.ReadObject(c.man, kind.Kind, kind.Template)
 	l.object.SetDefaults(f)
 	l.readable = true
-	if !c.withinLimits(&l.object.Spec) {
+	if !c.withinLimits(&l.object) {
 		return l
 	}
 	switch {
@@ -151,27 +151,45 @@ func unknownKind(path string, code policy.FaultCode, detail string) (manifest.Ki
 	return manifest.KindInfo{}, fault
 }
 
-// withinLimits ends the operation if the Pod is larger than anything Kubernetes would store.
-func (c *call) withinLimits(spec *policy.PodSpec) bool {
-	if n := spec.Len(); n > policy.MaxContainers {
-		c.limit("containers", n, policy.MaxContainers)
+// withinLimits ends the operation if the Pod or the Job's policy is larger than anything Kubernetes would store.
+func (c *call) withinLimits(o *policy.Object) bool {
+	spec := &o.Spec
+	if !c.atMost("containers", spec.Len(), policy.MaxContainers) {
 		return false
+	}
+	if o.Job != nil && o.Job.PodFailurePolicy != nil {
+		rules := o.Job.PodFailurePolicy.Rules
+		if !c.atMost("rules", len(rules), policy.MaxRules) {
+			return false
+		}
+		for _, rule := range rules {
+			if !c.atMost("patterns", len(rule.OnPodConditions), policy.MaxPatterns) ||
+				rule.OnExitCodes != nil && !c.atMost("values", len(rule.OnExitCodes.Values), policy.MaxValues) {
+				return false
+			}
+		}
 	}
 	for _, kind := range []policy.ContainerKind{policy.InitContainer, policy.MainContainer, policy.EphemeralContainer} {
 		for _, container := range spec.List(kind) {
-			if n := len(container.RestartPolicyRules); n > policy.MaxRules {
-				c.limit("rules", n, policy.MaxRules)
+			if !c.atMost("rules", len(container.RestartPolicyRules), policy.MaxRules) {
 				return false
 			}
 			for _, rule := range container.RestartPolicyRules {
-				if rule.ExitCodes != nil && len(rule.ExitCodes.Values) > policy.MaxValues {
-					c.limit("values", len(rule.ExitCodes.Values), policy.MaxValues)
+				if rule.ExitCodes != nil && !c.atMost("values", len(rule.ExitCodes.Values), policy.MaxValues) {
 					return false
 				}
 			}
 		}
 	}
 	return true
+}
+
+// atMost ends the operation if n is more than most.
+func (c *call) atMost(name string, n, most int) bool {
+	if n > most {
+		c.limit(name, n, most)
+	}
+	return n <= most
 }
 
 // writeDropped and writeWarnings write what the API server does silently and what it accepts with doubt.

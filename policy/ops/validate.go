@@ -28,7 +28,12 @@ func (c *call) validate() {
 	w.Key("valid")
 	w.Bool(len(l.faults) == 0)
 	w.Key("faults")
-	c.writeFaults(w, l.faults)
+	if n := len(l.faults) - 1; n >= 0 && l.faults[n].Code == policy.CodePanics { // it is the last fault
+		c.writeFaults(w, l.faults[:n])
+		writeUndecided(w, string(policy.CodePanics), l.faults[n].Path)
+	} else {
+		c.writeFaults(w, l.faults)
+	}
 	c.writeDropped(l.dropped)
 	c.writeWarnings(l.warnings)
 	c.writeCluster(cl)
@@ -88,7 +93,7 @@ func (c *call) readOld(v manifest.Value, minor int) *policy.Object {
 	}
 	o := manifest.ReadObject(v, kind.Kind, kind.Template)
 	o.SetDefaults(policy.Features{Minor: minor})
-	if !c.withinLimits(&o.Spec) {
+	if !c.withinLimits(&o) {
 		return nil
 	}
 	return &o

@@ -42,6 +42,7 @@ type Admission struct {
 	DecodeError string   // "" if the manifest could be decoded
 	Strict      []string // what strict decoding has against it, in its order
 	Faults      []Fault  // of validation, in its order
+	Panic       string   // what the API server's own code panicked with; nothing else is known then
 	Dropped     []string // paths of the fields that were there before and not after; lists only if they had elements
 }
 

@@ -31,6 +31,7 @@ func Run(t *testing.T, r Release) {
 	t.Run("gates", func(t *testing.T) { c.gates(t, s.cases/10) })
 	t.Run("decisions", func(t *testing.T) { c.decisions(t, s.cases*100) })
 	t.Run("validation", func(t *testing.T) { c.validation(t, s.cases) })
+	t.Run("jobs", func(t *testing.T) { c.jobs(t, s.cases) })
 	t.Run("back-off", func(t *testing.T) { c.backoffs(t, s.cases/10) })
 	t.Run("kubelet configuration", func(t *testing.T) { c.crashLoops(t, s.cases/10) })
 	t.Run("intended differences", c.intended)
@@ -38,8 +39,8 @@ func Run(t *testing.T, r Release) {
 	if c.configured > 0 {
 		kubelet = fmt.Sprintf("%d init plans, %d kubelet configurations, ", c.planned, c.configured)
 	}
-	fmt.Printf("%s%s: %d decisions, %d manifests (%d with faults, %d with dropped fields), %d back-off sequences, %d gate settings, %s%d differences, seed %d, %s\n",
-		SummaryPrefix, policy.VersionName(r.Minor()), c.decided, c.validated, c.faulty, c.dropping, c.sequences, c.gateSettings,
+	fmt.Printf("%s%s: %d decisions, %d manifests and %d Jobs (%d with faults, %d with dropped fields, %d panics), %d back-off sequences, %d gate settings, %s%d differences, seed %d, %s\n",
+		SummaryPrefix, policy.VersionName(r.Minor()), c.decided, c.validated, c.jobsValidated, c.faulty, c.dropping, c.panicking, c.sequences, c.gateSettings,
 		kubelet, c.differences, c.seed, time.Since(start).Round(time.Second/10))
 }
 
@@ -73,6 +74,8 @@ type comparison struct {
 	seed    uint64
 
 	decided, validated, faulty, dropping, sequences, gateSettings int
+
+	jobsValidated, panicking int
 
 	planned, configured int // with the kubelet only
 

@@ -34,11 +34,21 @@ func (c *comparison) compareAdmission(t *testing.T, shown *int, what string, tex
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	var messages []string
-	for _, f := range ours.Faults {
-		messages = append(messages, f.Message)
+	if theirs.Panic != "" || ours.panicked() != "" {
+		c.panicking++
+		if theirs.Panic == "" || ours.panicked() == "" {
+			c.differ(t, shown, what+"\npanic", ours.panicked(), theirs.Panic)
+		}
+		return
 	}
 	want := owned(theirs.Faults)
+	var messages []string
+	for i, f := range ours.Faults {
+		if i < len(want) && f.Message != want[i] && sameMessage(f.Path, f.Message, want[i]) {
+			f.Message = want[i]
+		}
+		messages = append(messages, f.Message)
+	}
 	if len(want) > 0 {
 		c.faulty++
 	}
@@ -83,7 +93,7 @@ func firstDifference(ours, theirs []string) (string, string) {
 func owned(faults []Fault) []string {
 	var texts []string
 	for _, f := range faults {
-		if ownedPath.MatchString(f.Path) {
+		if ownedPath.MatchString(f.Path) || ownedJob(f) {
 			texts = append(texts, f.Text)
 		}
 	}
@@ -99,7 +109,8 @@ type answer struct {
 	Faults []struct {
 		Path, Type, Code, Detail, Message string
 	}
-	Dropped []struct{ Path, Gate string }
+	Dropped   []struct{ Path, Gate string }
+	Undecided struct{ Reason, Path string }
 }
 
 // validate asks our core. Unknown fields are ignored: 1.33 does not know the rules.

@@ -70,8 +70,7 @@ func resourceOf(object runtime.Object) (resource, error) {
 }
 
 // Admit implements diff.Release. What it does between decoding and storing is rest.BeforeCreate of the API server.
-func (r *Release) Admit(manifest []byte, strict bool) diff.Admission {
-	var a diff.Admission
+func (r *Release) Admit(manifest []byte, strict bool) (a diff.Admission) {
 	object, err := decode(manifest, strict)
 	if s, ok := runtime.AsStrictDecodingError(err); ok {
 		for _, e := range s.Errors() {
@@ -91,6 +90,11 @@ func (r *Release) Admit(manifest []byte, strict bool) diff.Admission {
 		a.DecodeError = err.Error()
 		return a
 	}
+	defer func() {
+		if r := recover(); r != nil { // the API server answers that it panicked
+			a = diff.Admission{Panic: fmt.Sprint(r)}
+		}
+	}()
 	rest.FillObjectMetaSystemFields(m)
 	before := r.fields(res)
 	err = rest.BeforeCreate(res.strategy, requestContext(res.resource, m.GetNamespace()), object)
