@@ -26,6 +26,7 @@ type answer struct {
 	}
 	Valid     *bool
 	Faults    []fault
+	Undecided json.RawMessage // of validate an object; simulate has a list
 	Dropped   []fault
 	Warnings  []fault
 	Decisions []struct {
@@ -47,6 +48,7 @@ type answer struct {
 //	main exits 42: Restart, rule spec.containers[0].restartPolicyRules[0] (rule_matched)
 //	  spec.containers[0].restartPolicyRules[0]: matched (in)
 //	fault spec.containers[0].restartPolicy: Required value: …
+//	undecided spec.successPolicy.rules[0]: api_server_panics
 //	warning spec.containers[0].restartPolicyRules[1]: rule_shadowed
 //	dropped spec.containers[0].restartPolicy (ContainerRestartRules)
 //	error EVENT_INVALID
@@ -114,6 +116,13 @@ func Summary(raw []byte) (string, error) {
 	}
 	for _, f := range a.Faults {
 		fmt.Fprintf(&b, "fault %s\n", f)
+	}
+	if len(a.Undecided) > 0 && a.Undecided[0] == '{' {
+		var u struct{ Reason, Path string }
+		if err := json.Unmarshal(a.Undecided, &u); err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "undecided %s: %s\n", u.Path, u.Reason)
 	}
 	for _, f := range a.Warnings {
 		fmt.Fprintf(&b, "warning %s\n", f)
