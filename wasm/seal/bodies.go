@@ -28,6 +28,8 @@ const (
 	opI32GeU      = 0x4F
 	opI32Add      = 0x6A
 	opI32Sub      = 0x6B
+	opI32Mul      = 0x6C
+	opI32DivU     = 0x6E
 	opI64Add      = 0x7C
 	opBulk        = 0xFC // prefix of the two below
 	bulkCopy      = 10

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 )
 
@@ -11,8 +12,40 @@ import (
 // for how many to copy, and those bytes. It lies at the end of the memory that the module starts with, where the
 // runtime expects zeroes, and is cleared after unpacking.
 type packed struct {
-	text []byte
-	at   int // address of text
+	text    []byte
+	at      int // address of text
+	buckets buckets
+}
+
+// buckets are the first step of the runtime from a program counter to the record of its function: for each 4096 of them 20 bytes, of which
+// the first four are the number of the function that they belong to. A function has 65536, so they are counted rather than stored.
+//
+// Source: findfuncbucket in runtime/symtab.go, findfunctab in cmd/link/internal/ld/pcln.go; Go 1.26.
+type buckets struct{ at, n, bytes int } // the last of the n is cut
+
+const (
+	bucketBytes     = 20
+	bucketPCs       = 4096
+	subPCs          = 256 // of each of the 16 bytes behind the number
+	functionBuckets = 1 << pcShift / bucketPCs
+)
+
+// fill writes the buckets into memory.
+func (b buckets) fill(memory []byte) {
+	for i := range b.n {
+		binary.LittleEndian.PutUint32(memory[b.at+i*bucketBytes:], uint32(i/functionBuckets))
+	}
+}
+
+// code does what fill does, with a local variable that is zero at first.
+func (b buckets) code(i byte) []byte {
+	if b.n == 0 {
+		return nil
+	}
+	return join(
+		[]byte{opLoop, noResult, opLocalGet, i}, i32Const(bucketBytes), []byte{opI32Mul, opLocalGet, i}, i32Const(functionBuckets),
+		[]byte{opI32DivU, opI32Store, 2}, uleb(uint64(b.at)),
+		[]byte{opLocalGet, i}, i32Const(1), []byte{opI32Add, opLocalTee, i}, i32Const(int64(b.n)), []byte{opI32LtU, opBrIf, 0, opEnd})
 }
 
 const (
@@ -25,23 +58,25 @@ const (
 
 // pack writes the image as records for a module that starts with size bytes of memory.
 func (m *image) pack(size int) (packed, error) {
+	memory := bytes.Clone(m.memory)
+	clear(memory[m.buckets.at : m.buckets.at+m.buckets.bytes])
 	var text []byte
-	for at := 0; at < len(m.memory); {
-		skip := zeroes(m.memory[at:], maxRun)
+	for at := 0; at < len(memory); {
+		skip := zeroes(memory[at:], maxRun)
 		from := at + skip
 		to := from
-		for to < len(m.memory) && to-from < maxRun {
-			gap := zeroes(m.memory[to:], minSkip)
-			if gap == minSkip || to+gap == len(m.memory) {
+		for to < len(memory) && to-from < maxRun {
+			gap := zeroes(memory[to:], minSkip)
+			if gap == minSkip || to+gap == len(memory) {
 				break
 			}
 			to += max(gap, 1)
 		}
 		to = min(to, from+maxRun)
-		text = append(append(text, byte(skip), byte(to-from)), m.memory[from:to]...)
+		text = append(append(text, byte(skip), byte(to-from)), memory[from:to]...)
 		at = to
 	}
-	p := packed{text, size - len(text) - slack}
+	p := packed{text, size - len(text) - slack, m.buckets}
 	if p.at < len(m.memory)+slack {
 		return p, fmt.Errorf("data: %d bytes do not fit behind %d bytes in a memory of %d", len(text), len(m.memory), size)
 	}
@@ -71,6 +106,7 @@ func (p packed) unpack(n int) []byte {
 		at += size
 		text = text[2+size:]
 	}
+	p.buckets.fill(memory)
 	return memory
 }
 
@@ -84,11 +120,11 @@ func (p packed) section() []byte {
 // It moves eight bytes at a time, since most records are shorter than that: with a memory.copy for each, V8 took 11 ms to
 // instantiate and start the module, so it takes 1.7. What a store leaves behind its record is cleared before the next.
 func (p packed) body(start uint32) []byte {
-	const to, from, end = 0, 1, 2 // locals; end is that of the bytes of this record
+	const to, from, end, bucket = 0, 1, 2, 3 // locals; end is that of the bytes of this record
 	get, set, tee := byte(opLocalGet), byte(opLocalSet), byte(opLocalTee)
 	clear := []byte{get, to, opI64Const, 0, opI64Store, 0, 0}
 	text := i32Const(int64(p.at))
-	return body(3, join(
+	return body(4, join(
 		text, []byte{set, from, opLoop, noResult},
 
 		// clear behind the last record; to += bytes to leave; from += 2; end = from + bytes to copy
@@ -110,5 +146,6 @@ func (p packed) body(start uint32) []byte {
 		clear,
 
 		text, i32Const(0), i32Const(int64(len(p.text))), []byte{opBulk, bulkFill, 0},
+		p.buckets.code(bucket),
 		[]byte{opCall}, uleb(uint64(start))))
 }

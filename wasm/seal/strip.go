@@ -33,6 +33,9 @@ const (
 
 	// Offsets in moduledata, which begins with the address of the table and those of its parts.
 	atPCTab   = 80
+	atBuckets = 152
+	atMinPC   = 160
+	atMaxPC   = 168
 	atRodata  = 312
 	atGoFunc  = 320 // what the offsets in funcdata count from
 	atEPCLN   = 328
@@ -44,8 +47,9 @@ const systemPrefix = "runtime."
 
 // image is the linear memory that the data segments describe.
 type image struct {
-	memory []byte
-	start  int // first byte that a segment sets
+	memory  []byte
+	start   int // first byte that a segment sets
+	buckets buckets
 }
 
 // strip removes from the image what only a traceback of Go needs: names of functions and files, line numbers and
@@ -54,7 +58,11 @@ type image struct {
 //
 // It fails if the table does not look as the linker of Go is known to write it.
 func (m *image) strip() error {
-	return protect(func() { findTable(m.memory).strip() })
+	return protect(func() {
+		t := findTable(m.memory)
+		t.strip()
+		m.buckets = t.buckets()
+	})
 }
 
 // loadImage reads the contents of a data section.
@@ -204,18 +212,48 @@ func (t *funcTable) stripInlined() {
 	}
 }
 
-// goFunc returns the address from which the offsets of funcdata count. It stands in the record of the module, the only
-// place that holds the addresses of the table and of its values at their distance.
+// goFunc returns the address from which the offsets of funcdata count.
 func (t *funcTable) goFunc() (base int, ok bool) {
-	word := func(at int) int { return int(binary.LittleEndian.Uint64(t.memory[at:])) }
+	at, ok := t.moduleData()
+	if !ok {
+		return 0, false
+	}
+	base = t.word(at + atGoFunc)
+	return base, t.word(at+atRodata) <= base && base <= t.word(at+atEPCLN) && base < len(t.memory)
+}
+
+// moduleData returns the address of the record of the module, the only place that holds the addresses of the table and of its
+// values at their distance.
+func (t *funcTable) moduleData() (at int, ok bool) {
 	for at := 0; at+moduleLen <= len(t.memory); at += 8 {
-		if word(at) != t.at || word(at+atPCTab) != t.values0 {
-			continue
+		if t.word(at) == t.at && t.word(at+atPCTab) == t.values0 {
+			return at, true
 		}
-		base = word(at + atGoFunc)
-		return base, word(at+atRodata) <= base && base <= word(at+atEPCLN) && base < len(t.memory)
 	}
 	return 0, false
+}
+
+func (t *funcTable) word(at int) int { return int(binary.LittleEndian.Uint64(t.memory[at:])) }
+
+// buckets finds the buckets and ends the build if they hold anything but what [buckets.fill] writes.
+func (t *funcTable) buckets() (b buckets) {
+	at, ok := t.moduleData()
+	if !ok {
+		return b
+	}
+	pcs := t.word(at+atMaxPC) - t.word(at+atMinPC)
+	if pcs < 0 || pcs > t.functions<<pcShift {
+		panic(fault{fmt.Errorf("data: %d program counters for %d functions", pcs, t.functions)})
+	}
+	b = buckets{at: t.word(at + atBuckets), n: (pcs + bucketPCs - 1) / bucketPCs}
+	b.bytes = 4*b.n + (pcs+subPCs-1)/subPCs
+	found := t.within(t.memory, b.at, b.bytes)
+	want := make([]byte, len(found))
+	buckets{n: b.n}.fill(want)
+	if !bytes.Equal(found, want) {
+		panic(fault{fmt.Errorf("data: the buckets of program counters are not as the linker is known to write them")})
+	}
+	return b
 }
 
 // largest returns the largest value of the list that begins at an offset, -1 if there is no list.
