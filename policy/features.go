@@ -19,6 +19,7 @@ type Features struct {
 	KubeletCrashLoopBackOffMax           bool
 	ReduceDefaultCrashLoopBackOffDecay   bool
 	SidecarContainers                    bool
+	PLEGOnDemandRelist                   bool
 }
 
 // Stage is the maturity of a feature gate in one release.
@@ -84,6 +85,7 @@ var gates = []Gate{
 	{"SidecarContainers", []GateRelease{
 		{33, on, StageGA, locked}, {34, on, StageGA, locked}, {35, on, StageGA, locked}, {36, on, StageGA, locked},
 	}, nil},
+	{"PLEGOnDemandRelist", []GateRelease{{36, on, StageBeta, false}, {37, on, StageGA, locked}}, nil},
 }
 
 // IsGate reports whether name is a gate that some modelled release knows and that changes an answer, or AllAlpha or
@@ -112,6 +114,8 @@ func (f *Features) gate(name string) *bool {
 		return &f.ReduceDefaultCrashLoopBackOffDecay
 	case "SidecarContainers":
 		return &f.SidecarContainers
+	case "PLEGOnDemandRelist":
+		return &f.PLEGOnDemandRelist
 	}
 	return nil
 }

@@ -291,7 +291,7 @@ var sentences = map[string]string{
 	"probes_pass":                         "probes pass, but where an event says otherwise",
 	"sweep_at_even_seconds":               "the kubelet forgets old back-offs at even seconds",
 	"ideal_timing":                        "nothing takes time but runs and waits",
-	"relist_on_demand_not_modelled":       "exits are noticed after the time that was given, not sooner on demand",
+	"relist_on_demand_after_100ms":        "after what the kubelet did itself it looks again within 100ms",
 	"node_back_at_once":                   "a node that reboots is back at once",
 	"api_server_echo_comes_later":         "the kubelet ends the Pod before its own report comes back from the API server",
 	"killed_at_once":                      "a container that is killed is gone at once",

@@ -13,7 +13,7 @@
 // [Stop], which takes hooks, grace periods and the order of sidecars into account. The kubelet sees what
 // happens at an instant in one sync at that instant, and again until a sync changes nothing. A refused start is tried
 // again exactly when its wait ends, or at the sweep that forgets the back-off, whichever is earlier. [Timing] brings
-// in the delays of a real kubelet.
+// in the delays of a real kubelet; with PLEGOnDemandRelist it looks at a Pod soon after it has changed something.
 //
 // # What is not modelled
 //

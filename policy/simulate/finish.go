@@ -48,8 +48,8 @@ func (k *kubelet) standing() {
 	switch {
 	case !t.KubeletSync && t.Detection == 0:
 		k.assume("ideal_timing")
-	case t.KubeletSync && k.f.Minor >= 36 && t.Detection > 0:
-		k.assume("relist_on_demand_not_modelled")
+	case k.f.PLEGOnDemandRelist && t.Detection > 0:
+		k.assume("relist_on_demand_after_100ms")
 	}
 }
 

@@ -48,6 +48,7 @@ type kubelet struct {
 	told      bool   // the last sync refused a start for the first time
 	quiet     bool   // something changed that causes no sync
 	syncAt    Millis // when the work queue wakes
+	relistAt  Millis // when the kubelet next looks at the runtime because of what it did itself, below 0 for never
 
 	nextEvent int
 	res       Result
@@ -278,12 +279,23 @@ func (k *kubelet) seen(in *instance) Millis {
 	if in.stopping {
 		return in.exitAt
 	}
-	return in.exitAt + k.sc.Timing.Detection
+	at := in.exitAt + k.sc.Timing.Detection
+	if in.exitAt <= k.relistAt {
+		at = min(at, k.relistAt)
+	}
+	return at
 }
+
+// relistOnDemand is how soon the kubelet looks at a Pod after a sync that did something and succeeded, with
+// PLEGOnDemandRelist. The code names no time: this is about what a container takes to start, so that a loop of
+// RestartAllContainers makes some starts a second.
+//
+// Source: SyncPod in pkg/kubelet/kubelet.go, RequestRelist in pkg/kubelet/pleg/generic.go, Kubernetes v1.36 and v1.37.
+const relistOnDemand = 100
 
 // settle syncs until nothing changes, or schedules the next sync if the kubelet needs time to see what it did.
 func (k *kubelet) settle() {
-	k.syncAt = never
+	k.syncAt, k.relistAt = never, none
 	for n := 0; ; n++ {
 		changed := false
 		switch k.busy {
@@ -304,6 +316,10 @@ func (k *kubelet) settle() {
 		if k.sc.Timing.Detection > 0 {
 			if changed {
 				k.syncAt = k.now + k.sc.Timing.Detection
+				if k.f.PLEGOnDemandRelist && !k.refused {
+					k.relistAt = k.now + min(relistOnDemand, k.sc.Timing.Detection)
+					k.syncAt = k.relistAt
+				}
 			}
 			break
 		}

@@ -53,11 +53,12 @@ type podMark struct {
 	quiet, refused bool
 	sandbox        int64
 	syncAt         Millis
+	relistAt       Millis
 }
 
 func (k *kubelet) podState() podMark {
 	return podMark{
-		k.phase, k.reason, k.view, k.restartingAll, k.initialized, k.sandboxReady, k.quiet, k.refused, k.sandbox, k.syncAt,
+		k.phase, k.reason, k.view, k.restartingAll, k.initialized, k.sandboxReady, k.quiet, k.refused, k.sandbox, k.syncAt, k.relistAt,
 	}
 }
 
@@ -194,10 +195,10 @@ func (k *kubelet) summarizeAll() {
 
 func (k *kubelet) sameAll(shift Millis) bool {
 	was, is := k.search.pod, k.podState()
-	if !later(was.syncAt, is.syncAt, shift) {
+	if !later(was.syncAt, is.syncAt, shift) || !later(was.relistAt, is.relistAt, shift) {
 		return false
 	}
-	was.syncAt, was.sandbox = is.syncAt, is.sandbox
+	was.syncAt, was.relistAt, was.sandbox = is.syncAt, is.relistAt, is.sandbox
 	if was != is {
 		return false
 	}
@@ -252,6 +253,9 @@ func (k *kubelet) skipAll(shift Millis) bool {
 	k.sandbox += int64(times) * sandboxes
 	if k.syncAt != never {
 		k.syncAt += times * shift
+	}
+	if k.relistAt >= 0 {
+		k.relistAt += times * shift
 	}
 	k.now = r.Until
 	return true
