@@ -16,6 +16,18 @@ type Writer struct {
 // NewWriter returns a Writer that appends to buf.
 func NewWriter(buf []byte) *Writer { return &Writer{buf: buf} }
 
+// keptBytes is the most room that a Writer keeps for what is written after [Writer.Reset]: some twenty decisions.
+const keptBytes = 16 << 10
+
+// Reset forgets what was written and takes room bytes, or the memory that it had if that is more and not too much:
+// what [Writer.Bytes] returned before may change.
+func (w *Writer) Reset(room int) {
+	if cap(w.buf) < room || cap(w.buf) > keptBytes {
+		w.buf = make([]byte, 0, room)
+	}
+	w.buf, w.closers = w.buf[:0], w.closers[:0]
+}
+
 // Bytes returns what was written so far. It is valid until the next write.
 func (w *Writer) Bytes() []byte { return w.buf }
 

@@ -29,7 +29,7 @@ func (p *Policy) Batch() *policy.Batch { return p.batch }
 //
 // If p is nil, the answer is an error payload.
 func Compile(request []byte, handle int64, room int) (p *Policy, answer []byte) {
-	c := newCall(request)
+	c := new(Memory).begin(request)
 	if c.failure == nil {
 		p = c.compile(handle, room)
 	}
@@ -104,7 +104,12 @@ func (c *call) compile(handle int64, room int) *Policy {
 //
 // The answer is otherwise that of decide without the trace. If failed is true, it is an error payload.
 func (p *Policy) Eval(request []byte) (answer []byte, failed bool) {
-	c := newCall(request)
+	return new(Memory).Eval(p, request)
+}
+
+// Eval is [Policy.Eval], but that the answer is good only until m is used again.
+func (m *Memory) Eval(p *Policy, request []byte) (answer []byte, failed bool) {
+	c := m.begin(request)
 	if c.failure == nil {
 		c.eval(p)
 	}

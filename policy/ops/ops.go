@@ -48,21 +48,36 @@ func Lookup(name string) (Operation, bool) {
 // The same arguments give the same bytes. Call does not return an error payload for a bug: it panics, and the fronts
 // turn that into INTERNAL.
 func Call(number uint32, request []byte) (answer []byte, failed bool) {
+	return new(Memory).Call(number, request)
+}
+
+// Memory is what calls that come one after the other use again, so that most of them leave little garbage: the values
+// of the request and the answer. No call sees what another one left there. The zero Memory is ready; it serves one
+// caller at a time, and after a panic no more.
+type Memory struct {
+	parser manifest.Parser
+	call   call
+}
+
+// Call is the function [Call], but that the answer is good only until m is used again.
+func (m *Memory) Call(number uint32, request []byte) (answer []byte, failed bool) {
 	if !known(number) {
 		c := &call{}
 		c.failWith(policy.UnsupportedOp, "no operation has the number "+strconv.FormatUint(uint64(number), 10))
 		return c.end()
 	}
-	c := newCall(request)
+	c := m.begin(request)
 	if c.failure == nil {
 		c.run(number)
 	}
 	return c.end()
 }
 
-// newCall begins a call with reading its request.
-func newCall(request []byte) *call {
-	c := &call{w: *manifest.NewWriter(make([]byte, 0, answerBytes))}
+// begin begins a call with reading its request.
+func (m *Memory) begin(request []byte) *call {
+	c := &m.call
+	*c = call{w: c.w, parser: &m.parser}
+	c.w.Reset(answerBytes)
 	if len(request) > policy.MaxRequestBytes {
 		c.limit("requestBytes", len(request), policy.MaxRequestBytes)
 	} else {
@@ -83,8 +98,8 @@ func (c *call) end() (answer []byte, failed bool) {
 }
 
 func known(number uint32) bool {
-	for _, op := range table {
-		if op.Number == number {
+	for i := range table {
+		if table[i].Number == number {
 			return true
 		}
 	}
@@ -112,10 +127,11 @@ func (c *call) run(number uint32) {
 
 // call is one operation under way.
 type call struct {
-	src  []byte
-	root manifest.Value // the request
-	man  manifest.Value // the manifest in it
-	w    manifest.Writer
+	src    []byte
+	parser *manifest.Parser
+	root   manifest.Value // the request
+	man    manifest.Value // the manifest in it
+	w      manifest.Writer
 
 	faults  []located
 	failure *failure
@@ -125,7 +141,7 @@ type call struct {
 // read parses the request and checks that it is an object.
 func (c *call) read(request []byte) {
 	c.src = request
-	root, err := manifest.Parse(request)
+	root, err := c.parser.Parse(request)
 	if err != nil {
 		c.failure = &failure{code: err.Code, message: err.Message, offset: err.Offset, limit: err.Limit}
 		return

@@ -37,8 +37,9 @@ const (
 // one, or until Reset.
 type Machine struct {
 	buffers []buffer
-	held    int    // bytes in buffers
-	answer  []byte // alive until the next call, because the host reads it after the export has returned
+	held    int        // bytes in buffers
+	answer  []byte     // alive until the next call, because the host reads it after the export has returned
+	memory  ops.Memory // what operations use again
 
 	places   []place
 	compiled int // bytes in policies
@@ -128,7 +129,7 @@ func (m *Machine) Call(op uint32, start, n uintptr) (answer []byte, failed bool)
 	if answer, failed, ran := trapOperation(op, request); ran {
 		return m.keep(n, answer, failed)
 	}
-	answer, failed = guarded(func() ([]byte, bool) { return ops.Call(op, request) })
+	answer, failed = guarded(func() ([]byte, bool) { return m.memory.Call(op, request) })
 	return m.keep(n, answer, failed)
 }
 
@@ -197,7 +198,7 @@ func (m *Machine) Eval(handle uint32, start, n uintptr) (answer []byte, failed b
 	if !ok {
 		return m.keep(0, []byte(errBadBuffer), true)
 	}
-	answer, failed = guarded(func() ([]byte, bool) { return p.Eval(request) })
+	answer, failed = guarded(func() ([]byte, bool) { return m.memory.Eval(p, request) })
 	return m.keep(n, answer, failed)
 }
 
@@ -238,6 +239,9 @@ func guarded(call func() ([]byte, bool)) (answer []byte, failed bool) {
 // keep keeps the answer to a request of n bytes alive until the next call.
 func (m *Machine) keep(n uintptr, answer []byte, failed bool) ([]byte, bool) {
 	m.answer = answer
+	if failed && string(answer) == errInternal {
+		m.memory = ops.Memory{} // a panic may have left anything there
+	}
 	// A document of n bytes becomes nodes, strings and an answer. The factor only decides how often stats is read.
 	m.owe(4096 + 16*int(min(n, policy.MaxRequestBytes)) + 2*len(answer))
 	return answer, failed
@@ -246,6 +250,7 @@ func (m *Machine) keep(n uintptr, answer []byte, failed bool) ([]byte, bool) {
 // Reset takes back all buffers, policies and the last answer and collects. No handle that was given is given again.
 func (m *Machine) Reset() {
 	m.buffers, m.held, m.answer, m.compiled, m.debt = nil, 0, nil, 0, 0
+	m.memory = ops.Memory{}
 	for i := range m.places {
 		if m.places[i].policy != nil {
 			m.places[i].release()
