@@ -48,10 +48,23 @@ var texts = []string{
 }
 
 // check compares Parse with encoding/json on one text: both accept it or neither does, but for the named limits, and
-// the values are equal.
+// the values are equal. A Parser that has read another text says the same.
 func check(t *testing.T, src []byte) manifest.Value {
 	t.Helper()
 	v, err := manifest.Parse(src)
+	var used manifest.Parser
+	for _, before := range []string{pod, `[[[[{"a":1,"a":"\n","b":{"a":2}}]]]]`, `{"a":[{"a`} {
+		used.Parse([]byte(before))
+	}
+	switch again, errAgain := used.Parse(src); {
+	case !reflect.DeepEqual(err, errAgain):
+		t.Fatalf("%q: %v, from a used parser %v", src, err, errAgain)
+	case err == nil && (!reflect.DeepEqual(decode(v), decode(again)) || !reflect.DeepEqual(v.Duplicates(manifest.Value{}), again.Duplicates(manifest.Value{}))):
+		t.Fatalf("%q: another value from a used parser", src)
+	}
+	if n := repeats(v); n <= policy.MaxFaults && len(v.Duplicates(manifest.Value{})) != n {
+		t.Fatalf("%q: %d repeated names, found %d", src, n, len(v.Duplicates(manifest.Value{})))
+	}
 	if err != nil {
 		if v.Exists() {
 			t.Fatalf("%q: an error and a value", src)
@@ -90,6 +103,21 @@ func check(t *testing.T, src []byte) manifest.Value {
 		t.Fatalf("%q: got %#v, want %#v", src, got, want)
 	}
 	return v
+}
+
+// repeats counts the members below v whose name occurred before.
+func repeats(v manifest.Value) (n int) {
+	seen := map[string]bool{}
+	for m := v.First(); m.Exists(); m = m.Next() {
+		if v.Kind() == manifest.Object {
+			if seen[m.Key()] {
+				n++
+			}
+			seen[m.Key()] = true
+		}
+		n += repeats(m)
+	}
+	return n
 }
 
 // decode turns a Value into what encoding/json makes of it; of members of the same name the last one counts there.

@@ -108,6 +108,22 @@ func TestFaultsAreCapped(t *testing.T) {
 	}
 }
 
+// TestMemoryForgets runs all scenarios in the same memory, there and back: what was there before changes no answer.
+func TestMemoryForgets(t *testing.T) {
+	cases, err := policytest.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m ops.Memory
+	for i := range 2 * len(cases) {
+		c := cases[min(i, 2*len(cases)-1-i)]
+		want, wantFailed := ops.Call(c.Operation.Number, c.Request)
+		if got, failed := m.Call(c.Operation.Number, c.Request); failed != wantFailed || !bytes.Equal(got, want) {
+			t.Errorf("%s: %s, alone %s", c.Name, got, want)
+		}
+	}
+}
+
 // FuzzCall holds for every input: an answer is JSON, the same each time, within its limit, and the request is not
 // written to.
 func FuzzCall(f *testing.F) {
@@ -118,6 +134,7 @@ func FuzzCall(f *testing.F) {
 	for _, c := range cases {
 		f.Add(c.Operation.Number, c.Request)
 	}
+	var used ops.Memory
 	f.Fuzz(func(t *testing.T, op uint32, request []byte) {
 		before := bytes.Clone(request)
 		answer, failed := ops.Call(op, request)
@@ -130,6 +147,10 @@ func FuzzCall(f *testing.F) {
 		again, failedAgain := ops.Call(op, request)
 		if failed != failedAgain || !bytes.Equal(answer, again) {
 			t.Fatalf("two answers: %s and %s", answer, again)
+		}
+		again, failedAgain = used.Call(op, request)
+		if failed != failedAgain || !bytes.Equal(answer, again) {
+			t.Fatalf("another answer in memory that was used before: %s and %s", answer, again)
 		}
 		if !bytes.Equal(before, request) {
 			t.Fatal("the request was changed")
