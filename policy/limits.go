@@ -22,6 +22,8 @@ const (
 	MaxContainers = 1024
 	// MaxExits bounds the exits of one decide request.
 	MaxExits = 10000
+	// MaxPods bounds the Pods of one decide request. One that kubectl prints takes 5 KiB, one without its spec 1 KiB.
+	MaxPods = 10000
 	// MaxBatchRecords bounds the events of one packed batch: 2 MiB of them, and 1.5 MiB of verdicts.
 	MaxBatchRecords = 1 << 16
 	// MaxConditions bounds the different patterns of Pod conditions in one compiled Job: a bit each of a 64-bit number.

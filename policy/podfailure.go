@@ -204,3 +204,71 @@ func nameHash(s string) int {
 	}
 	return (len(s)*5 + int(s[0])*17 + int(s[len(s)-1])*11 + int(s[len(s)/2])) & 63
 }
+
+// The codes of steps of a failure policy, beside [StepIn], [StepNotIn] and [StepUnknownOperator].
+const (
+	StepNoTerminated  StepCode = "no_terminated_container" // no container that the rule is about has terminated
+	StepOnlyZero      StepCode = "exit_codes_zero"         // those that have terminated did so with 0
+	StepCondition     StepCode = "condition"               // the Pod has one of the conditions
+	StepNoCondition   StepCode = "no_such_condition"
+	StepOtherStatus   StepCode = "other_status" // the condition is there with another status
+	StepUnknownAction StepCode = "unknown_action"
+	StepNoRequirement StepCode = "no_requirement" // neither exit codes nor conditions
+)
+
+// ExplainFailure reports what each rule of p contributes to the decision about pod, whose match [FailurePolicy.Match]
+// returns, in the order in which the Job controller looks at them.
+func ExplainFailure(p *PodFailurePolicy, pod *FailedPod, match PodFailureMatch) []Step {
+	if p == nil {
+		return nil
+	}
+	steps := make([]Step, min(len(p.Rules), MaxRules))
+	for i := range steps {
+		s := Step{Level: LevelRule, Rule: i, Result: NotReached, Code: StepEarlierRule}
+		if match.Rule < 0 || i <= int(match.Rule) {
+			s.Result, s.Code = p.Rules[i].explain(pod)
+			if s.Result == Matched && !p.Rules[i].Action.known() {
+				s.Result, s.Code = Skipped, StepUnknownAction
+			}
+		}
+		steps[i] = s
+	}
+	return steps
+}
+
+func (r *PodFailurePolicyRule) explain(pod *FailedPod) (Result, StepCode) {
+	on := r.OnExitCodes
+	if on == nil && r.OnPodConditions == nil {
+		return Skipped, StepNoRequirement
+	}
+	if on == nil {
+		code := StepNoCondition
+		for _, c := range pod.Conditions {
+			for _, p := range r.OnPodConditions {
+				if c.Type == p.Type {
+					if code = StepOtherStatus; c.Status == p.Status {
+						return Matched, StepCondition
+					}
+				}
+			}
+		}
+		return NotMatched, code
+	}
+	code := StepNoTerminated
+	rule := ContainerRestartRule{ExitCodes: &ContainerRestartRuleOnExitCodes{on.Operator, on.Values}}
+	for _, e := range pod.Exits {
+		switch {
+		case on.ContainerName != nil && *on.ContainerName != e.Container:
+		case e.Code == 0:
+			if code == StepNoTerminated {
+				code = StepOnlyZero
+			}
+		default:
+			var result Result
+			if result, code = rule.match(e.Code); result != NotMatched {
+				return result, code
+			}
+		}
+	}
+	return NotMatched, code
+}

@@ -92,6 +92,18 @@ func TestFailurePolicyAgreesWithWalk(t *testing.T) {
 		if got.Rule >= 0 {
 			matched++
 		}
+		first := int32(-1)
+		for _, step := range policy.ExplainFailure(p, pod, got) {
+			if step.Result == policy.Matched && first < 0 {
+				first = int32(step.Rule)
+			}
+			if late := got.Rule >= 0 && step.Rule > int(got.Rule); late != (step.Result == policy.NotReached) {
+				t.Fatalf("case %d: %+v after %+v", i, step, got)
+			}
+		}
+		if first != got.Rule {
+			t.Fatalf("case %d: explained by rule %d, decided by %d\n%+v\n%+v", i, first, got.Rule, p, pod)
+		}
 	}
 	if matched < 50_000 {
 		t.Errorf("only %d cases matched", matched)

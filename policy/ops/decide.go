@@ -16,9 +16,10 @@ type exit struct {
 	reason string // as given, "" if absent
 }
 
-// decide answers what happens after each exit, judged alone in a Pod whose other containers run.
+// decide answers what happens after each exit, judged alone in a Pod whose other containers run, and what a Job makes
+// of each of its Pods.
 func (c *call) decide() {
-	c.requestMembers("cluster", "fieldValidation", "manifest", "exits")
+	c.requestMembers("cluster", "fieldValidation", "manifest", "exits", "pods")
 	cl := c.readCluster()
 	l := c.load(cl.features)
 	if c.failure != nil {
@@ -26,20 +27,30 @@ func (c *call) decide() {
 	}
 	c.passOverUnknown(&l)
 	c.faults = append(c.faults, l.faults...)
-	exits := c.readExits(&l)
+	pods := c.readPods(&l, cl.features.Minor)
+	var exits []exit
+	onlyPods := given(c.root.Get("pods")) && !c.root.Get("exits").Exists()
+	if !onlyPods {
+		exits = c.readExits(&l)
+	}
 	if c.failOnFaults() || !c.withinBudget(&l.object.Spec, exits) {
 		return
 	}
 	c.w.Object()
-	c.w.Key("decisions")
-	c.w.Array()
-	for _, e := range exits {
-		c.writeDecision(&l.object, cl, e)
-		if c.w.Len() > policy.MaxOutputBytes {
-			return // Call reports it; there is no point in going on
+	if !onlyPods {
+		c.w.Key("decisions")
+		c.w.Array()
+		for _, e := range exits {
+			c.writeDecision(&l.object, cl, e)
+			if c.w.Len() > policy.MaxOutputBytes {
+				return // Call reports it; there is no point in going on
+			}
 		}
+		c.w.End()
 	}
-	c.w.End()
+	if given(c.root.Get("pods")) && !c.writePods(pods, &l, cl) {
+		return
+	}
 	c.writeDropped(l.dropped)
 	c.writeWarnings(l.warnings)
 	c.writeCluster(cl)
@@ -51,7 +62,8 @@ func (c *call) decide() {
 func (c *call) passOverUnknown(l *loaded) {
 	kept := l.faults[:0]
 	for _, f := range l.faults {
-		if f.Code == policy.CodeUnsupported && (strings.HasSuffix(f.Path, "].action") || strings.HasSuffix(f.Path, ".exitCodes.operator")) {
+		if f.Code == policy.CodeUnsupported && (strings.HasSuffix(f.Path, "].action") ||
+			strings.HasSuffix(f.Path, ".exitCodes.operator") || strings.HasSuffix(f.Path, ".onExitCodes.operator")) {
 			l.warnings = append(l.warnings, f)
 		} else if f.Path != "spec.ephemeralContainers" || l.object.Kind != "Pod" || f.Type != policy.TypeForbidden {
 			kept = append(kept, f)
@@ -185,13 +197,20 @@ func (c *call) withinBudget(spec *policy.PodSpec, exits []exit) bool {
 				steps += len(rule.ExitCodes.Values)
 			}
 		}
-		if steps > policy.MaxSteps {
-			c.failWith(policy.BudgetExceeded, "explaining these exits takes more than "+strconv.Itoa(policy.MaxSteps)+" steps")
-			c.failure.limit = "steps"
+		if !c.withinSteps(steps) {
 			return false
 		}
 	}
 	return true
+}
+
+// withinSteps ends the operation if explaining has taken too many steps.
+func (c *call) withinSteps(n int) bool {
+	if n > policy.MaxSteps {
+		c.failWith(policy.BudgetExceeded, "explaining these exits takes more than "+strconv.Itoa(policy.MaxSteps)+" steps")
+		c.failure.limit = "steps"
+	}
+	return n <= policy.MaxSteps
 }
 
 func (c *call) writeDecision(o *policy.Object, cl cluster, e exit) {

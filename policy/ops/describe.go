@@ -169,6 +169,8 @@ func (c *call) describeLimits() {
 		{"windows", policy.MaxCurveWindows},
 		{"batchRecords", policy.MaxBatchRecords},
 		{"conditions", policy.MaxConditions},
+		{"patterns", policy.MaxPatterns},
+		{"pods", policy.MaxPods},
 		{"handles", policy.MaxHandles},
 		{"handleBytes", policy.MaxHandleBytes},
 		{"buffers", policy.MaxBuffers},

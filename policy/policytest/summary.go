@@ -40,13 +40,70 @@ type answer struct {
 		Undecided *struct{ Reason, Path string }
 		Trace     []struct{ Path, Result, Code, Ignored string }
 	}
+	PodDecisions []podDecision
+	Job          *struct {
+		Counted, Ignored, NotJudged int
+		BackoffLimit                int32
+		Restarts                    *int64
+		Fails                       *struct{ Reason, Message, Pod string }
+	}
 	curve
+}
+
+// podDecision is what a Job makes of a Pod.
+type podDecision struct {
+	Pod, NotJudged, Action, Message string
+	Rule                            *int
+	Counted                         bool
+	Index                           *int64
+	OutOfRange, IndexFails          bool
+	Undecided                       *struct{ Reason, Path string }
+	Trace                           []struct{ Path, Result, Code string }
+}
+
+func (d podDecision) write(b *strings.Builder) {
+	fmt.Fprintf(b, "pod %s", d.Pod)
+	if d.Index != nil {
+		fmt.Fprintf(b, ", index %d", *d.Index)
+	}
+	switch {
+	case d.NotJudged != "":
+		fmt.Fprintf(b, ": not judged (%s)\n", d.NotJudged)
+	case d.Undecided != nil:
+		fmt.Fprintf(b, ": undecided, %s: %s\n", d.Undecided.Path, d.Undecided.Reason)
+	default:
+		rule, counted := "default", "counted"
+		if d.Rule != nil {
+			rule = fmt.Sprintf("rule %d", *d.Rule)
+		}
+		if !d.Counted {
+			counted = "not counted"
+		}
+		if d.OutOfRange {
+			counted += ", index out of range"
+		}
+		if d.IndexFails {
+			counted += ", the index fails"
+		}
+		fmt.Fprintf(b, ": %s, %s, %s\n", d.Action, rule, counted)
+	}
+	if d.Message != "" {
+		fmt.Fprintf(b, "  %s\n", d.Message)
+	}
+	for _, s := range d.Trace {
+		fmt.Fprintf(b, "  %s: %s (%s)\n", s.Path, s.Result, s.Code)
+	}
 }
 
 // Summary puts an answer into words, one line per fact:
 //
 //	main exits 42: Restart, rule spec.containers[0].restartPolicyRules[0] (rule_matched)
 //	  spec.containers[0].restartPolicyRules[0]: matched (in)
+//	pod j-1: FailJob, rule 0, counted
+//	  Container main for pod default/j-1 failed with exit code 42 matching FailJob rule at index 0
+//	  spec.podFailurePolicy.rules[0]: matched (in)
+//	job: 1 counted, 0 ignored, 0 not judged, backoffLimit 6
+//	job fails, PodFailurePolicy: Container main for pod …
 //	fault spec.containers[0].restartPolicy: Required value: …
 //	undecided spec.successPolicy.rules[0]: api_server_panics
 //	warning spec.containers[0].restartPolicyRules[1]: rule_shadowed
@@ -108,6 +165,19 @@ func Summary(raw []byte) (string, error) {
 				ignored = ", ignored: " + s.Ignored
 			}
 			fmt.Fprintf(&b, "  %s: %s (%s)%s\n", s.Path, s.Result, s.Code, ignored)
+		}
+	}
+	for _, d := range a.PodDecisions {
+		d.write(&b)
+	}
+	if j := a.Job; j != nil && a.PodDecisions != nil {
+		fmt.Fprintf(&b, "job: %d counted, %d ignored, %d not judged, backoffLimit %d", j.Counted, j.Ignored, j.NotJudged, j.BackoffLimit)
+		if j.Restarts != nil {
+			fmt.Fprintf(&b, ", %d restarts", *j.Restarts)
+		}
+		b.WriteString("\n")
+		if f := j.Fails; f != nil {
+			fmt.Fprintf(&b, "job fails, %s: %s\n", f.Reason, f.Message)
 		}
 	}
 	a.curve.write(&b)
