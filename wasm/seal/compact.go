@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 )
 
 // The registers of the compiler of Go that the passes know: see regVars in cmd/internal/obj/wasm, Go 1.26.
@@ -28,6 +29,7 @@ type compactor struct {
 	m           *module
 	types       []signature // of all functions by index
 	goFunctions []bool      // of the defined functions
+	dead        []bool      // of the defined functions: it never runs, and its body is a trap
 	// resumes are the resume points of each defined function that a program counter outside of jumps can hold.
 	resumes []map[int64]bool
 	// trapUnneeded makes resume points that are not needed trap. Nothing else changes, so a test that passes with it has
@@ -49,11 +51,12 @@ func (m *module) compact(memory []byte, trapUnneeded bool) error {
 		for i, body := range m.bodies {
 			bodies[i] = decode(body)
 		}
+		c.removeDead(bodies, memory)
 		c.findResumes(bodies, memory)
 		c.findGoFunctions(bodies)
 		for i, body := range bodies {
 			f := &function{code: body, compactor: c, number: i}
-			if c.goFunctions[i] {
+			if c.goFunctions[i] && !c.dead[i] {
 				f.shorten()
 				f.shortenCalls()
 				f.takeAddress()
@@ -73,8 +76,8 @@ func (c *compactor) findGoFunctions(bodies []*code) {
 	}
 	for i, body := range bodies {
 		f := &function{code: body, compactor: c, number: i}
-		c.goFunctions = append(c.goFunctions, f.isGo())
-		if f.signature() == goType && !f.isGo() && !exported[i] && !match(body.insts, const32(0), plain(opEnd)) {
+		c.goFunctions = append(c.goFunctions, f.isGo() || c.dead[i])
+		if f.signature() == goType && !c.goFunctions[i] && !exported[i] && !match(body.insts, const32(0), plain(opEnd)) {
 			panic(fault{fmt.Errorf("code: function %d has the type of a Go function and does not begin as one", i)})
 		}
 	}
@@ -82,25 +85,32 @@ func (c *compactor) findGoFunctions(bodies []*code) {
 
 // findResumes collects the program counters in code and memory, and those the runtime computes: the start of a function, the
 // point after it (where a goroutine returns to goexit), and where a recovered function goes on.
+//
+// A number that a function does not hold itself counts only within its br_table: most of these are no program counters.
 func (c *compactor) findResumes(bodies []*code, memory []byte) {
 	c.resumes = make([]map[int64]bool, len(bodies))
-	for i := range c.resumes {
+	points := make([]int64, len(bodies)) // entries in the br_table of a function
+	for i, body := range bodies {
 		c.resumes[i] = map[int64]bool{0: true, 1: true}
-	}
-	add := func(pc int64) {
-		if f := pc>>pcShift - firstPC; f >= 0 && f < int64(len(bodies)) {
-			c.resumes[f][pc&(1<<pcShift-1)] = true
+		if at := slices.IndexFunc(body.insts, func(i inst) bool { return i.op == opBrTable }); at >= 0 {
+			points[i] = int64(len(body.insts[at].table))
 		}
 	}
-	for _, body := range bodies {
+	add := func(pc int64, holder int) {
+		point := pc & (1<<pcShift - 1)
+		if f := pc>>pcShift - firstPC; f >= 0 && f < int64(len(bodies)) && (int(f) == holder || point < points[f]) {
+			c.resumes[f][point] = true
+		}
+	}
+	for holder, body := range bodies {
 		for _, i := range body.insts {
 			if i.op == opI32Const || i.op == opI64Const {
-				add(i.a)
+				add(i.a, holder)
 			}
 		}
 	}
 	for at := 0; at+8 <= len(memory); at += 8 {
-		add(int64(binary.LittleEndian.Uint64(memory[at:])))
+		add(int64(binary.LittleEndian.Uint64(memory[at:])), -1)
 	}
 	t := findTable(memory)
 	for i := range t.functions {
@@ -120,7 +130,7 @@ type function struct {
 	number int // among the defined functions
 }
 
-func (f *function) signature() signature { return f.types[len(f.m.imports)+f.number] }
+func (f *function) signature() signature { return f.signatureOf(f.number) }
 
 // isGo reports whether the function is one that the compiler of Go wrote: it begins by reading the stack pointer.
 func (f *function) isGo() bool {

@@ -61,6 +61,15 @@
 // below 65536 and return addresses above, which is how a program counter is made of the two. Refused: reading what functions
 // mean any further (types, aliases, loops), which is the work of a compiler.
 //
+// # Why are functions of the runtime removed?
+//
+// The linker keeps what something refers to, and the runtime refers to all of itself: execution traces, profiles, GODEBUG, threads, C. dead.go
+// lists what cannot run here and why; its bodies become traps, so a wrong entry drops an instance and gives no wrong answer. What
+// only the listed functions lead to goes with them: 190 KB, with their records. A program counter anywhere in the data keeps its
+// function, but for function values whose address nothing but dead code names. The lists are for one release of Go, which the seal
+// demands; a test demands each name. Refused: removing what was merely never seen to run, three times as much; and printing nothing at
+// all, since the text of a panic is what finds it.
+//
 // # Why is every assumption checked?
 //
 // The format is wide and the linker of Go uses little of it. What this program does not know it cannot move safely,

@@ -79,7 +79,7 @@ func link(folder, pkg, out, tags string) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-tags", tags}
+	args := []string{"build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags", "-w -buildid=", "-tags", tags}
 	for _, pkg := range outOfLine {
 		args = append(args, "-gcflags="+pkg+"=-l")
 	}

@@ -32,14 +32,17 @@ const (
 	inlinedCall    = 16 // bytes of an entry of that table
 
 	// Offsets in moduledata, which begins with the address of the table and those of its parts.
-	atPCTab   = 80
-	atBuckets = 152
-	atMinPC   = 160
-	atMaxPC   = 168
-	atRodata  = 312
-	atGoFunc  = 320 // what the offsets in funcdata count from
-	atEPCLN   = 328
-	moduleLen = 336
+	atPCTab    = 80
+	atBuckets  = 152
+	atMinPC    = 160
+	atMaxPC    = 168
+	atTypes    = 296
+	atTypesEnd = 304
+	atRodata   = 312
+	atGoFunc   = 320 // what the offsets in funcdata count from
+	atEPCLN    = 328
+	atItabs    = 384
+	moduleLen  = 408
 )
 
 // systemPrefix begins the names of the runtime's own functions. The runtime tells its own goroutines by it.
