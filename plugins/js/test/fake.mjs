@@ -13,10 +13,12 @@ const texts = [
   [240, '42'],
 ];
 
-/** Builds the module. abi is what pf_abi_version returns; without lists exports that are left out. */
-export function fakeModule({abi = 1 << 16, without = []} = {}) {
+/** Builds the module. abi is what pf_abi_version returns; without lists exports that are left out, refuse is the
+ * operation that answers with an error payload. */
+export function fakeModule({abi = 1 << 16, without = [], refuse = fake.refuse} = {}) {
   const word = (pointer, length, failed = 0n) => [0x42, ...leb((BigInt(pointer) << 32n) | (failed << 31n) | BigInt(length))];
   const answers = [
+    [refuse, word(112, texts[3][1].length, 1n)], // first: it may take another's number
     // pointer and length of the request itself, so that the answer tells which request it belongs to
     [fake.echo, [0x20, 1, 0xad, 0x42, 32, 0x86, 0x20, 2, 0xad, 0x84]],
     [fake.trap, [0x00]],
@@ -25,7 +27,6 @@ export function fakeModule({abi = 1 << 16, without = []} = {}) {
     [fake.badUTF8, word(80, 2)],
     // the digit at 101 grows by one with every call, and starts anew in a new instance
     [fake.count, [0x41, ...leb(101), 0x41, ...leb(101), 0x2d, 0, 0, 0x41, 1, 0x6a, 0x3a, 0, 0, ...word(96, 7)]],
-    [fake.refuse, word(112, texts[3][1].length, 1n)],
     [fake.empty, word(64, 0)],
     // 600 pages more: the view that was made before the call is detached, and the instance is due for replacement
     [fake.grow, [0x41, ...leb(600), 0x40, 0, 0x1a, 0x41, ...leb(101), 0x41, ...leb(57), 0x3a, 0, 0, ...word(96, 7)]],

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import {createHash} from 'node:crypto';
 import test from 'node:test';
-import {Podfate, PodfateError, operations} from '../podfate.js';
+import {Engine, EventError, LimitError, ModuleError, PodfateError, TrapError, load as loadModule, operations} from 'podfate';
 import {fake, fakeModule} from './fake.mjs';
 
 const bytes = fakeModule();
-const sha256 = createHash('sha256').update(bytes).digest('hex');
-const load = () => Podfate.load(bytes);
-const code = (want) => (error) => error instanceof PodfateError && error.code === want;
+const sha256 = Array.from(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)), (b) => b.toString(16).padStart(2, '0')).join('');
+const load = (source = bytes, options = {sha256}) => loadModule(source, options);
+const code = (want, Class = PodfateError) => (error) => error instanceof Class && error.name === Class.name && error.code === want;
+const refused = (want) => (error) => error instanceof ModuleError && error.code === want;
 
 test('every kind of source gives the same engine', async () => {
   const sources = {
@@ -15,11 +15,13 @@ test('every kind of source gives the same engine', async () => {
     'a view into a larger buffer': new Uint8Array([9, 9, ...bytes, 9]).subarray(2, bytes.length + 2),
     'ArrayBuffer': bytes.buffer.slice(0),
     'Response': new Response(bytes),
+    'Response with another MIME type': new Response(bytes, {headers: {'Content-Type': 'application/octet-stream'}}),
+    'Response that is compiled as it streams': new Response(bytes, {headers: {'Content-Type': 'application/wasm'}}),
     'promise of a Response': Promise.resolve(new Response(bytes)),
-    'data URL': 'data:application/wasm;base64,' + Buffer.from(bytes).toString('base64'),
+    'data URL': 'data:application/wasm;base64,' + btoa(String.fromCharCode(...bytes)),
   };
   for (const [name, source] of Object.entries(sources)) {
-    const engine = await Podfate.load(source, {sha256});
+    const engine = await load(source);
     assert.equal(engine.sha256, sha256, name);
     assert.equal(engine.bytes, bytes.length, name);
     assert.deepEqual(engine.call(fake.echo, {name}).json(), {name});
@@ -27,7 +29,7 @@ test('every kind of source gives the same engine', async () => {
 });
 
 test('a compiled module is taken with the digest it is said to have', async () => {
-  const engine = await Podfate.load(new WebAssembly.Module(bytes), {sha256, bytes: bytes.length});
+  const engine = await load(new WebAssembly.Module(bytes), {sha256, bytes: bytes.length});
   assert.equal(engine.sha256, sha256);
   assert.deepEqual(engine.call(fake.echo, {a: 1}).json(), {a: 1});
 });
@@ -35,24 +37,28 @@ test('a compiled module is taken with the digest it is said to have', async () =
 test('bytes with another digest are refused before they are compiled', async () => {
   const flipped = bytes.slice();
   flipped[flipped.length - 1] ^= 1;
-  await assert.rejects(Podfate.load(flipped, {sha256}), code('DIGEST'));
-  await assert.rejects(Podfate.load(new Uint8Array([1, 2, 3]), {sha256}), code('DIGEST'));
+  for (const source of [flipped, new Response(flipped), new Response(flipped, {headers: {'Content-Type': 'application/wasm'}}), new Uint8Array([1, 2, 3])]) {
+    await assert.rejects(load(source), refused('DIGEST'));
+  }
+  await assert.rejects(loadModule(bytes), refused('DIGEST'), 'without a digest the package expects its own module');
+  await loadModule(bytes, {sha256: null});
+  await assert.rejects(loadModule(new Uint8Array([1, 2, 3]), {sha256: null}), refused('ABI'));
 });
 
 test('a failed download is named', async () => {
-  await assert.rejects(Podfate.load(new Response('gone', {status: 404})), /HTTP 404/);
-  await assert.rejects(Podfate.load(42), TypeError);
+  await assert.rejects(load(new Response('gone', {status: 404})), /HTTP 404/);
+  await assert.rejects(load(42), TypeError);
 });
 
 test('another major version of the ABI is refused, a higher minor one accepted', async () => {
-  await assert.rejects(Podfate.load(fakeModule({abi: 2 << 16})), code('ABI'));
-  await assert.rejects(Podfate.load(fakeModule({abi: 5})), code('ABI'));
-  await Podfate.load(fakeModule({abi: (1 << 16) + 7}));
+  await assert.rejects(load(fakeModule({abi: 2 << 16}), {sha256: null}), refused('ABI'));
+  await assert.rejects(load(fakeModule({abi: 5}), {sha256: null}), refused('ABI'));
+  await load(fakeModule({abi: (1 << 16) + 7}), {sha256: null});
 });
 
 test('a module without the exports is refused', async () => {
   for (const name of ['_initialize', 'pf_alloc', 'pf_call', 'memory']) {
-    await assert.rejects(Podfate.load(fakeModule({without: [name]})), code('ABI'), name);
+    await assert.rejects(load(fakeModule({without: [name]}), {sha256: null}), refused('ABI'), name);
   }
 });
 
@@ -91,15 +97,37 @@ test('a trap drops the instance and the next call gets a new one', async () => {
   const engine = await load();
   assert.deepEqual(engine.call(fake.count).json(), {n: 1});
   assert.deepEqual(engine.call(fake.count).json(), {n: 2});
-  assert.throws(() => engine.call(fake.trap), code('TRAP'));
+  assert.throws(() => engine.call(fake.trap), code('TRAP', TrapError));
   assert.deepEqual(engine.call(fake.count).json(), {n: 1});
+});
+
+test('of several instances the next takes over at once', async () => {
+  const engine = await load(bytes, {sha256, instances: 2});
+  engine.call(fake.count);
+  assert.throws(() => engine.call(fake.trap), code('TRAP', TrapError));
+  assert.deepEqual(engine.call(fake.count).json(), {n: 1});
+  assert.deepEqual(engine.call(fake.count).json(), {n: 2}, 'it is kept');
+});
+
+test('a request without room leaves the instance as it was', async () => {
+  const engine = await load();
+  engine.call(fake.count);
+  assert.throws(() => engine.call(fake.echo, {text: 'x'.repeat(40000)}), code('LIMIT_EXCEEDED', LimitError));
+  assert.deepEqual(engine.call(fake.count).json(), {n: 2});
+});
+
+test('a disposed engine is not called', async () => {
+  const engine = await load();
+  engine.dispose();
+  assert.throws(() => engine.call(fake.echo), TypeError);
+  assert.equal(engine.memoryBytes, 0);
 });
 
 test('a malformed answer drops the instance as well', async () => {
   const engine = await load();
   for (const operation of [fake.outside, fake.badJSON, fake.badUTF8, fake.empty, fake.number]) {
     engine.call(fake.count);
-    assert.throws(() => engine.call(operation), code('MALFORMED'), String(operation));
+    assert.throws(() => engine.call(operation), code('MALFORMED', TrapError), String(operation));
     assert.deepEqual(engine.call(fake.count).json(), {n: 1}, String(operation));
   }
 });
@@ -110,17 +138,13 @@ test('memory may grow during a call; an instance that grew far is replaced', asy
   assert.deepEqual(engine.call(fake.count).json(), {n: 1});
 });
 
-test('a request without room in the module is refused, the engine lives on', async () => {
-  const engine = await load();
-  assert.throws(() => engine.call(fake.echo, {text: 'x'.repeat(40000)}), code('LIMIT_EXCEEDED'));
-  assert.deepEqual(engine.call(fake.echo, {}).json(), {});
-});
-
 test('an error payload is an answer of call and an exception of the methods', async () => {
   const engine = await load();
   const answer = engine.call(fake.refuse);
   assert.equal(answer.failed, true);
   assert.equal(answer.json().error.code, 'EVENT_INVALID');
+  const other = new Engine(new WebAssembly.Module(fakeModule({refuse: operations.decide})));
+  assert.throws(() => other.decide({}), (error) => error instanceof EventError && error.num === 4 && error.path === 'exits[0].container');
 });
 
 test('an operation that does not exist is a programming error', async () => {

@@ -1,0 +1,167 @@
+// Batches: many events about one policy as numbers, in the layout of wasm/doc.go, so that no object is made for an event.
+import {exception} from './errors.js';
+
+const headerBytes = 24;
+const eventBytes = 32;
+const answerHeaderBytes = 16;
+const verdictBytes = 24;
+const maxEvents = 65536;
+
+const none = 0xffff;
+const questions = ['exits', 'pods'];
+
+// The words of the numbers in a verdict, append-only. A test holds them equal to those of the core.
+export const words = Object.freeze({
+  actions: ['', 'Restart', 'RestartAllContainers', 'Stop', 'FailJob', 'FailIndex', 'Ignore', 'Count'],
+  levels: ['', 'rule', 'container', 'pod', 'default'],
+  reasons: [
+    '', 'rule_matched', 'policy_always', 'policy_on_failure_failed', 'policy_on_failure_succeeded', 'policy_never', 'unknown_pod_policy',
+    'sidecar_always_restarts', 'init_completed', 'init_retried', 'ephemeral_never_restarts', 'unknown_action', 'unknown_operator',
+    'no_rule_matched',
+  ],
+  ignored: ['', 'unknown_action', 'gate_off', 'sidecar', 'init_completed', 'no_policy'],
+});
+
+/**
+ * Events about one manifest, in one block of memory that grows as it fills. {@link Policy#batch} makes it.
+ *
+ * Programs that have the numbers already write them into view, record after record, and set length.
+ */
+export class Batch {
+  #containers; // numbers by name
+  #conditions; // bits by type and status
+  #stranger; // the number of a container that the manifest does not name
+  #block;
+  #length = 0;
+
+  constructor(containers, conditions, capacity = 1024, about = 'exits') {
+    const question = questions.indexOf(about);
+    if (question < 0) throw new TypeError(`a batch is about ${questions.join(' or ')}, not ${about}`);
+    this.#containers = new Map(containers.map((name, i) => [name, i]));
+    this.#conditions = new Map(conditions.map(({type, status}, i) => [`${type}=${status}`, 1n << BigInt(i)]));
+    this.#stranger = question === 0 ? none - 1 : none; // nobody's; a Job's rules without a name count for strangers too
+    this.#grow(capacity);
+    this.view.setUint32(0, 0x31424650, true); // PFB1
+    this.view.setUint16(4, 1, true);
+    this.view.setUint16(6, eventBytes, true);
+    this.view.setUint32(12, question, true);
+  }
+
+  /** How many events there are. Setting it does not clear what records held before. */
+  get length() {
+    return this.#length;
+  }
+
+  set length(n) {
+    if (headerBytes + n * eventBytes > this.#block.byteLength) this.#grow(n);
+    this.#length = n;
+    this.view.setUint32(8, n, true);
+  }
+
+  /** The whole batch as the module takes it. */
+  get bytes() {
+    return new Uint8Array(this.#block, 0, headerBytes + this.#length * eventBytes);
+  }
+
+  /**
+   * Adds an event. container is a name, or a number (its place in the policy's containers); it may be left out for the only
+   * container of a Pod. restarts (of the container since its back-off began anew; for Pods the failures in a row before this
+   * one) says that the history is known, and how long to wait will be answered. conditions are those of the Pod, [{type,
+   * status}]; more says that the next event is about the same Pod. A number that does not fit its place is a RangeError.
+   */
+  add({container, exitCode = 0, oomKilled = false, restarts, ranForMillis = 0, conditions, more = false, tag = 0}) {
+    const at = headerBytes + this.#length * eventBytes;
+    const number = typeof container === 'string' ? this.#containers.get(container) ?? this.#stranger : container ?? none;
+    if (exitCode !== (exitCode | 0)) throw new RangeError(`exitCode: ${exitCode} is not a whole number of 32 bits`);
+    if (number !== (number & 0xffff)) throw new RangeError(`container: there is no number ${number}`);
+    if ((restarts ?? 0) !== (restarts ?? 0) >>> 0) throw new RangeError(`restarts: ${restarts} is not a whole number from 0 to 4294967295`);
+    if (tag !== tag >>> 0) throw new RangeError(`tag: ${tag} is not a whole number from 0 to 4294967295`);
+    const ranFor = BigInt(ranForMillis); // a RangeError for a fraction
+    let bits = 0n;
+    for (const {type, status} of conditions ?? []) bits |= this.#conditions.get(`${type}=${status}`) ?? 0n;
+    this.length = this.#length + 1;
+    const {view} = this;
+    view.setInt32(at, exitCode, true);
+    view.setUint16(at + 4, number, true);
+    view.setUint16(at + 6, (oomKilled ? 1 : 0) | (restarts === undefined ? 0 : 2) | (more ? 4 : 0), true);
+    view.setUint32(at + 8, restarts ?? 0, true);
+    view.setUint32(at + 12, tag, true);
+    view.setBigInt64(at + 16, ranFor, true);
+    view.setBigUint64(at + 24, bits, true);
+  }
+
+  #grow(n) {
+    const block = new ArrayBuffer(headerBytes + Math.max(n, 2 * this.#length) * eventBytes);
+    if (this.#block) new Uint8Array(block).set(new Uint8Array(this.#block));
+    this.#block = block;
+    /** Header and records. It is another one after the batch has grown. */
+    this.view = new DataView(block);
+  }
+}
+
+/** The answer to a batch: one verdict for each event, in their order. Nothing is read before it is asked for. */
+export class Verdicts {
+  #containers;
+  #conditions;
+
+  constructor(bytes, containers, conditions) {
+    this.#containers = containers;
+    this.#conditions = conditions;
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.length = this.view.getUint32(8, true);
+    /** How many events made no sense. */
+    this.errors = this.view.getUint32(12, true);
+  }
+
+  /** The action after event i; '' if there is none. */
+  action(i) {
+    return words.actions[this.view.getUint8(this.#at(i))];
+  }
+
+  /** Verdict i as an object. */
+  at(i) {
+    const {view} = this;
+    const at = this.#at(i);
+    const flags = view.getUint8(at + 7);
+    const [rule, container, condition] = [2, 16, 18].map((offset) => {
+      const n = view.getUint16(at + offset, true);
+      return n === none ? null : n;
+    });
+    return {
+      action: words.actions[view.getUint8(at)], status: view.getUint8(at + 1), rule,
+      because: words.reasons[view.getUint8(at + 4)], level: words.levels[view.getUint8(at + 5)], ignored: words.ignored[view.getUint8(at + 6)],
+      podFails: (flags & 1) !== 0, undecided: (flags & 2) !== 0, counted: (flags & 4) !== 0, more: (flags & 8) !== 0,
+      delayMillis: Number(view.getBigInt64(at + 8, true)),
+      container: this.#containers[container] ?? null, condition: this.#conditions[condition] ?? null,
+      tag: view.getUint32(at + 20, true),
+    };
+  }
+
+  * [Symbol.iterator]() {
+    for (let i = 0; i < this.length; i++) yield this.at(i);
+  }
+
+  #at(i) {
+    if (!(i >= 0 && i < this.length)) throw new RangeError(`there is no verdict ${i} among ${this.length}`);
+    return answerHeaderBytes + i * verdictBytes;
+  }
+}
+
+/** How long the answer to a batch is, by the count in its header. */
+export function verdictsBytes(batch) {
+  const count = batch.length < headerBytes ? 0 : new DataView(batch.buffer, batch.byteOffset).getUint32(8, true);
+  return answerHeaderBytes + Math.min(count, maxEvents) * verdictBytes; // the module refuses more than it takes
+}
+
+const refusals = {
+  4: ['EVENT_INVALID', 'the header is not that of a batch, or its numbers do not fit the length'],
+  6: ['LIMIT_EXCEEDED', `at most ${maxEvents} events fit into a batch`],
+  8: ['UNSUPPORTED_VERSION', 'the batch has another version than 1'],
+};
+
+/** The exception for a batch that was refused as a whole. */
+export function refused(num) {
+  const [code, message] = refusals[num] ?? ['INTERNAL', `the module refused the batch with error ${num}`];
+  return exception({code, num, message, limit: num === 6 ? 'batchRecords' : undefined});
+}

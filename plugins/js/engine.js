@@ -1,0 +1,220 @@
+// Engine and policies: what a program works with once it has the module.
+import {Batch, Verdicts, refused, verdictsBytes} from './batch.js';
+import {PodfateError, PolicyError, TrapError, exception} from './errors.js';
+import {Instance, operations, parse, recycleBytes} from './instance.js';
+
+const encoder = new TextEncoder();
+
+/**
+ * A compiled module with the instances that run it. Calls are synchronous and each has an instance to itself. An engine
+ * belongs to one thread: send the WebAssembly.Module to a worker, and let it make its own.
+ */
+export class Engine {
+  #module;
+  #idle = [];
+
+  /**
+   * Starts instances of a module: one unless told otherwise, of which one works at a time. A second takes the next call at
+   * once after a trap, which otherwise waits a few milliseconds for a new one.
+   */
+  constructor(module, {sha256 = '', bytes = 0, instances = 1} = {}) {
+    this.#module = module;
+    /** SHA-256 of the file, 64 lower-case hexadecimal digits; '' if nobody said. */
+    this.sha256 = sha256;
+    /** Size of the file in bytes; 0 if not known. */
+    this.bytes = bytes;
+    for (let i = 0; i < Math.max(1, instances); i++) this.#idle.push(new Instance(module)); // not one of ours is refused here
+  }
+
+  /** The compiled module, to send to a worker. null after dispose. */
+  get module() {
+    return this.#module;
+  }
+
+  /** Bytes of linear memory of the instances that wait for a call. */
+  get memoryBytes() {
+    return this.#idle.reduce((sum, instance) => sum + instance.memory.length, 0);
+  }
+
+  /**
+   * Runs one operation, by name or number, on a request: an object, or the bytes of a JSON text.
+   *
+   * Gives the answer's bytes and whether it is an error payload, which is no exception here; json() is the answer as an
+   * object, the same each time. Throws a TrapError, and a LimitError for a request that the module has no room for.
+   */
+  call(operation, request = {}) {
+    const number = typeof operation === 'number' ? operation : operations[operation];
+    if (number === undefined) throw new TypeError(`no operation is called ${JSON.stringify(operation)}`);
+    const bytesIn = encode(request);
+    return this.#use((instance) => {
+      const {failed, bytes} = instance.call(number, bytesIn);
+      const value = parse(bytes);
+      if (failed && value.error?.num === 9) throw exception(value.error); // INTERNAL: to be treated as a trap
+      return {bytes: bytes.slice(), failed, json: () => value};
+    });
+  }
+
+  /** What the module knows: versions, gates, operations, limits, and the file that was loaded. */
+  describe() {
+    return this.#ask(operations.describe, this.sha256 ? {module: {sha256: this.sha256, bytes: this.bytes}} : {});
+  }
+
+  /** Would the API server accept request.manifest? Faults are the answer, not an exception. */
+  validate(request) {
+    return this.#ask(operations.validate, request);
+  }
+
+  /** What happens after each of request.exits? */
+  decide(request) {
+    return this.#ask(operations.decide, request);
+  }
+
+  /** What becomes of the Pod over time? */
+  simulate(request) {
+    return this.#ask(operations.simulate, request);
+  }
+
+  /** When do restarts come? */
+  curve(request) {
+    return this.#ask(operations.curve, request);
+  }
+
+  /**
+   * Reads a manifest once, for many decisions. request is that of decide without exits: an object, or the bytes of a JSON
+   * text. The policy outlives the instance that compiled it. Throws a PolicyError for a manifest that is not valid.
+   */
+  compile(request) {
+    return new Policy((f) => this.#use(f), encode(request).slice());
+  }
+
+  /** Lets go of the instances. Calls of this engine and of its policies fail from now on. */
+  dispose() {
+    this.#module = null;
+    this.#idle = [];
+  }
+
+  #ask(number, request) {
+    const bytes = encode(request);
+    return this.#use((instance) => result(instance.call(number, bytes)));
+  }
+
+  /**
+   * Calls f with an instance that nobody else has. It comes back only if it answered or refused: at the end of the stack, what
+   * ends a call inside the module is a RangeError, and no TrapError can be made of it.
+   */
+  #use(f) {
+    if (this.#module === null) throw new TypeError('the engine was disposed of');
+    const instance = this.#idle.pop() ?? new Instance(this.#module);
+    let sound = false;
+    try {
+      const answer = f(instance);
+      sound = true;
+      return answer;
+    } catch (error) {
+      sound = error instanceof PodfateError && !(error instanceof TrapError);
+      throw error;
+    } finally {
+      if (sound && instance.memory.length <= recycleBytes) this.#idle.push(instance);
+    }
+  }
+}
+
+/** A manifest that was read once. {@link Engine#compile} makes it. */
+export class Policy {
+  #use;
+  #source; // bytes of the request, by which another instance compiles it again; undefined after dispose
+
+  /** Use {@link Engine#compile}. */
+  constructor(use, source) {
+    this.#use = use;
+    this.#source = source;
+    const {handle, ...names} = use((instance) => this.#compile(instance));
+    Object.assign(this, names); // containers, conditions, dropped, warnings, cluster
+  }
+
+  /**
+   * What happens after one exit? An entry of decide's exits, which may say how often the container was restarted before
+   * (restarts) and how long it ran (ranForMillis): then the answer says how long the back-off waits (delayMillis).
+   */
+  decide(exit) {
+    const request = encode(exit);
+    return this.#with((instance, handle) => result(
+      instance.ask((at, length) => instance.exports.pf_eval(handle, at, length), request)));
+  }
+
+  /** An empty batch of events about this manifest: exits of containers, or with 'pods' failed Pods of a Job. */
+  batch(capacity, about) {
+    return new Batch(this.containers, this.conditions, capacity, about);
+  }
+
+  /**
+   * Answers a {@link Batch}, or the bytes of one in the layout of wasm/doc.go. The answer's bytes are written into the given
+   * Uint8Array, or into a new one. An event that makes no sense fails alone, by its status; a bad header is a RequestError.
+   */
+  decideBatch(batch, into) {
+    const request = batch instanceof Batch ? batch.bytes : batch;
+    const room = verdictsBytes(request);
+    if (into && into.length < room) throw new RangeError(`the answer takes ${room} bytes, there is room for ${into.length}`);
+    const bytes = this.#with((instance, handle) => instance.run(() => {
+      const from = instance.reserve(0, request.length);
+      const to = instance.reserve(1, room);
+      instance.memory.set(request, from);
+      const count = instance.exports.pf_eval_batch(handle, from, request.length, to, room);
+      if (count < 0) throw refused(-count);
+      const answer = instance.memory.subarray(to, to + room);
+      if (!into) return answer.slice();
+      into.set(answer);
+      return into.subarray(0, room);
+    }));
+    return new Verdicts(bytes, this.containers, this.conditions);
+  }
+
+  /** Forgets the policy; asking it throws from now on. One that is not disposed of goes when the module needs its place. */
+  dispose() {
+    if (this.#source === undefined) return;
+    this.#source = undefined;
+    this.#use((instance) => forget(instance, this));
+  }
+
+  #with(f) {
+    if (this.#source === undefined) throw new PolicyError('UNKNOWN_HANDLE', 'the policy was disposed of', {num: 5});
+    return this.#use((instance) => f(instance, instance.handles.get(this) ?? this.#compile(instance).handle));
+  }
+
+  #compile(instance) {
+    for (;;) {
+      const {failed, bytes} = instance.ask((at, length) => instance.exports.pf_compile(at, length), this.#source);
+      const answer = parse(bytes);
+      if (!failed) {
+        instance.handles.set(this, answer.handle);
+        return answer;
+      }
+      const [oldest] = instance.handles.keys();
+      if (!oldest || !answer.error.limit?.startsWith('handle')) throw exception(answer.error);
+      forget(instance, oldest); // it is compiled again when it is asked
+    }
+  }
+}
+
+function forget(instance, policy) {
+  const handle = instance.handles.get(policy);
+  if (handle === undefined) return;
+  instance.handles.delete(policy);
+  instance.run(() => instance.exports.pf_release(handle));
+}
+
+/** The bytes of a JSON text, as they are, or of an object. */
+function encode(request) {
+  return request instanceof Uint8Array ? request : encoder.encode(JSON.stringify(request));
+}
+
+/** The object in an answer of {@link Instance#ask}, or the exception that it stands for. */
+function result({failed, bytes}) {
+  const value = parse(bytes);
+  if (failed) throw exception(value.error ?? {});
+  return value;
+}
+
+for (const Class of [Engine, Policy]) {
+  if (Symbol.dispose) Class.prototype[Symbol.dispose] = Class.prototype.dispose;
+}

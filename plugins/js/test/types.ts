@@ -1,0 +1,64 @@
+// Compiled by tsc, never run: what a program in TypeScript writes, and what the compiler has to refuse.
+import {EventError, PodfateError, Policy, load, operations, type Engine, type Exit, type SimulateAnswer, type Verdict} from 'podfate';
+import {load as loadInline} from 'podfate/inline';
+import {Instance, parse} from 'podfate/instance';
+import module from 'podfate/policy.wasm';
+
+const manifest = {
+  apiVersion: 'v1', kind: 'Pod', metadata: {name: 'trainer'},
+  spec: {restartPolicy: 'Never', containers: [{name: 'main', image: 'i', restartPolicyRules: [{action: 'Restart', exitCodes: {operator: 'In', values: [42]}}]}]},
+};
+
+export async function program(): Promise<void> {
+  using engine: Engine = await load();
+  await load(module, {sha256: null, instances: 2});
+  await load(fetchLike());
+  await loadInline();
+
+  const {decisions, warnings} = engine.decide({manifest, exits: [{container: 'main', exitCode: 42}], cluster: {version: '1.36'}});
+  const action: 'Restart' | 'RestartAllContainers' | 'Stop' | undefined = decisions[0]?.action;
+  const rule: number | undefined = decisions[0]?.decidedBy?.rule;
+  const simulated: SimulateAnswer = engine.simulate({manifest, runs: {main: [{for: '10s', exitCode: 42, times: 'forever'}]}, until: '30m'});
+  engine.curve({run: {for: '10s'}});
+  const valid: boolean = engine.validate({manifest}).valid;
+  const sums: string = engine.describe().product;
+
+  using policy = engine.compile({manifest});
+  const exit: Exit = {exitCode: 42, restarts: 3, ranForMillis: 1000};
+  const delay: number | undefined = policy.decide(exit).delayMillis;
+  const batch = policy.batch(100, 'pods');
+  batch.add({container: 'main', exitCode: 42, conditions: [{type: 'DisruptionTarget', status: 'True'}]});
+  for (const verdict of policy.decideBatch(batch)) {
+    const {because, delayMillis}: Verdict = verdict;
+    console.log(because.length + delayMillis);
+  }
+
+  try {
+    engine.call('decide', new Uint8Array());
+  } catch (error) {
+    if (error instanceof EventError) console.log(error.path, error.faults[0]?.line);
+    if (error instanceof PodfateError) console.log(error.code, error.num);
+  }
+  const instance = new Instance(module);
+  parse(instance.call(operations.describe, new Uint8Array()).bytes);
+
+  // @ts-expect-error no such operation
+  engine.call('deside');
+  // @ts-expect-error exits are missing
+  engine.decide({manifest});
+  // @ts-expect-error not a member of an exit
+  policy.decide({exitCode: 1, signal: 9});
+  // @ts-expect-error a code is a number
+  batch.add({exitCode: '42'});
+  // @ts-expect-error a batch is about exits or pods
+  policy.batch(1, 'cats');
+  // @ts-expect-error policies come from an engine
+  new Policy();
+  // @ts-expect-error an answer is not written to
+  decisions.length = 0;
+
+  console.log(action, rule, simulated.timeline.length, valid, sums, delay, warnings.length);
+}
+
+declare function fetchLike(): Promise<{ok: boolean; arrayBuffer(): Promise<ArrayBuffer>}>;
+declare const console: {log(...values: unknown[]): void};
