@@ -3,23 +3,34 @@
 //
 // In: {module, sha256, bytes} once, then {id, form}. Out: {describe}, then {id, answer, bytes, millis}: the answer as
 // the page shows it, and the bytes that the module gave, undefined if it was not asked.
-import {Podfate} from '../../../plugins/js/podfate.js';
+import {Instance, operations, parse, recycleBytes} from '../../../plugins/js/instance.js';
 import {readAnswer} from './answer.js';
 import {operationOf} from './operation.js';
 import {buildRequest, relocate} from './request.js';
 import {Unreadable, locate, position} from './yaml.js';
 
-let engine;
+const utf8 = new TextEncoder();
+let module; // compiled
+let instance; // if it fails, so does this worker, and the page starts another
 
-self.onmessage = async ({data}) => {
+self.onmessage = ({data}) => {
   if (data.module) {
-    engine = await Podfate.load(data.module, data);
-    self.postMessage({describe: engine.describe()});
+    const {sha256, bytes} = data;
+    module = data.module;
+    self.postMessage({describe: parse(call('describe', JSON.stringify({module: {sha256, bytes}})))});
     return;
   }
   const began = performance.now();
   self.postMessage({id: data.id, ...answer(data.form), millis: performance.now() - began});
 };
+
+/** The bytes that the module answers a JSON text with. */
+function call(operation, text) {
+  instance ??= new Instance(module);
+  const bytes = instance.call(operations[operation], utf8.encode(text)).bytes.slice();
+  if (instance.memory.length > recycleBytes) instance = undefined;
+  return bytes;
+}
 
 /** Answers a form {manifest, exits, version, validation, gates}. */
 function answer(form) {
@@ -31,7 +42,7 @@ function answer(form) {
     return {answer: unreadable(form, error)};
   }
   const {operation, text, manifest} = request;
-  const {bytes} = engine.call(operation, new TextEncoder().encode(text));
+  const bytes = call(operation, text);
   const places = (path) => (manifest ? position(form.manifest, locate(manifest, path)) : [0, 0]);
   return {
     bytes,
