@@ -94,10 +94,13 @@ type FieldError struct {
 	Source  string    // of a warning: what it rests on, a KEP or a function with its file and version
 }
 
-// Error returns the text of Kubernetes when there is one, else path and detail.
+// Error returns the text of Kubernetes when there is one, else path, if it has one, and detail.
 func (e FieldError) Error() string {
-	if e.Message != "" {
+	switch {
+	case e.Message != "":
 		return e.Message
+	case e.Path == "":
+		return "the request " + e.Detail
 	}
 	return e.Path + ": " + e.Detail
 }

@@ -101,6 +101,30 @@ func (c *checker) limit(n *yaml.Node, code policy.FaultCode, detail string, most
 	}
 }
 
+// crowd names the list on the way to the present value that has most items, if it has more than a Pod may have
+// containers: it is why the text is too large.
+func (c *checker) crowd() string {
+	most, where := policy.MaxContainers, ""
+	n := c.t.root
+	for i, s := range c.steps {
+		if n == nil {
+			break
+		}
+		if s.index >= 0 {
+			if len(n.Content) > most {
+				all := c.steps
+				most, c.steps = len(n.Content), all[:i]
+				where = " (" + c.path() + " has " + strconv.Itoa(most) + " items)"
+				c.steps = all
+			}
+			n = n.Content[s.index]
+			continue
+		}
+		_, n = lookup(n, s.name, 0)
+	}
+	return where
+}
+
 func (c *checker) note(n *yaml.Node, code policy.FaultCode, detail string) {
 	if !c.notes.full() {
 		c.notes.add(c.d.placed(Fault{Path: c.path(), Code: code, Detail: detail}, c.offset(n)))
@@ -111,7 +135,7 @@ func (c *checker) note(n *yaml.Node, code policy.FaultCode, detail string) {
 func (c *checker) walk(n *yaml.Node, level int) weight {
 	c.d.work++
 	if c.d.nodes++; c.d.nodes > c.d.budget.nodes {
-		c.limit(n, CodeLimitNodes, "too many keys and values in the text", c.d.budget.nodes)
+		c.limit(n, CodeLimitNodes, "too many keys and values in the text"+c.crowd(), c.d.budget.nodes)
 	}
 	if c.d.stopped {
 		return weight{}

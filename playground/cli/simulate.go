@@ -306,7 +306,7 @@ func exited(r views.Record) string {
 	if r.DecidedBy.Level == "rule" {
 		text += fmt.Sprintf("by rule %d", r.DecidedBy.Rule)
 	} else {
-		text += "because " + sentence(r.Because)
+		text += decided(r.Decision)
 	}
 	if r.DecidedBy.Line > 0 && r.DecidedBy.Level != "default" {
 		text += fmt.Sprintf(" (line %d)", r.DecidedBy.Line)

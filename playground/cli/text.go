@@ -228,12 +228,20 @@ func verdict(d views.Decision) string {
 	if d.DecidedBy.Level == "rule" {
 		line += fmt.Sprintf("by rule %d", d.DecidedBy.Rule)
 	} else {
-		line += "because " + sentence(d.Because)
+		line += decided(d)
 	}
 	if d.PodFails {
 		line += "; the Pod fails"
 	}
 	return line
+}
+
+// decided says which policy decided.
+func decided(d views.Decision) string {
+	if d.DecidedBy.Level == "default" && d.Because == "policy_always" {
+		return "because restartPolicy is Always by default"
+	}
+	return "because " + sentence(d.Because)
 }
 
 func because(code, ignored string) string {

@@ -18,53 +18,61 @@ type cluster struct {
 	otherGates []string
 }
 
-// readCluster reads the member cluster: version (default: the newest), featureGates, kubeletConfiguration.
+// readCluster reads the member cluster.
 func (c *call) readCluster() cluster {
-	v := c.root.Get("cluster")
-	cl := cluster{features: policy.DefaultFeatures(policy.NewestMinor)}
-	if !v.Exists() || v.Kind() == manifest.Null {
+	return c.readClusterAt(c.root.Get("cluster"), "cluster", cluster{features: policy.DefaultFeatures(policy.NewestMinor)})
+}
+
+// readClusterAt reads v, which stands at path of the request: version, featureGates, kubeletConfiguration. What it
+// leaves out is as in base, but for the gates: those are the defaults of the version.
+//
+// A gate that Podfate does not know is a fault in featureGates, which are written for Podfate, and most likely a
+// mistake. In a KubeletConfiguration, which is written for a kubelet, it is listed.
+func (c *call) readClusterAt(v manifest.Value, path string, base cluster) cluster {
+	cl := base
+	if !given(v) {
 		return cl
 	}
-	c.members(v, "cluster", "version", "featureGates", "kubeletConfiguration")
-	minor := policy.NewestMinor
-	if version := v.Get("version"); version.Exists() && version.Kind() != manifest.Null {
-		minor, cl.named = c.readVersion(version)
+	c.members(v, path, "version", "featureGates", "kubeletConfiguration")
+	minor := base.features.Minor
+	if version := v.Get("version"); given(version) {
+		minor, cl.named = c.readVersion(version, path+".version", minor)
 	}
 	kubelet := v.Get("kubeletConfiguration")
-	cl.kubelet = c.readKubelet(kubelet, minor)
-	settings := c.readGates(v.Get("featureGates"), "cluster.featureGates")
+	kubeletPath := path + ".kubeletConfiguration"
+	if given(kubelet) {
+		cl.kubelet = c.readKubelet(kubelet, kubeletPath, minor)
+	}
+	settings := c.readGates(v.Get("featureGates"), path+".featureGates")
 	for _, s := range c.readGates(kubelet.Get("featureGates"), kubeletPath+".featureGates") {
 		if policy.IsGate(s.Name) {
 			settings = append(settings, s)
-		} else {
-			cl.otherGates = append(cl.otherGates, s.Name)
+		} else if !contains(cl.otherGates, s.Name) {
+			cl.otherGates = append(cl.otherGates[:len(cl.otherGates):len(cl.otherGates)], s.Name)
 		}
 	}
 	features, faults := policy.NewFeatures(minor, settings)
+	if cl.features = features; len(faults) == 0 {
+		faults = cl.kubelet.Validate(features, kubeletPath+".")
+	}
 	for _, f := range faults {
 		c.clusterFault(c.root.Locate(f.Path), f)
-	}
-	cl.features = features
-	if len(faults) == 0 {
-		for _, f := range cl.kubelet.Validate(features, kubeletPath+".") {
-			c.clusterFault(c.root.Locate(f.Path), f)
-		}
 	}
 	return cl
 }
 
-func (c *call) readVersion(v manifest.Value) (minor int, ok bool) {
-	const path = "cluster.version"
+// readVersion returns the minor number of a version, otherwise with a fault.
+func (c *call) readVersion(v manifest.Value, path string, otherwise int) (minor int, ok bool) {
 	if v.Kind() == manifest.Number { // 1.30 would be read as 1.3
 		c.clusterFault(v, policy.FieldError{
 			Path: path, Code: policy.CodeWrongType, Allowed: policy.Versions(),
 			Detail: "must be a string, found a number; write it in quotes: " + strconv.Quote(cut(string(v.Raw()))),
 		})
-		return policy.NewestMinor, false
+		return otherwise, false
 	}
 	s, isText := c.text(v, path)
 	if !isText {
-		return policy.NewestMinor, false
+		return otherwise, false
 	}
 	if minor, ok = policy.ParseVersion(s); !ok {
 		c.clusterFault(v, policy.FieldError{
@@ -72,7 +80,7 @@ func (c *call) readVersion(v manifest.Value) (minor int, ok bool) {
 			Detail: strconv.Quote(cut(s)) + " is not a modelled version of Kubernetes; modelled are " +
 				policy.VersionName(policy.OldestMinor) + " to " + policy.VersionName(policy.NewestMinor),
 		})
-		return policy.NewestMinor, false
+		return otherwise, false
 	}
 	return minor, true
 }
@@ -96,15 +104,13 @@ func (c *call) readGates(v manifest.Value, path string) []policy.GateSetting {
 	return settings
 }
 
-const kubeletPath = "cluster.kubeletConfiguration"
-
 // readKubelet reads a KubeletConfiguration and checks its shape. Its feature gates are read apart.
-func (c *call) readKubelet(v manifest.Value, minor int) (k policy.KubeletConfiguration) {
+func (c *call) readKubelet(v manifest.Value, path string, minor int) (k policy.KubeletConfiguration) {
 	if !v.Exists() || v.Kind() == manifest.Null {
 		return k
 	}
 	if v.Kind() != manifest.Object {
-		c.wrongType(v, kubeletPath, "an object")
+		c.wrongType(v, path, "an object")
 		return k
 	}
 	checked := manifest.CheckFields(v, "KubeletConfiguration", minor)
@@ -112,7 +118,7 @@ func (c *call) readKubelet(v manifest.Value, minor int) (k policy.KubeletConfigu
 	period := v.Get("crashLoopBackOff").Get("maxContainerRestartPeriod")
 	for _, f := range append(checked.Faults, checked.Strict...) {
 		known = known || f.Path == "crashLoopBackOff.maxContainerRestartPeriod"
-		f.Path = child(kubeletPath, f.Path)
+		f.Path = child(path, f.Path)
 		c.clusterFault(c.root.Locate(f.Path), f)
 	}
 	if period.Kind() != manifest.String || known {

@@ -229,7 +229,11 @@ func (c *call) writeDecision(o *policy.Object, cl cluster, e exit) {
 	for _, s := range trace {
 		w.Object()
 		w.Key("path")
-		at.write(w, s.Level, s.Rule)
+		if s.Level == policy.LevelDefault && podDefault(d) {
+			w.Word(at.pod)
+		} else {
+			at.write(w, s.Level, s.Rule)
+		}
 		w.Key("result")
 		w.Word(string(s.Result))
 		w.Key("code")
@@ -264,6 +268,11 @@ func writeUndecided(w *manifest.Writer, why, path string) {
 	w.End()
 }
 
+// podDefault tells whether the default of the Pod's restartPolicy decided, not what the container is.
+func podDefault(d policy.Decision) bool {
+	return d.Level == policy.LevelDefault && (d.Because == policy.BecauseAlways || d.Because == policy.BecauseUnknownPodPolicy)
+}
+
 func writeOutcome(w *manifest.Writer, at paths, d policy.Decision) {
 	w.Key("action")
 	w.Word(string(d.Action))
@@ -278,7 +287,7 @@ func writeOutcome(w *manifest.Writer, at paths, d policy.Decision) {
 	w.Key("level")
 	w.Word(string(d.Level))
 	w.Key("path")
-	if d.Level == policy.LevelDefault && (d.Because == policy.BecauseAlways || d.Because == policy.BecauseUnknownPodPolicy) {
+	if podDefault(d) {
 		w.Word(at.pod)
 	} else {
 		at.write(w, d.Level, int(d.Matched))

@@ -146,6 +146,11 @@ func (c *call) read(request []byte) {
 		c.failure = &failure{code: err.Code, message: err.Message, offset: err.Offset, limit: err.Limit}
 		return
 	}
+	if k := root.Kind(); k != manifest.Object && k != manifest.Null { // null is as good as nothing, as everywhere
+		c.wrongType(root, "", "an object")
+		c.failOnFaults()
+		return
+	}
 	c.root = root
 	c.man = root.Get("manifest")
 	for _, d := range root.Duplicates(c.man) { // the manifest's own check reports those in it
@@ -175,10 +180,10 @@ func (c *call) members(v manifest.Value, path string, allowed ...string) {
 
 // requestMembers checks the request's top: what every request may have, and what this operation reads.
 func (c *call) requestMembers(own ...string) {
-	c.members(c.root, "", append([]string{"apiVersion", "kind"}, own...)...)
-	if c.root.Kind() != manifest.Object {
+	if c.root.Kind() == manifest.Null {
 		return
 	}
+	c.members(c.root, "", append([]string{"apiVersion", "kind"}, own...)...)
 	c.constant("apiVersion", "podfate.dev/v1")
 	c.constant("kind", "Scenario")
 }

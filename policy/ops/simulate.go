@@ -20,7 +20,7 @@ func (c *call) simulate() {
 	c.passOverUnknown(&l)
 	c.faults = append(c.faults, l.faults...)
 	p := c.readPast(&l)
-	sc := c.readScenario(&l, cl)
+	sc := c.readScenario(&l, &cl)
 	if c.failOnFaults() {
 		return
 	}
@@ -47,7 +47,7 @@ func (c *call) simulate() {
 	}
 }
 
-func (c *call) readScenario(l *loaded, cl cluster) *simulate.Scenario {
+func (c *call) readScenario(l *loaded, cl *cluster) *simulate.Scenario {
 	spec := &l.object.Spec
 	sc := &simulate.Scenario{
 		Spec: spec, Name: c.podName(l),
@@ -64,7 +64,7 @@ func (c *call) readScenario(l *loaded, cl cluster) *simulate.Scenario {
 		if w.Code == policy.CodeUnsupported && !cl.named {
 			sc.Undecided = func(r policy.Ref, e policy.Exit) (string, string) {
 				_, trace := policy.Trace(spec, cl.features, r, e)
-				return undecided(cl, pathsOf(&l.object, r), trace)
+				return undecided(*cl, pathsOf(&l.object, r), trace)
 			}
 		}
 	}
@@ -241,7 +241,7 @@ func (c *call) readTimes(v manifest.Value, path string) int64 {
 	return 1
 }
 
-func (c *call) readEvents(v manifest.Value, l *loaded, cl cluster) []simulate.Event {
+func (c *call) readEvents(v manifest.Value, l *loaded, cl *cluster) []simulate.Event {
 	switch {
 	case !v.Exists() || v.Kind() == manifest.Null:
 		return nil
@@ -273,7 +273,7 @@ func (c *call) readEvents(v manifest.Value, l *loaded, cl cluster) []simulate.Ev
 }
 
 // readEvent reads one event; last is when the one before happens, and stands in for an instant that cannot be read.
-func (c *call) readEvent(v manifest.Value, path string, last policy.Millis, l *loaded, cl cluster) (e simulate.Event) {
+func (c *call) readEvent(v manifest.Value, path string, last policy.Millis, l *loaded, cl *cluster) (e simulate.Event) {
 	e.At = last
 	if at := v.Get("at"); !at.Exists() || at.Kind() == manifest.Null {
 		c.fault(v, path+".at", policy.CodeRequired, `when does it happen? such as "5m"`)
@@ -311,7 +311,9 @@ func (c *call) readEvent(v manifest.Value, path string, last policy.Millis, l *l
 	}
 	if other := v.Get("cluster"); given(other) {
 		if e.Type == simulate.EventKubeletRestarted || e.Type == simulate.EventNodeRebooted {
-			e.Kubelet = c.readEventCluster(other, path+".cluster", cl)
+			to := c.readClusterAt(other, path+".cluster", *cl)
+			cl.otherGates = to.otherGates
+			e.Kubelet = &simulate.Kubelet{Features: to.features, Backoff: to.kubelet.Backoff(to.features)}
 		} else {
 			c.forbidden(other, path+".cluster", "only a restarted kubelet can be another one")
 		}
@@ -397,27 +399,4 @@ func (c *call) readEventExit(v manifest.Value, path string, e *simulate.Event) {
 			c.forbidden(reason, path+".reason", "is that of the event")
 		}
 	}
-}
-
-// readEventCluster reads what the kubelet is after its restart: version and gates. What the request says about its
-// configuration stays.
-func (c *call) readEventCluster(v manifest.Value, path string, cl cluster) *simulate.Kubelet {
-	c.members(v, path, "version", "featureGates")
-	minor := cl.features.Minor
-	if s, ok := c.text(v.Get("version"), path+".version"); ok {
-		if minor, ok = policy.ParseVersion(s); !ok {
-			c.clusterFault(v.Get("version"), policy.FieldError{
-				Path: path + ".version", Code: policy.CodeUnknownVersion, Detail: strconv.Quote(cut(s)) + " is not modelled", Allowed: policy.Versions(),
-			})
-			return nil
-		}
-	}
-	features, faults := policy.NewFeatures(minor, c.readGates(v.Get("featureGates"), path+".featureGates"))
-	if len(faults) == 0 {
-		faults = cl.kubelet.Validate(features, kubeletPath+".")
-	}
-	for _, f := range faults {
-		c.clusterFault(c.root.Locate(f.Path), f)
-	}
-	return &simulate.Kubelet{Features: features, Backoff: cl.kubelet.Backoff(features)}
 }
