@@ -10,7 +10,8 @@ import (
 // loaded is a manifest with what reading it brought to light.
 type loaded struct {
 	object   policy.Object
-	readable bool // object is what Kubernetes would have decoded; false after a fault of type
+	readable bool   // object is what Kubernetes would have decoded; false after a fault of type
+	message  string // the one error that Kubernetes prints if it does not decode the manifest
 	faults   []located
 	warnings []located
 	dropped  []policy.Dropped
@@ -80,12 +81,17 @@ func (c *call) admit(f policy.Features, a admission) loaded {
 		return l
 	}
 	checked := manifest.CheckFields(c.man, kind.Kind, f.Minor)
-	l.faults = c.manifestFaults(checked.Faults)
-	switch {
-	case mode == warn, mode == strict && a.static:
-		l.warnings = c.manifestFaults(checked.Strict)
-	case mode == strict:
-		l.faults = append(l.faults, c.manifestFaults(checked.Strict)...)
+	refuses := mode == strict && !a.static
+	l.message = checked.Message(refuses)
+	if refuses { // in the order of the text; Kubernetes' own is in the message
+		for _, f := range checked.All {
+			l.faults = append(l.faults, located{f.FieldError, c.place(f.Path), policy.ManifestInvalid})
+		}
+	} else {
+		l.faults = c.manifestFaults(checked.Faults)
+		if mode != ignore {
+			l.warnings = c.manifestFaults(checked.Strict)
+		}
 	}
 	if len(checked.Faults) > 0 {
 		return l

@@ -27,6 +27,7 @@ func (c *call) validate() {
 	w.Object()
 	w.Key("valid")
 	w.Bool(len(l.faults) == 0)
+	optional(w, "message", l.message)
 	w.Key("faults")
 	if n := len(l.faults) - 1; n >= 0 && l.faults[n].Code == policy.CodePanics { // it is the last fault
 		c.writeFaults(w, l.faults[:n])

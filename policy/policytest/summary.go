@@ -25,6 +25,7 @@ type answer struct {
 		Faults                     []fault
 	}
 	Valid     *bool
+	Message   string
 	Faults    []fault
 	Undecided json.RawMessage // of validate an object; simulate has a list
 	Dropped   []fault
@@ -144,6 +145,9 @@ func Summary(raw []byte) (string, error) {
 	}
 	if a.Valid != nil && *a.Valid {
 		b.WriteString("valid\n")
+	}
+	if a.Message != "" {
+		fmt.Fprintf(&b, "Kubernetes prints: %s\n", a.Message)
 	}
 	for _, d := range a.Decisions {
 		reason := ""
