@@ -97,10 +97,15 @@ func isCommon(doc *schema.Document) bool {
 
 // open reads everything that -f names. A folder is walked in alphabetical order.
 func open(names []string, in io.Reader) ([]text, error) {
+	return openBounded(names, in, schema.MaxBodyBytes)
+}
+
+// openBounded is open with another bound on the bytes of a file. One byte more is read, so that the size can be refused.
+func openBounded(names []string, in io.Reader, most int64) ([]text, error) {
 	var texts []text
 	for _, name := range names {
 		if name == "-" {
-			content, err := io.ReadAll(io.LimitReader(in, schema.MaxBodyBytes+1)) // one byte more is refused by its size
+			content, err := io.ReadAll(io.LimitReader(in, most+1))
 			if err != nil {
 				return nil, fmt.Errorf("standard input: %w", err)
 			}
@@ -118,7 +123,7 @@ func open(names []string, in io.Reader) ([]text, error) {
 			}
 		}
 		for _, file := range found {
-			content, err := readFile(file)
+			content, err := readFile(file, most)
 			if err != nil {
 				return nil, fileError(err)
 			}
@@ -145,13 +150,13 @@ func manifestsBelow(folder string) (files []string, err error) {
 	return files, err
 }
 
-func readFile(name string) ([]byte, error) {
+func readFile(name string, most int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, schema.MaxBodyBytes+1))
+	return io.ReadAll(io.LimitReader(f, most+1))
 }
 
 // fileError says what is wrong without the name of the system call.

@@ -83,7 +83,7 @@ func (p *printer) report(o outcome, kind string, f views.Fault) {
 		where = "podfate"
 		missing := f.Code == string(policy.CodeRequired) && !strings.ContainsAny(f.Path, ".[")
 		if missing && f.Path == "exits" {
-			text = "exits: at least one exit is required; add --exit NAME=CODE, or a Scenario with exits"
+			text = "exits: at least one exit is required; add --exit NAME=CODE, or a Scenario with exits; for the Pods of a Job, --pods FILE"
 		}
 		// A member that is missing stands nowhere: its place would be that of the first document.
 		if source, line, column := o.asked.request.Position(f.Path); source != "" && line > 0 && !missing {
@@ -99,7 +99,7 @@ func (p *printer) report(o outcome, kind string, f views.Fault) {
 // fromFlags reports whether path is of a part of the request beside the manifest: a flag set it, or a Scenario.
 func fromFlags(path string) bool {
 	for _, name := range []string{
-		"exits", "cluster", "fieldValidation", "runs", "podRuns", "events", "timing", "until",
+		"exits", "pods", "cluster", "fieldValidation", "runs", "podRuns", "events", "timing", "until",
 		"backoff", "run", "model", "windows", "outage", "sweep",
 	} {
 		if rest, ok := strings.CutPrefix(path, name); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
@@ -122,6 +122,11 @@ func (p *printer) remarks(o outcome, a *views.Answer) {
 	}
 	for _, f := range a.Faults {
 		p.report(o, "", f)
+	}
+	if o.op.Name == "validate" {
+		for _, u := range a.Undecided {
+			p.report(o, "undecided: ", views.Fault{Path: u.Path, Detail: sentence(u.Reason), Place: u.Place})
+		}
 	}
 	for _, d := range a.Dropped {
 		p.report(o, "dropped: ", views.Fault{Path: d.Path, Detail: "the gate " + d.Gate + " is off, so the API server drops this field", Place: d.Place})
@@ -202,6 +207,7 @@ func (p *printer) decide(o outcome) error {
 		}
 		table.Flush() // into memory: it cannot fail
 	}
+	writePods(&b, a)
 	_, err = p.Out.Write(trimLines(b.Bytes()))
 	return err
 }
@@ -275,6 +281,24 @@ var sentences = map[string]string{
 	"already_decided":      "already decided",
 	"not_consulted":        "not asked",
 	"unknown_action":       "no release that is modelled knows this action",
+
+	// Of Jobs.
+	"condition":               "the Pod has the condition",
+	"no_such_condition":       "the Pod has no such condition",
+	"other_status":            "the condition has another status",
+	"exit_codes_zero":         "code 0 matches no rule",
+	"no_terminated_container": "no such container has terminated",
+	"no_requirement":          "the rule asks for nothing",
+	"managed_by":              "another controller manages this Job",
+	"api_server_panics":       "the API server does not get any further: completions are absent, and it panics when it compares them with this rule",
+	"running":                 "it runs",
+	"pending":                 "it has not started yet",
+	"succeeded":               "it succeeded",
+	"terminating":             "it is being deleted; it counts when its phase is Failed",
+	"no_phase":                "its status has no phase",
+	"other_phase":             "its phase is none that fails",
+	"other_namespace":         "it is in another namespace",
+	"other_job":               "it belongs to something else",
 
 	// Of simulations: why a container is killed, why an event changes nothing, why there is no answer.
 	"liveness_failed":        "its liveness probe failed",

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,7 @@ type verb struct {
 	files    bool // reads documents
 	manifest bool // and one of them must be a manifest
 	exits    bool // takes --exit
+	pods     bool // takes --pods
 	text     func(*printer, outcome) error
 	// flags adds flags of its own and returns what turns them into members of the request; nil if there are none.
 	flags func(*pflag.FlagSet) func() (members, error)
@@ -59,15 +61,21 @@ for all manifests. Folders are walked for *.yaml, *.yml and *.json.`,
 		long: `Says what happens when a container exits now: whether it is started again, which rule or policy decides, and what
 was looked at on the way there. Each exit is judged by itself, in a Pod whose other containers run.
 
-The manifest may be any workload with a Pod template, or a live Pod from kubectl get -o yaml.`,
+The manifest may be any workload with a Pod template, or a live Pod from kubectl get -o yaml.
+
+With --pods it says what a Job makes of its Pods, as kubectl get pods -o json prints them: which of them would fail
+the Job, which are ignored, and which rule of the podFailurePolicy says so.`,
 		example: `  podfate decide -f pod.yaml --exit main=42
   podfate decide -f pod.yaml --exit main=137:OOMKilled --exit setup=1
   podfate decide -f pod.yaml --exit 1                       # a Pod with one container
   podfate decide -f pod.yaml -f scenario.yaml               # exits from a Scenario
+  podfate decide -f job.yaml --pods pods.json               # failed Pods of a Job
+  kubectl get pods -l job-name=nightly -o json | podfate decide -f job.yaml --pods -
   kubectl get pod my-pod -o yaml | podfate decide -f - --exit main=137`,
 		files:    true,
 		manifest: true,
 		exits:    true,
+		pods:     true,
 		text:     (*printer).decide,
 	},
 	"simulate": {
@@ -135,6 +143,7 @@ type options struct {
 	gates      []string
 	validation string
 	exits      []string
+	pods       string
 }
 
 var (
@@ -194,6 +203,9 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 	if v.exits {
 		flags.StringArrayVar(&o.exits, "exit", nil, "exit to judge: NAME=CODE or NAME=CODE:REASON; NAME= may be left out for a Pod with one container; repeatable")
 	}
+	if v.pods {
+		flags.StringVar(&o.pods, "pods", "", "file with Pods of the Job and their status, - for standard input")
+	}
 	if v.flags != nil {
 		own = v.flags(flags)
 		if flags.Lookup("model") != nil {
@@ -233,6 +245,16 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 		return err
 	}
 	overrides.Members = more
+	if o.pods != "" {
+		if o.pods == "-" && slices.Contains(o.files, "-") {
+			return errors.New("-f - and --pods - cannot both read standard input")
+		}
+		pods, err := readPods(o.pods, streams.In)
+		if err != nil {
+			return err
+		}
+		overrides.Members = members{"pods": pods}
+	}
 	if v.manifest && len(o.files) == 0 {
 		return errors.New("no manifest: name a file or a folder with -f, or - for standard input")
 	}

@@ -441,7 +441,7 @@ func (j *podJudge) writeJob() {
 	}
 	w, limit := &j.w, int64(*j.job.BackoffLimit)
 	onFailure := j.o.Spec.RestartPolicy == policy.RestartPolicyOnFailure
-	w.Key("job")
+	w.Key("jobDecision")
 	w.Object()
 	for i, n := range [...]int{j.counted, j.ignored, j.notJudged, int(limit), int(j.restarts)} {
 		if i == 4 && !onFailure {

@@ -31,7 +31,20 @@ func (c *call) validate() {
 	w.Key("faults")
 	if n := len(l.faults) - 1; n >= 0 && l.faults[n].Code == policy.CodePanics { // it is the last fault
 		c.writeFaults(w, l.faults[:n])
-		writeUndecided(w, string(policy.CodePanics), l.faults[n].Path)
+		w.Key("undecided")
+		w.Array()
+		w.Object()
+		w.Key("reason")
+		w.Word(string(policy.CodePanics))
+		w.Key("path")
+		w.String(l.faults[n].Path)
+		w.Key("detail")
+		w.Word(l.faults[n].Detail)
+		if l.faults[n].offset >= 0 {
+			c.position(w, l.faults[n].offset)
+		}
+		w.End()
+		w.End()
 	} else {
 		c.writeFaults(w, l.faults)
 	}

@@ -27,7 +27,7 @@ type answer struct {
 	Valid     *bool
 	Message   string
 	Faults    []fault
-	Undecided json.RawMessage // of validate an object; simulate has a list
+	Undecided []struct{ Reason, Path string } // of validate
 	Dropped   []fault
 	Warnings  []fault
 	Decisions []struct {
@@ -42,7 +42,7 @@ type answer struct {
 		Trace     []struct{ Path, Result, Code, Ignored string }
 	}
 	PodDecisions []podDecision
-	Job          *struct {
+	JobDecision  *struct {
 		Counted, Ignored, NotJudged int
 		BackoffLimit                int32
 		Restarts                    *int64
@@ -174,7 +174,7 @@ func Summary(raw []byte) (string, error) {
 	for _, d := range a.PodDecisions {
 		d.write(&b)
 	}
-	if j := a.Job; j != nil && a.PodDecisions != nil {
+	if j := a.JobDecision; j != nil {
 		fmt.Fprintf(&b, "job: %d counted, %d ignored, %d not judged, backoffLimit %d", j.Counted, j.Ignored, j.NotJudged, j.BackoffLimit)
 		if j.Restarts != nil {
 			fmt.Fprintf(&b, ", %d restarts", *j.Restarts)
@@ -191,12 +191,10 @@ func Summary(raw []byte) (string, error) {
 	for _, f := range a.Faults {
 		fmt.Fprintf(&b, "fault %s\n", f)
 	}
-	if len(a.Undecided) > 0 && a.Undecided[0] == '{' {
-		var u struct{ Reason, Path string }
-		if err := json.Unmarshal(a.Undecided, &u); err != nil {
-			return "", err
+	for _, u := range a.Undecided {
+		if a.Valid != nil {
+			fmt.Fprintf(&b, "undecided %s: %s\n", u.Path, u.Reason)
 		}
-		fmt.Fprintf(&b, "undecided %s: %s\n", u.Path, u.Reason)
 	}
 	for _, f := range a.Warnings {
 		fmt.Fprintf(&b, "warning %s\n", f)

@@ -34,6 +34,19 @@ func ReadAnswer(operation string, request, answer []byte, locate Locator) (*Answ
 	for i := range a.Decisions {
 		r.decision(&a.Decisions[i])
 	}
+	for i := range a.PodDecisions {
+		d := &a.PodDecisions[i]
+		if d.Undecided != nil {
+			r.place(d.Undecided.Path, &d.Undecided.Place)
+		}
+		if d.DecidedBy.Path != "" {
+			r.place(d.DecidedBy.Path, &d.DecidedBy.Place)
+		}
+		for k := range d.Trace {
+			r.place(d.Trace[k].Path, &d.Trace[k].Place)
+			d.Trace[k].Quote = quoteFailureRule(r.at(d.Trace[k].Path))
+		}
+	}
 	for i := range a.Timeline {
 		if by := &a.Timeline[i].DecidedBy; by.Path != "" {
 			r.place(by.Path, &by.Place)
@@ -138,6 +151,27 @@ func quoteStep(v any) (quote, values string) {
 		return say("rule", "operator", Visible(short(operator)), "values", values, "action", Visible(short(action))), values
 	}
 	return "", ""
+}
+
+// quoteFailureRule returns in short a rule of a podFailurePolicy: main In [42] → FailJob, DisruptionTarget=True → Ignore.
+func quoteFailureRule(v any) string {
+	rule, _ := v.(map[string]any)
+	text := func(v any, otherwise string) string {
+		if s, ok := v.(string); ok {
+			return Visible(short(s))
+		}
+		return otherwise
+	}
+	var parts []string
+	if on, _ := rule["onExitCodes"].(map[string]any); on != nil {
+		parts = append(parts, strings.TrimSpace(text(on["containerName"], "")+" "+text(on["operator"], "")+" "+quoteValues(on["values"])))
+	}
+	conditions, _ := rule["onPodConditions"].([]any)
+	for _, c := range conditions[:min(len(conditions), maxValuesShown)] {
+		pattern, _ := c.(map[string]any)
+		parts = append(parts, text(pattern["type"], "")+"="+text(pattern["status"], "True"))
+	}
+	return strings.Join(parts, " or ") + " → " + text(rule["action"], "")
 }
 
 // maxValuesShown bounds how many values of a rule a step repeats.

@@ -75,13 +75,16 @@ type Answer struct {
 	Operation string `json:"-"` // validate, decide or simulate
 	Request   string `json:"-"` // the JSON that was answered; "" if none was sent
 
-	Valid     bool       `json:"valid"` // of validate
+	Valid     bool       `json:"valid"` // of validate; Undecided then says where the API server gets no further
 	Decisions []Decision `json:"decisions"`
 	Faults    []Fault    `json:"faults"`
 	Dropped   []Dropped  `json:"dropped"`
 	Warnings  []Fault    `json:"warnings"`
 	Cluster   Cluster    `json:"cluster"`
 	Error     *Error     `json:"error"` // the operation was refused; then only Operation and Request are set besides
+
+	PodDecisions []PodDecision `json:"podDecisions"` // of decide, about the Pods of a Job
+	JobDecision  *JobDecision  `json:"jobDecision"`
 
 	// Of simulate; Pod is nil in answers of the others. Times are milliseconds since the Pod began.
 	Pod         *Pod        `json:"pod"`
@@ -161,6 +164,46 @@ type Decision struct {
 	DecidedBy DecidedBy  `json:"decidedBy"`
 	Undecided *Undecided `json:"undecided"`
 	Trace     []Step     `json:"trace"`
+}
+
+// PodDecision is what a Job makes of one of its Pods.
+type PodDecision struct {
+	Pod        string `json:"pod"`
+	NotJudged  string `json:"notJudged"` // why; "" for a Pod that has failed
+	Action     string `json:"action"`    // FailJob, FailIndex, Ignore, Count; "" if undecided or not judged
+	Rule       *int   `json:"rule"`      // nil: none matched
+	Counted    bool   `json:"counted"`
+	Message    string `json:"message"` // of FailJob
+	Index      *int64 `json:"index"`
+	OutOfRange bool   `json:"outOfRange"`
+	IndexFails bool   `json:"indexFails"`
+	DecidedBy  struct {
+		DecidedBy
+		Container string `json:"container"` // or
+		Condition string `json:"condition"` // that the rule matched first
+		ExitCode  int    `json:"exitCode"`
+	} `json:"decidedBy"`
+	Undecided  *Undecided `json:"undecided"`
+	Containers []struct {
+		Container string `json:"container"`
+		ExitCode  int    `json:"exitCode"`
+		Reason    string `json:"reason"`
+	} `json:"containers"` // that have terminated
+	Trace []Step `json:"trace"`
+}
+
+// JobDecision is what the Pods of an answer mean to their Job.
+type JobDecision struct {
+	Counted      int   `json:"counted"`
+	Ignored      int   `json:"ignored"`
+	NotJudged    int   `json:"notJudged"`
+	BackoffLimit int64 `json:"backoffLimit"`
+	Restarts     int64 `json:"restarts"` // with OnFailure
+	Fails        *struct {
+		Reason  string `json:"reason"`
+		Message string `json:"message"`
+		Pod     string `json:"pod"`
+	} `json:"fails"` // nil: the Job goes on
 }
 
 // DecidedBy is the part of the manifest that decided.

@@ -251,8 +251,10 @@ func longIndexes(n int) string {
 
 // panicked is the path at which our answer says that the API server panics, "" if it does not.
 func (a answer) panicked() string {
-	if a.Undecided.Reason == string(policy.CodePanics) {
-		return a.Undecided.Path
+	for _, u := range a.Undecided {
+		if u.Reason == string(policy.CodePanics) {
+			return u.Path
+		}
 	}
 	return ""
 }

@@ -110,7 +110,7 @@ type answer struct {
 		Path, Type, Code, Detail, Message string
 	}
 	Dropped   []struct{ Path, Gate string }
-	Undecided struct{ Reason, Path string }
+	Undecided []struct{ Reason, Path string }
 }
 
 // validate asks our core. Unknown fields are ignored: 1.33 does not know the rules.
