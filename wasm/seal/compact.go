@@ -26,10 +26,11 @@ var goType = signature{i32x1, i32x1}
 
 // compactor rewrites the code of a module into equal but smaller code.
 type compactor struct {
-	m           *module
-	types       []signature // of all functions by index
-	goFunctions []bool      // of the defined functions
-	dead        []bool      // of the defined functions: it never runs, and its body is a trap
+	m                   *module
+	types               []signature // of all functions by index
+	goFunctions         []bool      // of the defined functions
+	dead                []bool      // of the defined functions: it never runs, and its body is a trap
+	neverReturns, moves []bool      // of the defined functions: see reload.go
 	// resumes are the resume points of each defined function that a program counter outside of jumps can hold.
 	resumes []map[int64]bool
 	// trapUnneeded makes resume points that are not needed trap. Nothing else changes, so a test that passes with it has
@@ -54,11 +55,13 @@ func (m *module) compact(memory []byte, trapUnneeded bool) error {
 		c.removeDead(bodies, memory)
 		c.findResumes(bodies, memory)
 		c.findGoFunctions(bodies)
+		c.findReturns(bodies)
 		for i, body := range bodies {
 			f := &function{code: body, compactor: c, number: i}
 			if c.goFunctions[i] && !c.dead[i] {
 				f.shorten()
 				f.shortenCalls()
+				f.dropReloads()
 				f.takeAddress()
 			}
 			m.bodies[i] = body.encode()

@@ -185,11 +185,28 @@ func TestCallsKeepTheMeaning(t *testing.T) {
 	// leaf adds what it finds as return address to memory, and returns 0.
 	leaf := goFunction(list(getLocal(localSP), getLocal(localSP), load64(0), getLocal(localSP), load64(48), plain(opI64Add), store64(48),
 		giveBack(8), const32(0), plain(opReturn))...)
+	// mover comes back with the stack somewhere else, thrower to unwind it, and bouncer as thrower does.
+	mover := goFunction(list(getGlobal(globalSP), const32(32), plain(opI32Add), setGlobal(globalSP), const32(0), plain(opReturn))...)
+	thrower := goFunction(list(getLocal(localSP), const64(5), store64(32), const32(1), plain(opReturn))...)
+	bouncer := goFunction(list(call(4), reload, plain(opReturn))...)
+	// unwinding is a caller that marks where it is after a call, unless it is to be left.
+	unwinding := func(to int64) *code {
+		return goFunction(list(inst{op: opBlock, a: noResult, b: 1}, push(pcOf(0, 3)), call(to), reload, inst{op: opBrIf, a: 1},
+			getLocal(localSP), const64(77), store64(0), giveBack(8), const32(0), plain(opReturn), inst{op: opEnd, b: 1}, const32(1))...)
+	}
 	for _, c := range []struct {
 		name    string
 		caller  *code
 		shorter bool
 	}{
+		{"and goes on where the stack was", unwinding(1), true},
+		{"and goes on where the stack is", unwinding(3), true},
+		{"and the caller of the caller moves the stack", unwinding(7), true},
+		{"and is left", unwinding(4), true},
+		{"and is left in turn", unwinding(5), true},
+		{"and goes on after what is not left", unwinding(6), true},
+		{"and a call that must not be left is", goFunction(list(push(pcOf(0, 3)), call(4), reload, inst{op: opIf, a: noResult, b: 1}, plain(opUnreachable),
+			inst{op: opEnd, b: 1}, const32(0))...), true},
 		{"direct", goFunction(list(push(pcOf(0, 7)), call(1), reload)...), true},
 		{"direct, to a function that can be resumed", goFunction(list(push(pcOf(0, 9)), call(2), reload)...), true},
 		{"through the table", goFunction(list(const64(pcOf(1, 0)), push(pcOf(0, 1)), through, reload)...), true},
@@ -201,11 +218,19 @@ func TestCallsKeepTheMeaning(t *testing.T) {
 		{"with an address that is none", goFunction(list(push(99), call(1), reload)...), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			before := []*code{c.caller, leaf, jumping()}
+			before := []*code{c.caller, leaf, jumping(), mover, thrower, bouncer, unwinding(1), unwinding(3)}
 			var after []*code
 			all := map[int64]bool{0: true, 1: true, 2: true, 3: true, 4: true, 5: true, 6: true}
-			shared := &compactor{m: &module{}, types: []signature{goType, goType, goType}, resumes: []map[int64]bool{{0: true}, {0: true}, all},
-				goFunctions: []bool{true, true, true}}
+			shared := &compactor{m: &module{}}
+			for range before {
+				shared.types, shared.goFunctions = append(shared.types, goType), append(shared.goFunctions, true)
+				shared.resumes = append(shared.resumes, all)
+			}
+			shared.findReturns(before)
+			if got, want := fmt.Sprint(shared.neverReturns[1:], shared.moves[1:]),
+				"[false false false true true false false] [false false true false false false true]"; got != want {
+				t.Errorf("never return, move: %s, want %s", got, want)
+			}
 			for i, b := range before {
 				f := &function{code: decode(b.encode()), compactor: shared, number: i}
 				n := len(f.insts)
@@ -213,6 +238,7 @@ func TestCallsKeepTheMeaning(t *testing.T) {
 				if shorter := len(f.insts) < n; i == 0 && shorter != c.shorter {
 					t.Errorf("shorter: %v, want %v", shorter, c.shorter)
 				}
+				f.dropReloads()
 				f.takeAddress()
 				after = append(after, f.code)
 			}
