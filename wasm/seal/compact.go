@@ -54,6 +54,7 @@ func (m *module) compact(memory []byte, trapUnneeded bool) error {
 		}
 		c.removeDead(bodies, memory)
 		c.findResumes(bodies, memory)
+		m.dead = c.dead
 		c.findGoFunctions(bodies)
 		c.findReturns(bodies)
 		for i, body := range bodies {

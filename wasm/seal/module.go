@@ -35,6 +35,7 @@ type module struct {
 	data      []byte   // section contents, as the linker wrote them
 	packed    packed   // the same stripped and packed, made by seal
 	custom    map[string][]byte
+	dead      []bool // functions that never run, found by compact
 }
 
 // signature lists the types of parameters and results, a byte each.

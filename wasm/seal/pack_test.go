@@ -37,7 +37,7 @@ func TestUnpack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.strip(); err != nil {
+	if err := m.strip(nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -90,7 +90,7 @@ func TestBucketsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := bucketImage()
 			change(m.memory)
-			if err := m.strip(); err == nil {
+			if err := m.strip(nil); err == nil {
 				t.Error("accepted")
 			}
 		})

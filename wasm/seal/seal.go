@@ -30,7 +30,7 @@ func sealWith(file []byte, trapUnneeded bool) ([]byte, error) {
 	if err := m.compact(memory.memory, trapUnneeded); err != nil {
 		return nil, err
 	}
-	if err := memory.strip(); err != nil {
+	if err := memory.strip(m.dead); err != nil {
 		return nil, err
 	}
 	if m.packed, err = memory.pack(int(m.minPages) * pageBytes); err != nil {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
+	"slices"
 )
 
 // The table of functions that the Go runtime walks stacks with, as Go 1.20 to 1.26 write it. All numbers are
@@ -27,9 +29,7 @@ const (
 
 	atNFuncData = 43
 
-	inlineTree     = 2  // the list in pcdata that only tracebacks read
-	inlineTreeData = 3  // and the table in funcdata that it points into
-	inlinedCall    = 16 // bytes of an entry of that table
+	stackMapList = 1 // of the lists in pcdata the one that more than tracebacks and signals read
 
 	// Offsets in moduledata, which begins with the address of the table and those of its parts.
 	atPCTab    = 80
@@ -55,14 +55,19 @@ type image struct {
 	buckets buckets
 }
 
-// strip removes from the image what only a traceback of Go needs: names of functions and files, line numbers and
-// the tree of inlined calls. What walks the stack (stack maps, sizes of frames) stays. A panic then prints its text
-// and addresses, but no names.
+// neededData are the entries of funcdata that more than tracebacks read: the maps of pointers in arguments and locals, the
+// objects on the stack, and the open-coded defers. The others are the tree of inlined calls, what is known of arguments, and wrapped functions.
+var neededData = [...]bool{0: true, 1: true, 2: true, 4: true}
+
+// strip removes from the image what only a traceback of Go needs: names of functions and files, line numbers, the tree of inlined
+// calls and what is known of arguments; and all that belongs to functions that never run. What walks the stack (stack maps, sizes of frames) stays. A
+// panic then prints its text and addresses, but no names.
 //
 // It fails if the table does not look as the linker of Go is known to write it.
-func (m *image) strip() error {
+func (m *image) strip(dead []bool) error {
 	return protect(func() {
 		t := findTable(m.memory)
+		t.dead = dead
 		t.strip()
 		m.buckets = t.buckets()
 	})
@@ -93,6 +98,7 @@ type funcTable struct {
 	memory                               []byte
 	at, values0                          int // addresses of the table and of values
 	functions                            int
+	dead                                 []bool // functions of the module, in its order, that never run; may be shorter
 	names, units, files, values, entries []byte // parts in the order in which they lie in memory; entries is open-ended
 }
 
@@ -131,13 +137,13 @@ func readTable(memory []byte, at int) (t *funcTable, ok bool) {
 		}
 	}
 	part := func(i int) []byte { return memory[at+offsets[i] : at+offsets[i+1]] }
-	t = &funcTable{memory, at, at + offsets[3], field(0), part(0), part(1), part(2), part(3), part(4)}
+	t = &funcTable{memory, at, at + offsets[3], field(0), nil, part(0), part(1), part(2), part(3), part(4)}
 	return t, t.functions > 0 && t.functions < len(t.entries)/8
 }
 
 // strip empties what only tracebacks read.
 func (t *funcTable) strip() {
-	t.stripInlined()
+	t.stripData()
 	keep := make([]bool, len(t.values))
 	system := int32(0) // offset of the one name that all functions of the runtime keep
 	for i := range t.functions {
@@ -151,14 +157,19 @@ func (t *funcTable) strip() {
 		default:
 			name = system
 		}
+		lists := int(binary.LittleEndian.Uint32(f[atNPCData:]))
+		if t.isDead(i) {
+			clear(t.within(f, atName, funcBytes-atName+4*lists))
+			continue
+		}
 		binary.LittleEndian.PutUint32(f[atName:], uint32(name))
 		for _, field := range []int{atPCFile, atPCLine, atCU, atStartLine} {
 			binary.LittleEndian.PutUint32(f[field:], 0)
 		}
 		t.keepValues(keep, binary.LittleEndian.Uint32(f[atPCSP:]))
-		for j := range int(binary.LittleEndian.Uint32(f[atNPCData:])) {
+		for j := range lists {
 			list := t.within(f, funcBytes+4*j, 4)
-			if j == inlineTree {
+			if j != stackMapList {
 				binary.LittleEndian.PutUint32(list, 0) // offset 0 means no list
 			}
 			t.keepValues(keep, binary.LittleEndian.Uint32(list))
@@ -182,35 +193,49 @@ func (t *funcTable) strip() {
 	clear(t.files)
 }
 
-// stripInlined clears the tables of inlined calls. They lie among the stack maps, so they are found through the record
-// of the whole module; a table whose place something else shares stays.
-func (t *funcTable) stripInlined() {
-	base, ok := t.goFunc()
-	if !ok {
-		return // a module without such a record has none of these tables
+// isDead reports whether function i of the table never runs. The entry of a record is the function's place in the module.
+func (t *funcTable) isDead(i int) bool {
+	n := int(binary.LittleEndian.Uint32(t.function(i))) - firstPC
+	return n >= 0 && n < len(t.dead) && t.dead[n]
+}
+
+// stripData clears the data of functions that is not needed. It lies in one piece, in which each function points to the start of what it
+// needs; what one of them starts ends where the next starts.
+func (t *funcTable) stripData() {
+	const none = 1<<32 - 1
+	at, ok := t.moduleData()
+	base, ok2 := t.goFunc()
+	if !ok || !ok2 {
+		return // a module without such a record has no such data
 	}
-	calls := map[uint32]int{} // offset of a table to the number of its entries
-	used := map[uint32]bool{} // offsets of all other data
+	end := t.word(at+atBuckets) - base // the buckets come behind
+	needed := map[int]bool{}           // offset to whether it is
 	for i := range t.functions {
 		f := t.function(i)
 		lists := int(binary.LittleEndian.Uint32(f[atNPCData:]))
+		last := 0 // entries up to the last that is needed
 		for j := range int(f[atNFuncData]) {
-			data := t.within(f, funcBytes+4*(lists+j), 4)
-			offset := binary.LittleEndian.Uint32(data)
-			switch {
-			case offset == 1<<32-1: // no data
-			case j != inlineTreeData:
-				used[offset] = true
-			case lists > inlineTree:
-				index := binary.LittleEndian.Uint32(t.within(f, funcBytes+4*inlineTree, 4))
-				calls[offset] = max(calls[offset], t.largest(index)+1)
-				binary.LittleEndian.PutUint32(data, 1<<32-1)
+			entry := t.within(f, funcBytes+4*(lists+j), 4)
+			offset := binary.LittleEndian.Uint32(entry)
+			if offset == none {
+				continue
 			}
+			if j < len(neededData) && neededData[j] && !t.isDead(i) {
+				needed[int(offset)] = true
+				last = j + 1
+				continue
+			}
+			needed[int(offset)] = needed[int(offset)]
+			binary.LittleEndian.PutUint32(entry, none)
 		}
+		clear(t.within(f, funcBytes+4*(lists+last), 4*(int(f[atNFuncData])-last)))
+		f[atNFuncData] = byte(last)
 	}
-	for offset, n := range calls {
-		if !used[offset] {
-			clear(t.within(t.memory, base+int(offset), n*inlinedCall))
+	offsets := slices.Sorted(maps.Keys(needed))
+	for i, offset := range offsets {
+		// What lies outside of the piece, or last in it, stays: where it ends is not known.
+		if !needed[offset] && i+1 < len(offsets) && offsets[i+1] <= end {
+			clear(t.within(t.memory, base+offset, offsets[i+1]-offset))
 		}
 	}
 }
@@ -257,34 +282,6 @@ func (t *funcTable) buckets() (b buckets) {
 		panic(fault{fmt.Errorf("data: the buckets of program counters are not as the linker is known to write them")})
 	}
 	return b
-}
-
-// largest returns the largest value of the list that begins at an offset, -1 if there is no list.
-func (t *funcTable) largest(offset uint32) int {
-	if offset == 0 {
-		return -1
-	}
-	at := int(offset)
-	number := func() (n uint32) {
-		for shift := 0; ; shift += 7 {
-			b := t.within(t.values, at, 1)[0]
-			at++
-			n |= uint32(b&0x7F) << shift
-			if b&0x80 == 0 {
-				return n
-			}
-		}
-	}
-	value, largest := int32(-1), int32(-1)
-	for first := true; ; first = false {
-		step := number() // zigzag: the sign is in the lowest bit
-		if step == 0 && !first {
-			return int(largest)
-		}
-		value += int32(-(step & 1) ^ (step >> 1))
-		largest = max(largest, value)
-		number()
-	}
 }
 
 // function returns the record of function i and what follows it.
