@@ -3,7 +3,6 @@ package wasm
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -167,7 +166,7 @@ func (i *instance) read(word uint64) (Answer, error) {
 	switch {
 	case !utf8.Valid(answer):
 		return Answer{}, fmt.Errorf("%w: not UTF-8", ErrMalformed)
-	case answer[0] != '{' || !json.Valid(answer):
+	case !validObject(answer):
 		return Answer{}, fmt.Errorf("%w: not a JSON object", ErrMalformed)
 	case failed != bytes.HasPrefix(answer, []byte(`{"error":{"code":"`)):
 		return Answer{}, fmt.Errorf("%w: error flag %v and payload disagree", ErrMalformed, failed)
