@@ -197,7 +197,7 @@ func (c *checker) value(v Value, t typeIndex) {
 			c.wrongKind(v, t.String(), kept, "true or false")
 		}
 	case int32Type, int64Type, intType, uint32Type:
-		c.number(v, t.String(), row.kind, kept, "an integer")
+		c.number(v, t, row.kind, kept, "an integer")
 	case float64Type:
 		if v.Kind() != Number && !null {
 			c.wrongKind(v, t.String(), kept, "a number")
@@ -218,7 +218,7 @@ func (c *checker) value(v Value, t typeIndex) {
 		c.quantity(v)
 	case intOrStringType:
 		if v.Kind() != String {
-			c.number(v, "int32", int32Type, ending, "an integer or a string")
+			c.number(v, t, int32Type, ending, "an integer or a string")
 		}
 	case flushFrequencyType:
 		c.flushFrequency(v)
@@ -241,20 +241,20 @@ func (c *checker) object(v Value, t typeIndex) {
 	}
 	repeats := v.repeats()
 	for m := v.First(); m.Exists(); m = m.Next() {
-		repeated := repeat{}
+		var repeated *repeat
 		if len(repeats) > 0 && repeats[0].member == m {
-			repeated, repeats = repeats[0], repeats[1:]
+			repeated, repeats = &repeats[0], repeats[1:]
 		}
 		n := m.node()
 		field, others := t.field(m.doc, n, c.bit)
 		switch {
 		case field == nil:
-			if !repeated.first.Exists() { // Kubernetes names an unknown field once
+			if repeated == nil { // Kubernetes names an unknown field once
 				c.unknown(m, t, others)
 			}
 			continue
-		case repeated.first.Exists():
-			c.duplicate(repeated)
+		case repeated != nil:
+			c.duplicate(*repeated)
 		}
 		switch kind := typeRows[field.typ].kind; {
 		case n.kind == String && kind == stringType: // most fields; nothing can be wrong with them
@@ -315,14 +315,9 @@ func (c *checker) children(v Value, t typeIndex) {
 	}
 }
 
-// number checks an integer of a kind; typ is how Go prints its type.
-func (c *checker) number(v Value, typ string, kind typeKind, r rank, want string) {
-	switch v.Kind() {
-	case Null:
-		return
-	case Number:
-	default:
-		c.wrongKind(v, typ, r, want)
+// number checks an integer of a kind; t is its type, or one that can also be a text.
+func (c *checker) number(v Value, t typeIndex, kind typeKind, r rank, want string) {
+	if v.Kind() == Null {
 		return
 	}
 	n, fits := v.Int64()
@@ -334,8 +329,16 @@ func (c *checker) number(v Value, typ string, kind typeKind, r rank, want string
 		low, high, span = 0, 1<<32-1, "from 0 to 4294967295"
 		fits = fits && v.lexeme()[0] != '-' // Go reads no sign into an unsigned number, not even that of -0
 	}
+	if fits && low <= n && n <= high {
+		return
+	}
+	typ := t.String()
+	if typeRows[t].kind == intOrStringType {
+		typ = "int32"
+	}
 	switch {
-	case fits && low <= n && n <= high:
+	case v.Kind() != Number:
+		c.wrongKind(v, typ, r, want)
 	case !integer(v.lexeme()):
 		c.wrongNumber(v, policy.CodeWrongType, typ, r, want+" without fraction and exponent")
 	default:

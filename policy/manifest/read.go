@@ -58,7 +58,8 @@ func readInt64(v Value) *int64 {
 	if !ok {
 		return nil
 	}
-	return &n
+	found := n // or n would be allocated for each field that is absent
+	return &found
 }
 
 func readContainers(list Value) []policy.Container {

@@ -23,7 +23,10 @@ func quantityFault(raw string) string {
 	if len(raw) >= 2 && raw[0] == '"' {
 		raw = raw[1 : len(raw)-1]
 	}
-	s := trimSpace(raw)
+	s := raw
+	if s == "" || !digit(s[0]) || s[len(s)-1] >= utf8.RuneSelf || s[len(s)-1] <= ' ' { // else there is nothing to trim
+		s = trimSpace(raw)
+	}
 	if s == "" {
 		return quantityFormat
 	}

@@ -118,7 +118,7 @@ func (m *Memory) Eval(p *Policy, request []byte) (answer []byte, failed bool) {
 
 func (c *call) eval(p *Policy) {
 	c.members(c.root, "", "container", "exitCode", "reason", "restarts", "ranForMillis")
-	e := c.readExitMembers(c.root, "", &p.from)
+	e := c.readExitMembers(c.root, -1, &p.from)
 	event := policy.Event{ExitCode: e.code}
 	if restarts, given := c.integer(c.root.Get("restarts"), "restarts", 0, math.MaxUint32); given {
 		event.Flags, event.History = policy.EventHistory, uint32(restarts)

@@ -91,27 +91,50 @@ func (c *call) readExits(l *loaded) []exit {
 	exits := make([]exit, 0, v.Len())
 	i := 0
 	for e := v.First(); e.Exists(); e = e.Next() {
-		exits = append(exits, c.readExit(e, element("exits", i), l))
+		exits = append(exits, c.readExit(e, i, l))
 		i++
 	}
 	return exits
 }
 
-func (c *call) readExit(v manifest.Value, path string, l *loaded) (e exit) {
-	c.members(v, path, "container", "exitCode", "reason")
-	return c.readExitMembers(v, path, l)
+func (c *call) readExit(v manifest.Value, i int, l *loaded) (e exit) {
+	if v.Kind() != manifest.Object || !onlyMembers(v, "container", "exitCode", "reason") {
+		c.members(v, element("exits", i), "container", "exitCode", "reason")
+	}
+	return c.readExitMembers(v, i, l)
 }
 
-func (c *call) readExitMembers(v manifest.Value, path string, l *loaded) (e exit) {
+// readExitMembers reads exit i of a list, or one alone if i is negative. Paths are put together only where there may be
+// a fault.
+func (c *call) readExitMembers(v manifest.Value, i int, l *loaded) (e exit) {
 	if v.Kind() != manifest.Object {
 		return e
 	}
-	e.reason, _ = c.text(v.Get("reason"), child(path, "reason"))
-	e.code = c.readExitCode(v, path)
-	if l.readable {
-		e.ref = c.findContainer(v, child(path, "container"), &l.object.Spec)
+	path := func() string {
+		if i < 0 {
+			return ""
+		}
+		return element("exits", i)
+	}
+	reason, code, container := v.Get("reason"), v.Get("exitCode"), v.Get("container")
+	if e.reason = reason.Text(); reason.Exists() && reason.Kind() != manifest.String {
+		c.text(reason, child(path(), "reason"))
+	}
+	if n, ok := code.Int64(); ok && n == int64(int32(n)) {
+		e.code = int32(n)
 	} else {
-		c.text(v.Get("container"), child(path, "container"))
+		e.code = c.readExitCode(v, path())
+	}
+	if !l.readable {
+		c.text(container, child(path(), "container"))
+		return e
+	}
+	found := false
+	if container.Kind() == manifest.String {
+		e.ref, found = l.object.Spec.Find(container.Str())
+	}
+	if !found {
+		e.ref = c.findContainer(v, child(path(), "container"), &l.object.Spec)
 	}
 	return e
 }

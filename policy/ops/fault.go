@@ -55,6 +55,9 @@ func (c *call) clusterFault(v manifest.Value, f policy.FieldError) {
 
 // manifestFaults gives faults of the manifest their places. Their order stays: it is Kubernetes'.
 func (c *call) manifestFaults(faults []policy.FieldError) []located {
+	if len(faults) == 0 {
+		return nil
+	}
 	out := make([]located, 0, len(faults))
 	for _, f := range faults {
 		out = append(out, located{f, c.place(f.Path), policy.ManifestInvalid})

@@ -178,12 +178,24 @@ func (c *call) members(v manifest.Value, path string, allowed ...string) {
 	}
 }
 
+// onlyMembers reports whether every member of v is in allowed.
+func onlyMembers(v manifest.Value, allowed ...string) bool {
+	for m := v.First(); m.Exists(); m = m.Next() {
+		if !contains(allowed, m.Key()) {
+			return false
+		}
+	}
+	return true
+}
+
 // requestMembers checks the request's top: what every request may have, and what this operation reads.
 func (c *call) requestMembers(own ...string) {
 	if c.root.Kind() == manifest.Null {
 		return
 	}
-	c.members(c.root, "", append([]string{"apiVersion", "kind"}, own...)...)
+	if !onlyMembers(c.root, own...) {
+		c.members(c.root, "", append([]string{"apiVersion", "kind"}, own...)...)
+	}
 	c.constant("apiVersion", "podfate.dev/v1")
 	c.constant("kind", "Scenario")
 }
