@@ -394,8 +394,8 @@ func (k *kubelet) sync() (changed bool) {
 		k.planReset(&k.plan)
 	} else {
 		k.compute(&k.plan)
-		k.stopPod(&k.plan)
 	}
+	k.stopPod(&k.plan)
 	return k.execute(&k.plan)
 }
 
@@ -620,11 +620,17 @@ func (k *kubelet) refuse(c *container) {
 }
 
 // planReset plans to kill and remove every instance, one after the other: first those whose exit does not ask for it.
+// While there is no sandbox, that has to wait: the Pod is killed, and this sync does no more than create a sandbox.
 //
 // Source: getContainersToReset and SyncPod in pkg/kubelet/kuberuntime/kuberuntime_manager.go, Kubernetes v1.35 to
 // v1.37.
 func (k *kubelet) planReset(p *plan) {
-	*p = plan{kill: p.kill[:0], startInit: p.startInit[:0], startMain: p.startMain[:0], startEphemeral: p.startEphemeral[:0], reset: true}
+	*p = plan{kill: p.kill[:0], startInit: p.startInit[:0], startMain: p.startMain[:0], startEphemeral: p.startEphemeral[:0]}
+	if !k.sandboxReady {
+		p.killPod, p.createSandbox = true, true
+		return
+	}
+	p.reset = true
 	k.note(RestartingAllContainers, none, "")
 	for _, sources := range []bool{false, true} {
 		for n := range len(k.ctrs) - k.ephemerals {

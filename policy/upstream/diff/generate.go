@@ -17,6 +17,8 @@ type generator struct {
 	// careful writes only words that Kubernetes knows, and neither too many rules nor too many values, so that not
 	// every manifest has faults.
 	careful bool
+	// probing gives containers the probes whose failures the kubelet acts on.
+	probing bool
 	names   int
 }
 
@@ -137,6 +139,13 @@ func (g *generator) container(list string) {
 	if ephemeral && g.oneIn(3) {
 		g.field("targetContainerName", pick(g, `"c0"`, `"c1"`, `"c2"`, `"nobody"`, `""`, `null`))
 	}
+	if g.probing {
+		for _, name := range []string{"livenessProbe", "startupProbe"} {
+			if g.oneIn(3) {
+				g.field(name, probe)
+			}
+		}
+	}
 	if !g.admissible && g.oneIn(6) {
 		fields = append(fields, g.besides)
 	}
@@ -164,9 +173,10 @@ func (g *generator) name() string {
 		`"`+strings.Repeat("a", 64)+`"`, `"`+strings.Repeat("a.", 40)+`"`)
 }
 
+const probe = `{"tcpSocket":{"port":80}}`
+
 // besides writes fields whose faults depend on the restart policies or on the kind of container.
 func (g *generator) besides() {
-	const probe = `{"tcpSocket":{"port":80}}`
 	for _, name := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
 		if g.oneIn(4) {
 			g.field(name, pick(g, probe, probe, "null"))

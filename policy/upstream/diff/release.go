@@ -1,6 +1,9 @@
 package diff
 
-import "github.com/podfate/podfate/policy"
+import (
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/simulate"
+)
 
 // Release is one release of Kubernetes. It is used from one goroutine.
 type Release interface {
@@ -73,6 +76,13 @@ type Pod interface {
 	// PlanInit is what computeInitContainerActions does about init container c, exited with code and, if oom is true,
 	// the reason OOMKilled, when no other container has a status; known is false if the kubelet is not linked.
 	PlanInit(c policy.Ref, code int32, oom bool) (p InitPlan, known bool)
+
+	// Plan is computePodActions about the Pod when its containers are as r says; known is false if the kubelet is not
+	// linked. The kills are in no particular order, and each container is once in Reset.
+	Plan(r *simulate.Runtime) (s simulate.Sync, known bool)
+
+	// Phase is getPhase about the Pod with statuses for those containers that states lists.
+	Phase(states map[policy.Ref]policy.ContainerState, o policy.PhaseOptions) (p policy.PodPhase, known bool)
 
 	// With returns a copy of the Pod in which the Pod's policy is pod, if that is not "", and that of container c is
 	// own, if that is not "".

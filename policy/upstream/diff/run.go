@@ -34,10 +34,11 @@ func Run(t *testing.T, r Release) {
 	t.Run("jobs", func(t *testing.T) { c.jobs(t, s.cases) })
 	t.Run("back-off", func(t *testing.T) { c.backoffs(t, s.cases/10) })
 	t.Run("kubelet configuration", func(t *testing.T) { c.crashLoops(t, s.cases/10) })
+	t.Run("states of containers", func(t *testing.T) { c.states(t, s.cases*10) })
 	t.Run("intended differences", c.intended)
 	kubelet := ""
 	if c.configured > 0 {
-		kubelet = fmt.Sprintf("%d init plans, %d kubelet configurations, ", c.planned, c.configured)
+		kubelet = fmt.Sprintf("%d init plans, %d plans, %d phases, %d kubelet configurations, ", c.planned, c.plans, c.phases, c.configured)
 	}
 	fmt.Printf("%s%s: %d decisions, %d manifests and %d Jobs (%d with faults, %d with dropped fields, %d panics), %d back-off sequences, %d gate settings, %s%d differences, seed %d, %s\n",
 		SummaryPrefix, policy.VersionName(r.Minor()), c.decided, c.validated, c.jobsValidated, c.faulty, c.dropping, c.panicking, c.sequences, c.gateSettings,
@@ -77,7 +78,7 @@ type comparison struct {
 
 	jobsValidated, panicking int
 
-	planned, configured int // with the kubelet only
+	planned, plans, phases, configured int // with the kubelet only
 
 	differences int
 }

@@ -47,8 +47,8 @@ func (b *backoff) GC()                         { b.b.GC() }
 
 // CrashLoop implements diff.Release.
 func (r *Release) CrashLoop(period string) (diff.CrashLoop, bool) {
-	if linked.crashLoop == nil {
+	if linked.CrashLoop == nil {
 		return diff.CrashLoop{}, false
 	}
-	return linked.crashLoop(period), true
+	return linked.CrashLoop(period), true
 }

@@ -4,19 +4,24 @@ import (
 	v1 "k8s.io/api/core/v1"
 	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
 
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/simulate"
 	"github.com/podfate/podfate/policy/upstream/diff"
 )
 
-// PlanInit returns what the kubelet does about init container index of pod when s is the only status there is.
-type PlanInit func(pod *v1.Pod, index int, s *kubecontainer.Status) diff.InitPlan
-
-// CrashLoop returns how a kubelet sets up its restart back-off; see diff.Release.
-type CrashLoop func(maxContainerRestartPeriod string) diff.CrashLoop
-
-var linked struct {
-	planInit  PlanInit
-	crashLoop CrashLoop
+// Kubelet holds functions of the kubelet, which most builds do without.
+type Kubelet struct {
+	// PlanInit returns what the kubelet does about init container index of pod when s is the only status there is.
+	PlanInit func(pod *v1.Pod, index int, s *kubecontainer.Status) diff.InitPlan
+	// Plan is computePodActions; restartAll counts from 1.35 on.
+	Plan func(pod *v1.Pod, r *simulate.Runtime) simulate.Sync
+	// Phase is getPhase.
+	Phase func(pod *v1.Pod, statuses []v1.ContainerStatus, terminating, initialized bool) policy.PodPhase
+	// CrashLoop returns how a kubelet sets up its restart back-off; see diff.Release.
+	CrashLoop func(maxContainerRestartPeriod string) diff.CrashLoop
 }
 
-// Link gives functions of the kubelet, which most builds do without. Package kube/kubelet calls it when it is imported.
-func Link(p PlanInit, c CrashLoop) { linked.planInit, linked.crashLoop = p, c }
+var linked Kubelet
+
+// Link makes the kubelet known. Package kube/kubelet calls it when it is imported.
+func Link(k Kubelet) { linked = k }

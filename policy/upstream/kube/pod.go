@@ -8,6 +8,7 @@ import (
 	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/simulate"
 	"github.com/podfate/podfate/policy/upstream/diff"
 )
 
@@ -103,12 +104,57 @@ func (p *kubeletPod) With(podPolicy policy.RestartPolicy, r policy.Ref, own poli
 
 // PlanInit implements diff.Pod.
 func (p *kubeletPod) PlanInit(r policy.Ref, code int32, oom bool) (diff.InitPlan, bool) {
-	if linked.planInit == nil {
+	if linked.PlanInit == nil {
 		return diff.InitPlan{}, false
 	}
 	s := &kubecontainer.Status{Name: p.container(r).Name, State: kubecontainer.ContainerStateExited, ExitCode: int(code)}
 	if oom {
 		s.Reason = "OOMKilled"
 	}
-	return linked.planInit(p.pod, r.Index, s), true
+	return linked.PlanInit(p.pod, r.Index, s), true
+}
+
+// Plan implements diff.Pod.
+func (p *kubeletPod) Plan(r *simulate.Runtime) (simulate.Sync, bool) {
+	if linked.Plan == nil {
+		return simulate.Sync{}, false
+	}
+	return linked.Plan(p.pod, r), true
+}
+
+// Phase implements diff.Pod.
+func (p *kubeletPod) Phase(states map[policy.Ref]policy.ContainerState, o policy.PhaseOptions) (policy.PodPhase, bool) {
+	if linked.Phase == nil {
+		return "", false
+	}
+	var list []v1.ContainerStatus
+	for r, s := range states {
+		if s.Listed {
+			list = append(list, containerStatus(p.container(r).Name, s))
+		}
+	}
+	return linked.Phase(p.pod, list, o.Terminating, o.Initialized), true
+}
+
+func containerStatus(name string, s policy.ContainerState) v1.ContainerStatus {
+	terminated := func(t policy.Termination) *v1.ContainerStateTerminated {
+		result := &v1.ContainerStateTerminated{ExitCode: t.ExitCode, Reason: "Error"}
+		if t.RestartingAllContainers {
+			result.Reason = "RestartingAllContainers"
+		}
+		return result
+	}
+	c := v1.ContainerStatus{Name: name, Started: &s.Started}
+	switch s.Kind {
+	case policy.StateWaiting:
+		c.State.Waiting = &v1.ContainerStateWaiting{}
+	case policy.StateRunning:
+		c.State.Running = &v1.ContainerStateRunning{}
+	case policy.StateTerminated:
+		c.State.Terminated = terminated(s.Ended)
+	}
+	if s.Last != nil {
+		c.LastTerminationState.Terminated = terminated(*s.Last)
+	}
+	return c
 }

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/podfate/podfate/policy/upstream/diff"
+	"github.com/podfate/podfate/policy/upstream/mirror"
 	"github.com/podfate/podfate/policy/upstream/releases"
 )
 
@@ -81,8 +82,21 @@ func choose(names []string) ([]releases.Release, error) {
 // test runs one release's module and prints its line, with the whole output if it failed.
 func test(dir string, r releases.Release, env []string, tags string, verbose bool) bool {
 	start := time.Now()
+	args := []string{"test", "-trimpath", "-mod=mod", "-tags=" + tags, "-vet=off", "-count=1", "-timeout=60m", "-v"}
+	if tags != "" {
+		temporary, err := os.MkdirTemp("", "podfate-upstream-")
+		if err != nil {
+			log.Fatal(err)
+		}
+		defer os.RemoveAll(temporary)
+		mod, err := mirror.Write(temporary, dir, r)
+		if err != nil {
+			log.Fatal(err)
+		}
+		args = append(args, "-modfile="+mod)
+	}
 	// The main module's requirements are part of each release's: mod=mod follows when one of them was raised.
-	command := exec.Command("go", "test", "-mod=mod", "-tags="+tags, "-count=1", "-timeout=60m", "-v", ".")
+	command := exec.Command("go", append(args, ".")...)
 	command.Dir = dir
 	command.Env = append(os.Environ(), env...)
 	out, err := command.CombinedOutput()

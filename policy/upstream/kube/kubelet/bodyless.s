@@ -1,1 +1,0 @@
-// Empty: a package with assembly may declare functions without a body.
