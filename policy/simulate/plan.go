@@ -66,7 +66,7 @@ func (k *kubelet) compute(p *plan) {
 
 func (k *kubelet) computeSandbox(p *plan) {
 	p.killPod = true
-	if k.spec.RestartPolicy == policy.RestartPolicyNever && k.sandbox > 0 && !k.cleanedUp() {
+	if k.spec.RestartPolicy == policy.RestartPolicyNever && k.sandbox > 0 && !k.empty(len(k.ctrs)) {
 		return // the Pod's policy alone decides here
 	}
 	for i := range k.mains() {

@@ -290,8 +290,11 @@ func (k *kubelet) shouldRestartAll() bool {
 }
 
 // cleanedUp tells whether the runtime has no instance any more.
-func (k *kubelet) cleanedUp() bool {
-	for i := range len(k.ctrs) - k.ephemerals {
+func (k *kubelet) cleanedUp() bool { return k.empty(len(k.ctrs) - k.ephemerals) }
+
+// empty tells whether the runtime has no instance of the first n containers.
+func (k *kubelet) empty(n int) bool {
+	for i := range n {
 		if len(k.ctrs[i].insts) > 0 {
 			return false
 		}

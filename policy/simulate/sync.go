@@ -39,8 +39,8 @@ type Runtime struct {
 	Sandbox    SandboxState
 	Init, Main [][]Instance // for each container at most two instances, newest first
 	Ephemeral  [][]Instance
-	Deleted    bool         // the Pod has a deletionTimestamp
-	RestartAll bool         // all containers are to be removed: RestartAllContainers
+	Deleted    bool // the Pod has a deletionTimestamp
+	RestartAll bool // all containers are to be removed: RestartAllContainers
 }
 
 // KillReason is why an instance is killed before something is started.
