@@ -82,6 +82,11 @@ func once(faults []FieldError, f Features) []FieldError {
 // pkg/apis/batch/validation/validation.go; Kubernetes v1.33 to v1.37.
 func (o *Object) ValidateUpdate(old *Object, f Features) []FieldError {
 	v := validator{f: f.WhileInUse(&old.Spec), resizeInUse: restartsNonSidecarOnResize(&old.Spec)}
+	if o.Kind == "StatefulSet" && f.Minor >= 34 { // a template that was bad may stay, or become another bad one
+		was := v
+		was.template(old)
+		v.wasBad = len(was.faults) > 0
+	}
 	if !v.template(o) {
 		return v.faults
 	}
@@ -111,7 +116,7 @@ func (v *validator) template(o *Object) bool {
 	if o.Job != nil && !v.jobSpec(o) {
 		return false
 	}
-	unchecked := o.Kind == "StatefulSet" && v.f.Minor < 34 // 1.33 looks only at labels and annotations of the template
+	unchecked := o.Kind == "StatefulSet" && (v.wasBad || v.f.Minor < 34) // 1.33 looks only at labels and annotations of the template
 	if !unchecked {
 		v.podSpec(&o.Spec, o.SpecPath)
 	}

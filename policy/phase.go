@@ -275,8 +275,8 @@ func (n *PhaseCounts) stoppedPhase(pod RestartPolicy, f Features, terminating bo
 			return PodRunning
 		}
 		return ended
-	case pod == RestartPolicyOnFailure && ended == PodSucceeded, pod == RestartPolicyNever:
-		return ended
+	case pod == RestartPolicyNever, ended == PodSucceeded && pod != RestartPolicyAlways && pod != "":
+		return ended // also under a policy that nobody knows
 	}
 	return PodRunning
 }

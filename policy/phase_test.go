@@ -75,7 +75,7 @@ func TestPhase(t *testing.T) {
 		{"removed by a restart of all", never, nil, []box{{main1(never), removed}}, PhaseOptions{}, PodRunning, PodFailed},
 		{"init removed by a restart of all", never, []box{{main1(""), removed}}, []box{{main1(never), removed}}, PhaseOptions{}, PodRunning, PodFailed},
 		{"waiting after 0 is stopped but no success", onFailure, nil, []box{{main1(""), waitingAfter(0)}}, PhaseOptions{}, PodFailed, PodRunning},
-		{"an unknown Pod policy restarts", "Sometimes", nil, []box{{main1(""), exited(0)}}, PhaseOptions{}, PodRunning, PodRunning},
+		{"an unknown Pod policy restarts, and is done after a success without the gate", "Sometimes", nil, []box{{main1(""), exited(0)}}, PhaseOptions{}, PodRunning, PodSucceeded},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			spec := PodSpec{RestartPolicy: test.pod}

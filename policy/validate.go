@@ -80,6 +80,7 @@ func ValidatePodSpec(spec *PodSpec, prefix string, inTemplate bool, f Features) 
 type validator struct {
 	f           Features
 	resizeInUse bool // an update, and the old object has what 1.36 forbids to new ones
+	wasBad      bool // an update, and the template of the old object has faults of its own
 	faults      []FieldError
 
 	// The container that is looked at. Its path is put together only for a fault: most Pods have none.

@@ -26,7 +26,7 @@ func Intended() []Difference {
 				word := strings.Repeat("x", policy.MaxQuotedBytes+1)
 				text := []byte(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"default"},"spec":{"restartPolicy":"` + word +
 					`","containers":[{"name":"c","image":"i"}]}}`)
-				ours, err := validate(r.Minor(), nil, text)
+				ours, err := validate(r.Minor(), nil, text, nil)
 				theirs := owned(r.Admit(text, false).Faults)
 				if err != nil || len(ours.Faults) != 1 || len(theirs) != 1 {
 					return false, fmt.Sprint(err, ours, theirs)
@@ -49,7 +49,7 @@ func Intended() []Difference {
 				if err := r.SetGates(set); err != nil {
 					return false, err.Error()
 				}
-				ours, err := validate(r.Minor(), set, text)
+				ours, err := validate(r.Minor(), set, text, nil)
 				if err != nil {
 					return false, err.Error()
 				}

@@ -35,9 +35,10 @@ func ownedJob(f Fault) bool {
 }
 
 // sameMessage reports whether a fault of ours, cut as long values are, is that text of Kubernetes. One without a text
-// stands for a text with addresses.
+// stands for a text with addresses or with a whole template.
 func sameMessage(path, ours, theirs string) bool {
 	return ours == "" && strings.HasPrefix(theirs, path+": Invalid value: batch.") ||
+		ours == "" && path == "spec.template" && strings.HasSuffix(theirs, ": field is immutable") ||
 		strings.Contains(ours, "…") && ours == longText.ReplaceAllString(theirs, "$1\"…")
 }
 

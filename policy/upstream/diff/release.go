@@ -17,6 +17,13 @@ type Release interface {
 	// Unknown fields are faults of decoding if strict is true.
 	Admit(manifest []byte, strict bool) Admission
 
+	// Update takes a manifest along the road of a request that replaces old by it: decode, default, drop, validate. Nobody
+	// validates old again.
+	Update(old, manifest []byte) Admission
+
+	// Static takes a Pod along the road of a file that a kubelet reads; nothing is dropped.
+	Static(manifest []byte) Admission
+
 	// Pod decodes a Pod as the kubelet gets it: with defaults, but nothing dropped or validated.
 	Pod(manifest []byte) (Pod, error)
 
@@ -78,7 +85,8 @@ type Pod interface {
 	PlanInit(c policy.Ref, code int32, oom bool) (p InitPlan, known bool)
 
 	// Plan is computePodActions about the Pod when its containers are as r says; known is false if the kubelet is not
-	// linked. The kills are in no particular order, and each container is once in Reset.
+	// linked. The kills are in no particular order, and Reset has
+	// the order in which the newest instances are removed.
 	Plan(r *simulate.Runtime) (s simulate.Sync, known bool)
 
 	// Phase is getPhase about the Pod with statuses for those containers that states lists.

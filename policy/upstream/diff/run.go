@@ -31,6 +31,8 @@ func Run(t *testing.T, r Release) {
 	t.Run("gates", func(t *testing.T) { c.gates(t, s.cases/10) })
 	t.Run("decisions", func(t *testing.T) { c.decisions(t, s.cases*100) })
 	t.Run("validation", func(t *testing.T) { c.validation(t, s.cases) })
+	t.Run("updates", func(t *testing.T) { c.updates(t, s.cases/2) })
+	t.Run("static Pods", func(t *testing.T) { c.statics(t, s.cases/4) })
 	t.Run("jobs", func(t *testing.T) { c.jobs(t, s.cases) })
 	t.Run("back-off", func(t *testing.T) { c.backoffs(t, s.cases/10) })
 	t.Run("kubelet configuration", func(t *testing.T) { c.crashLoops(t, s.cases/10) })
@@ -40,8 +42,8 @@ func Run(t *testing.T, r Release) {
 	if c.configured > 0 {
 		kubelet = fmt.Sprintf("%d init plans, %d plans, %d phases, %d kubelet configurations, ", c.planned, c.plans, c.phases, c.configured)
 	}
-	fmt.Printf("%s%s: %d decisions, %d manifests and %d Jobs (%d with faults, %d with dropped fields, %d panics), %d back-off sequences, %d gate settings, %s%d differences, seed %d, %s\n",
-		SummaryPrefix, policy.VersionName(r.Minor()), c.decided, c.validated, c.jobsValidated, c.faulty, c.dropping, c.panicking, c.sequences, c.gateSettings,
+	fmt.Printf("%s%s: %d decisions, %d manifests, %d updates, %d static Pods and %d Jobs (%d with faults, %d with dropped fields, %d panics), %d back-off sequences, %d gate settings, %s%d differences, seed %d, %s\n",
+		SummaryPrefix, policy.VersionName(r.Minor()), c.decided, c.validated, c.updated, c.static, c.jobsValidated, c.faulty, c.dropping, c.panicking, c.sequences, c.gateSettings,
 		kubelet, c.differences, c.seed, time.Since(start).Round(time.Second/10))
 }
 
@@ -76,7 +78,7 @@ type comparison struct {
 
 	decided, validated, faulty, dropping, sequences, gateSettings int
 
-	jobsValidated, panicking int
+	updated, static, jobsValidated, panicking int
 
 	planned, plans, phases, configured int // with the kubelet only
 

@@ -3,6 +3,7 @@ package diff
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"testing"
@@ -26,11 +27,16 @@ func (c *comparison) validation(t *testing.T, n int) {
 
 func (c *comparison) compareAdmission(t *testing.T, shown *int, what string, text []byte, set gateSet) {
 	t.Helper()
-	theirs := c.release.Admit(text, false)
+	c.compareAnswer(t, shown, what, c.release.Admit(text, false), set, text, nil)
+}
+
+// compareAnswer compares what became of a request with what our core says; extra are members of its request.
+func (c *comparison) compareAnswer(t *testing.T, shown *int, what string, theirs Admission, set gateSet, text []byte, extra map[string]any) {
+	t.Helper()
 	if theirs.DecodeError != "" {
 		t.Fatalf("%s: %s", what, theirs.DecodeError)
 	}
-	ours, err := validate(c.release.Minor(), set, text)
+	ours, err := validate(c.release.Minor(), set, text, extra)
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
@@ -100,7 +106,7 @@ func owned(faults []Fault) []string {
 	return texts
 }
 
-var ownedPath = regexp.MustCompile(`^(spec\.template|(spec\.|template\.spec\.|spec\.template\.spec\.|spec\.jobTemplate\.spec\.template\.spec\.)` +
+var ownedPath = regexp.MustCompile(`^(spec|spec\.template|(spec\.|template\.spec\.|spec\.template\.spec\.|spec\.jobTemplate\.spec\.template\.spec\.)` +
 	`(restartPolicy|activeDeadlineSeconds|(containers|initContainers|ephemeralContainers)` +
 	`(\[\d+\]\.(name|restartPolicy|restartPolicyRules.*|resizePolicy.*|lifecycle|livenessProbe|readinessProbe|startupProbe|targetContainerName))?))$`)
 
@@ -113,13 +119,15 @@ type answer struct {
 	Undecided []struct{ Reason, Path string }
 }
 
-// validate asks our core. Unknown fields are ignored: 1.33 does not know the rules.
-func validate(minor int, set gateSet, text []byte) (answer, error) {
-	request, err := json.Marshal(map[string]any{
+// validate asks our core, with extra members in the request. Unknown fields are ignored: 1.33 does not know the rules.
+func validate(minor int, set gateSet, text []byte, extra map[string]any) (answer, error) {
+	members := map[string]any{
 		"cluster":         map[string]any{"version": policy.VersionName(minor), "featureGates": set},
 		"fieldValidation": "Ignore",
 		"manifest":        json.RawMessage(text),
-	})
+	}
+	maps.Copy(members, extra)
+	request, err := json.Marshal(members)
 	if err != nil {
 		return answer{}, err
 	}

@@ -97,23 +97,28 @@ func (r *Release) Admit(manifest []byte, strict bool) (a diff.Admission) {
 	}()
 	rest.FillObjectMetaSystemFields(m)
 	before := r.fields(res)
-	err = rest.BeforeCreate(res.strategy, requestContext(res.resource, m.GetNamespace()), object)
-	after := r.fields(res)
-	for _, field := range before {
-		if !slices.Contains(after, field) {
-			a.Dropped = append(a.Dropped, field)
-		}
-	}
+	err = rest.BeforeCreate(res.strategy, requestContext("create", res.resource, m.GetNamespace()), object)
+	a.Dropped = missing(before, r.fields(res))
 	a.Faults = faults(err)
 	return a
 }
 
-// requestContext returns what the API server knows about a create request; generated validation asks for it.
-func requestContext(resource, namespace string) context.Context {
+// missing returns what is in before and not in after.
+func missing(before, after []string) (gone []string) {
+	for _, field := range before {
+		if !slices.Contains(after, field) {
+			gone = append(gone, field)
+		}
+	}
+	return gone
+}
+
+// requestContext returns what the API server knows about a request; generated validation asks for it.
+func requestContext(verb, resource, namespace string) context.Context {
 	parts := strings.Split(resource, "/")
 	ctx := genericapirequest.WithNamespace(context.Background(), namespace)
 	return genericapirequest.WithRequestInfo(ctx, &genericapirequest.RequestInfo{
-		IsResourceRequest: true, Verb: "create", Namespace: namespace,
+		IsResourceRequest: true, Verb: verb, Namespace: namespace,
 		APIGroup: parts[0], APIVersion: parts[1], Resource: parts[2],
 	})
 }

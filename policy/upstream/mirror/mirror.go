@@ -43,11 +43,11 @@ func podfateActions(m *kubeGenericRuntimeManager, ctx context.Context, pod *v1.P
 	return m.computePodActions(ctx, pod, s, restartAll)
 }
 
-func podfateReset(a *podActions) (names []string) {
+func podfateReset(a *podActions) (ids []string) {
 	for _, c := range a.ContainersToReset {
-		names = append(names, c.container.Name)
+		ids = append(ids, c.containerID.ID)
 	}
-	return names
+	return ids
 }
 `
 	allocated = `
@@ -109,7 +109,7 @@ func kubeletVariant(minor int) string {
 	return strings.Replace(kubeletExports, "LOGGER", logger, 1)
 }
 
-// Files returns what is added to the release's module, by path below it.
+// files returns what is added to the release's module, by path below it.
 func files(minor int) map[string]string {
 	return map[string]string{
 		"pkg/kubelet/podfate.go":                     kubeletVariant(minor),

@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"fmt"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -153,12 +154,10 @@ func convert(plan kuberuntime.PodfatePlan, refs map[string]policy.Ref) simulate.
 		}
 		s.Kill = append(s.Kill, simulate.PlannedKill{Container: refs[name], Reason: reason})
 	}
-	seen := map[string]bool{}
-	for _, name := range plan.Reset {
-		if !seen[name] {
+	for _, id := range plan.Reset {
+		if name, newest := strings.CutSuffix(id, "-0"); newest {
 			s.Reset = append(s.Reset, refs[name])
 		}
-		seen[name] = true
 	}
 	return s
 }

@@ -1,0 +1,95 @@
+package diff
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/podfate/podfate/policy"
+)
+
+// updates compares what is refused about n manifests that replace another one of the same kind.
+func (c *comparison) updates(t *testing.T, n int) {
+	sets := len(gateSets(c.release.Minor()))
+	shown := 0
+	c.eachGateSet(t, func(set gateSet, _ policy.Features) {
+		for i, end := 0, c.updated+n/sets+1; c.updated < end; i++ {
+			g := generate(c.seed+2, i)
+			old := g.manifest()
+			text := g.edited(old)
+			c.updated++
+			theirs := c.release.Update(old, text)
+			for j := range theirs.Faults { // see Intended
+				theirs.Faults[j].Text = firstLine(theirs.Faults[j].Text)
+			}
+			what := fmt.Sprintf("update case %d, %v: %s\nreplaces %s", i, set, text, old)
+			c.compareAnswer(t, &shown, what, theirs, set, text, map[string]any{"old": json.RawMessage(old)})
+		}
+	})
+}
+
+// statics compares what a kubelet refuses about n Pods that it reads from files.
+func (c *comparison) statics(t *testing.T, n int) {
+	sets := len(gateSets(c.release.Minor()))
+	shown := 0
+	c.eachGateSet(t, func(set gateSet, _ policy.Features) {
+		for i, end := 0, c.static+n/sets+1; c.static < end; i++ {
+			text := generate(c.seed+3, i).pod()
+			c.static++
+			what := fmt.Sprintf("static case %d, %v: %s", i, set, text)
+			c.compareAnswer(t, &shown, what, c.release.Static(text), set, text, map[string]any{"static": true})
+		}
+	})
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// token matches strings, so that what is in them is left alone, and numbers.
+var token = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?\d+`)
+
+// wordGroups are words that can stand for each other.
+var wordGroups = [][]string{
+	policies, {`"Restart"`, `"RestartAllContainers"`}, {`"In"`, `"NotIn"`}, {`"NotRequired"`, `"RestartContainer"`}, {`"i"`, `"j"`},
+	{`"c0"`, `"c1"`, `"c9"`}, {`"cpu"`, `"memory"`}, {`"livenessProbe"`, `"readinessProbe"`},
+}
+
+// edited returns text with some words or numbers changed, most of the time few or none.
+func (g *generator) edited(text []byte) []byte {
+	changes := pick(g, 0, 1, 1, 1, 1, 2, 3, 6)
+	places := token.FindAllIndex(text, -1)
+	replaced := map[int]string{}
+	for tries := 0; len(replaced) < changes && tries < 200; tries++ {
+		i := g.r.IntN(len(places))
+		old := string(text[places[i][0]:places[i][1]])
+		if old == "80" || old == `"i"` && strings.Contains(string(text), `"ephemeralContainers":[{`) {
+			continue // ports and images are not read; only those of ephemeral containers may not change
+		}
+		if old[0] != '"' {
+			replaced[i] = fmt.Sprint(pick(g, int32(1), int32(5), int32(30), g.code()))
+			continue
+		}
+		for _, group := range wordGroups {
+			for _, w := range group {
+				if w == old {
+					replaced[i] = pick(g, group...)
+				}
+			}
+		}
+	}
+	var b strings.Builder
+	end := 0
+	for i, place := range places {
+		if w, ok := replaced[i]; ok {
+			b.Write(text[end:place[0]])
+			b.WriteString(w)
+			end = place[1]
+		}
+	}
+	b.Write(text[end:])
+	return []byte(b.String())
+}
