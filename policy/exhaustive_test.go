@@ -1,6 +1,10 @@
 package policy_test
 
 import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	. "github.com/podfate/podfate/policy"
@@ -37,67 +41,85 @@ func naive(pod RestartPolicy, own *RestartPolicy, rules []ContainerRestartRule, 
 	if own != nil {
 		policy, level = *own, LevelContainer
 	}
-	restarts := map[RestartPolicy][2]bool{ // after success, after failure
-		"Always": {true, true}, "OnFailure": {false, true}, "Never": {false, false},
-	}[policy]
-	failed := 0
-	if code != 0 {
-		failed = 1
-	}
-	if restarts[failed] {
+	switch {
+	case policy == "Always", policy == "OnFailure" && code != 0:
 		return verdict{Restart, level, -1}
 	}
 	return verdict{Stop, level, -1}
 }
 
+// policies are the combinations of the policy of the Pod and that of the container. With one of its own, that of the
+// Pod is not looked at; one is as good as another.
+var policies = []struct {
+	pod RestartPolicy
+	own *RestartPolicy
+}{
+	{"Always", nil}, {"OnFailure", nil}, {"Never", nil},
+	{"Never", pointer(RestartPolicyAlways)}, {"Always", pointer(RestartPolicyOnFailure)}, {"Always", pointer(RestartPolicyNever)},
+}
+
 // TestExhaustive compares the compiled policy with the naive table on every small policy: all exit codes from -1 to
-// 256, both operators, all ordered lists of up to three of six values, three actions, one rule; for two rules, lists
-// of up to one value, and of up to two when every runtime is demanded as well.
+// 256, both operators, all ordered lists of up to three of six values, three actions, one rule or two. Two rules have
+// lists of up to one value, of up to three when every runtime is demanded as well: 3.7 thousand million decisions, a
+// few minutes.
 func TestExhaustive(t *testing.T) {
-	pairs := 1
+	values := 1
 	if policytest.RequireAll() {
-		pairs = 2
+		values = 3
 	}
+	f := DefaultFeatures(NewestMinor)
 	decisions := 0
 	for _, rule := range allRules(3) {
-		decisions += compare(t, rules(rule))
-	}
-	two := allRules(pairs)
-	for _, a := range two {
-		for _, b := range two {
-			decisions += compare(t, rules(a, b))
+		n, difference := compare(f, []ContainerRestartRule{rule})
+		decisions += n
+		if difference != "" {
+			t.Fatal(difference)
 		}
 	}
+	two := allRules(values)
+	var next, pairs atomic.Int64
+	var wait sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(two)); i = next.Add(1) - 1 {
+				for _, b := range two {
+					n, difference := compare(f, []ContainerRestartRule{two[i], b})
+					if difference != "" {
+						t.Error(difference)
+						return
+					}
+					pairs.Add(int64(n))
+				}
+			}
+		})
+	}
+	wait.Wait()
+	decisions += int(pairs.Load())
 	t.Logf("%d decisions", decisions)
-	if decisions < 1_000_000 {
-		t.Errorf("only %d decisions", decisions)
+	want := (len(allRules(3)) + len(two)*len(two)) * len(policies) * 258
+	if decisions != want && !t.Failed() {
+		t.Errorf("%d decisions, not %d", decisions, want)
 	}
 }
 
-func compare(t *testing.T, r []ContainerRestartRule) (decisions int) {
-	t.Helper()
-	f := DefaultFeatures(NewestMinor)
-	for _, own := range []*RestartPolicy{nil, pointer(RestartPolicyAlways), pointer(RestartPolicyOnFailure), pointer(RestartPolicyNever)} {
-		for _, pod := range []RestartPolicy{"Always", "OnFailure", "Never"} {
-			if own != nil && pod != "Never" {
-				continue // the Pod's policy is not looked at
+// compare returns the number of decisions and the first difference, if there is one.
+func compare(f Features, rules []ContainerRestartRule) (decisions int, difference string) {
+	for _, of := range policies {
+		spec := PodSpec{RestartPolicy: of.pod, Containers: []Container{{Name: "c", RestartPolicy: of.own, RestartPolicyRules: rules}}}
+		p := Compile(&spec, f)
+		for code := int32(-1); code <= 256; code++ {
+			d := p.Decide(Ref{}, Exit{Code: code})
+			got := verdict{d.Action, d.Level, -1}
+			if d.Level == LevelRule {
+				got.rule = int(d.Matched)
 			}
-			spec := PodSpec{RestartPolicy: pod, Containers: []Container{{Name: "c", RestartPolicy: own, RestartPolicyRules: r}}}
-			p := Compile(&spec, f)
-			for code := int32(-1); code <= 256; code++ {
-				d := p.Decide(Ref{}, Exit{Code: code})
-				got := verdict{d.Action, d.Level, -1}
-				if d.Level == LevelRule {
-					got.rule = int(d.Matched)
-				}
-				if want := naive(pod, own, r, code); got != want {
-					t.Fatalf("Pod %s, rules %+v, code %d: got %+v, want %+v", pod, r, code, got, want)
-				}
-				decisions++
+			if want := naive(of.pod, of.own, rules, code); got != want {
+				return decisions, fmt.Sprintf("Pod %s, rules %+v, code %d: got %+v, want %+v", of.pod, rules, code, got, want)
 			}
+			decisions++
 		}
 	}
-	return decisions
+	return decisions, ""
 }
 
 // allRules returns every rule whose list has at most n of the six interesting values, in every order.
