@@ -8,6 +8,7 @@ package mirror
 import (
 	_ "embed"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -127,7 +128,12 @@ func Write(dir, module string, r releases.Release) (string, error) {
 		return "", err
 	}
 	m := mirror{source: source, target: filepath.Join(dir, "kubernetes")}
-	for path, text := range files(r.Minor) {
+	added, err := tables(source)
+	if err != nil {
+		return "", err
+	}
+	maps.Copy(added, files(r.Minor))
+	for path, text := range added {
 		if err := m.write(path, []byte(text)); err != nil {
 			return "", err
 		}
