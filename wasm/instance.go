@@ -50,13 +50,15 @@ type instance struct {
 	module api.Module
 	memory api.Memory
 
-	callFn, allocFn, freeFn api.Function
-	stack                   [3]uint64 // parameters and results, kept so that a call allocates nothing for them
+	callFn, compileFn, releaseFn, evalFn, batchFn, allocFn, freeFn api.Function
+
+	stack [5]uint64 // parameters and results, kept so that a call allocates nothing for them
 
 	buffer   uint32 // address of the request buffer
 	capacity uint32 // its size
 	calls    int
 	suspect  bool // the module reported an impossible state
+	policies compiled
 }
 
 // newInstance instantiates the module, runs _initialize and checks the version of the ABI before anything else is called.
@@ -91,7 +93,12 @@ func (i *instance) bind(ctx context.Context) error {
 	if i.memory = i.module.ExportedMemory("memory"); i.memory == nil {
 		return fmt.Errorf("%w: no memory", ErrABI)
 	}
-	i.callFn, i.allocFn, i.freeFn = i.module.ExportedFunction("pf_call"), i.module.ExportedFunction("pf_alloc"), i.module.ExportedFunction("pf_free")
+	for name, fn := range map[string]*api.Function{
+		"pf_call": &i.callFn, "pf_compile": &i.compileFn, "pf_release": &i.releaseFn, "pf_eval": &i.evalFn,
+		"pf_eval_batch": &i.batchFn, "pf_alloc": &i.allocFn, "pf_free": &i.freeFn,
+	} {
+		*fn = i.module.ExportedFunction(name)
+	}
 	if err := i.module.ExportedFunction("pf_abi_version").CallWithStack(ctx, i.stack[:]); err != nil {
 		return fmt.Errorf("%w: pf_abi_version: %w", ErrABI, firstLine(err))
 	}
@@ -101,21 +108,39 @@ func (i *instance) bind(ctx context.Context) error {
 	return nil
 }
 
-// call runs one operation and returns a copy of the answer, after checking all that the module said about it.
-func (i *instance) call(ctx context.Context, op uint32, request []byte) (Answer, error) {
+// enter notes that a caller has i until leave.
+func (i *instance) enter() {
 	if !i.busy.CompareAndSwap(false, true) {
 		panic("wasm: one instance in two calls at once")
 	}
-	defer i.busy.Store(false)
 	i.calls++
-	if err := i.reserve(ctx, len(request)); err != nil {
+}
+
+func (i *instance) leave() { i.busy.Store(false) }
+
+// call runs one operation and returns a copy of the answer, after checking all that the module said about it.
+func (i *instance) call(ctx context.Context, op uint32, request []byte) (Answer, error) {
+	if err := i.place(ctx, request); err != nil {
 		return Answer{}, err
 	}
-	if !i.memory.Write(i.buffer, request) {
-		return Answer{}, fmt.Errorf("%w: the buffer at %d of %d bytes lies outside the memory", ErrMalformed, i.buffer, i.capacity)
+	i.stack = [5]uint64{uint64(op), uint64(i.buffer), uint64(len(request))}
+	return i.answer(ctx, i.callFn)
+}
+
+// place writes a request into the buffer.
+func (i *instance) place(ctx context.Context, request []byte) error {
+	if err := i.reserve(ctx, len(request)); err != nil {
+		return err
 	}
-	i.stack = [3]uint64{uint64(op), uint64(i.buffer), uint64(len(request))}
-	if err := i.callFn.CallWithStack(ctx, i.stack[:]); err != nil {
+	if !i.memory.Write(i.buffer, request) {
+		return fmt.Errorf("%w: the buffer at %d of %d bytes lies outside the memory", ErrMalformed, i.buffer, i.capacity)
+	}
+	return nil
+}
+
+// answer calls an export that returns a result word, with what lies in the stack.
+func (i *instance) answer(ctx context.Context, fn api.Function) (Answer, error) {
+	if err := fn.CallWithStack(ctx, i.stack[:]); err != nil {
 		return Answer{}, i.trapped(ctx, err)
 	}
 	return i.read(i.stack[0])

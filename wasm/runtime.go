@@ -109,6 +109,14 @@ type Answer struct {
 	Instance uint64 // which instance answered, from 1; a number is never given twice by one Host
 }
 
+// Err returns what the module refused as an [*Error], nil if it did not.
+func (a Answer) Err() error {
+	if !a.Failed {
+		return nil
+	}
+	return refusal(a.JSON, false)
+}
+
 // New compiles the module and makes the instances. Compiling takes about half a second on two cores; a host is meant
 // to live as long as the program. ctx bounds nothing once New has returned.
 //
@@ -173,9 +181,20 @@ func (h *Host) Call(ctx context.Context, op uint32, request []byte) (Answer, err
 	if len(request) > MaxRequestBytes {
 		return Answer{}, fmt.Errorf("%w: %d bytes, at most %d allowed", ErrTooLarge, len(request), MaxRequestBytes)
 	}
+	var answer Answer
+	err := h.lend(ctx, func(ctx context.Context, i *instance) (err error) {
+		answer, err = i.call(ctx, op, request)
+		return err
+	})
+	return answer, err
+}
+
+// lend runs use with an instance that serves nobody else meanwhile. The instance is gone if use returns an error that
+// wraps ErrTrap or ErrMalformed; any other error is the request's.
+func (h *Host) lend(ctx context.Context, use func(context.Context, *instance) error) error {
 	i, err := h.pool.take(ctx)
 	if err != nil {
-		return Answer{}, err
+		return err
 	}
 	keep := false
 	defer func() { h.pool.give(i, keep) }() // also if wazero panics: then the instance is dropped
@@ -183,18 +202,20 @@ func (h *Host) Call(ctx context.Context, op uint32, request []byte) (Answer, err
 	if !h.options.Interruptible {
 		ctx = context.Background() // nothing looks at it, and wazero starts a goroutine for one that can end
 	}
-	answer, err := i.call(ctx, op, request)
+	i.enter()
+	err = use(ctx, i)
+	i.leave()
 	switch {
 	case errors.Is(err, ErrMalformed):
 		h.counts.malformed.Add(1)
-	case err != nil:
+	case errors.Is(err, ErrTrap):
 		h.counts.traps.Add(1)
 	case i.worn(h.options):
 		h.counts.recycled.Add(1)
 	default:
 		keep = true
 	}
-	return answer, err
+	return err
 }
 
 // Close refuses new calls, waits for those that run and frees everything. If ctx ends first its error is returned,
