@@ -8,8 +8,8 @@ import (
 
 // packed is the initial memory as one text that a function of the module unpacks before the Go runtime starts.
 //
-// The text is a list of records: a byte for how many bytes to leave as they are (zero, since memory starts so), a byte
-// for how many to copy, and those bytes. It lies at the end of the memory that the module starts with, where the
+// The text is a list of records: how many bytes to leave as they are (zero, since memory starts so), how many to copy, and those
+// bytes. Two numbers below 16 share a byte; otherwise that byte is zero and each has its own. It lies at the end of the memory that the module starts with, where the
 // runtime expects zeroes, and is cleared after unpacking.
 type packed struct {
 	text    []byte
@@ -49,11 +49,12 @@ func (b buckets) code(i byte) []byte {
 }
 
 const (
-	maxRun = 255 // of a record's two counts
+	maxRun   = 255 // of a record's two counts
+	maxShort = 15  // of those that share a byte
 	// slack is how far the last load of eight bytes can reach beyond the text.
 	slack = 8
-	// minSkip is the shortest run of zeroes that is worth a record of its own, which costs two bytes.
-	minSkip = 3
+	// minSkip is the shortest run of zeroes that is worth a record of its own, which mostly costs one byte.
+	minSkip = 2
 )
 
 // pack writes the image as records for a module that starts with size bytes of memory.
@@ -73,7 +74,12 @@ func (m *image) pack(size int) (packed, error) {
 			to += max(gap, 1)
 		}
 		to = min(to, from+maxRun)
-		text = append(append(text, byte(skip), byte(to-from)), memory[from:to]...)
+		if size := to - from; skip <= maxShort && size <= maxShort && skip+size > 0 {
+			text = append(text, byte(skip<<4|size))
+		} else {
+			text = append(text, 0, byte(skip), byte(size))
+		}
+		text = append(text, memory[from:to]...)
 		at = to
 	}
 	p := packed{text, size - len(text) - slack, m.buckets}
@@ -100,11 +106,14 @@ func (p packed) unpack(n int) []byte {
 	memory := make([]byte, n)
 	at := 0
 	for text := p.text; len(text) > 0; {
-		at += int(text[0])
-		size := int(text[1])
-		copy(memory[at:], text[2:2+size])
+		skip, size, head := int(text[0]>>4), int(text[0]&15), 1
+		if text[0] == 0 {
+			skip, size, head = int(text[1]), int(text[2]), 3
+		}
+		at += skip
+		copy(memory[at:], text[head:head+size])
 		at += size
-		text = text[2+size:]
+		text = text[head+size:]
 	}
 	p.buckets.fill(memory)
 	return memory
@@ -120,17 +129,25 @@ func (p packed) section() []byte {
 // It moves eight bytes at a time, since most records are shorter than that: with a memory.copy for each, V8 took 11 ms to
 // instantiate and start the module, so it takes 1.7. What a store leaves behind its record is cleared before the next.
 func (p packed) body(start uint32) []byte {
-	const to, from, end, bucket = 0, 1, 2, 3 // locals; end is that of the bytes of this record
+	const to, from, end, bucket, first = 0, 1, 2, 3, 4 // locals; end is that of the bytes of this record
 	get, set, tee := byte(opLocalGet), byte(opLocalSet), byte(opLocalTee)
 	clear := []byte{get, to, opI64Const, 0, opI64Store, 0, 0}
 	text := i32Const(int64(p.at))
-	return body(4, join(
+	return body(5, join(
 		text, []byte{set, from, opLoop, noResult},
 
-		// clear behind the last record; to += bytes to leave; from += 2; end = from + bytes to copy
+		// clear behind the last record; first = its first byte, behind which from is
 		clear,
+		[]byte{get, from, opI32Load8U, 0, 0, set, first, get, from}, i32Const(1), []byte{opI32Add, set, from},
+
+		// to += bytes to leave; end = from + bytes to copy
+		[]byte{get, first, opIf, noResult},
+		[]byte{get, to, get, first}, i32Const(4), []byte{opI32ShrU, opI32Add, set, to},
+		[]byte{get, from, get, first}, i32Const(maxShort), []byte{opI32And, opI32Add, set, end},
+		[]byte{opElse},
 		[]byte{get, to, get, from, opI32Load8U, 0, 0, opI32Add, set, to},
 		[]byte{get, from, opI32Load8U, 0, 1, get, from}, i32Const(2), []byte{opI32Add, tee, from, opI32Add, set, end},
+		[]byte{opEnd},
 
 		// while from < end: copy eight bytes
 		[]byte{opBlock, noResult, opLoop, noResult},
