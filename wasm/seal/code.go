@@ -8,6 +8,7 @@ import (
 
 // More instructions, for the passes over the code of the linker.
 const (
+	opNop          = 0x01
 	opIf           = 0x04
 	opElse         = 0x05
 	opBrTable      = 0x0E
@@ -132,7 +133,7 @@ func decode(body []byte) *code {
 			default:
 				r.fail("instruction 0x%02x %d is not known", op, i.sub)
 			}
-		case op == opUnreachable || op == 1 || op == opReturn || op == opDrop || op == opSelect || op >= opI32Eqz && op <= opLast:
+		case op == opUnreachable || op == opNop || op == opReturn || op == opDrop || op == opSelect || op >= opI32Eqz && op <= opLast:
 		default:
 			r.fail("instruction 0x%02x is not known", op)
 		}

@@ -143,6 +143,7 @@ func (f *function) isGo() bool {
 
 // shorten runs the passes that concern nothing but the function.
 func (f *function) shorten() {
+	f.insts = slices.DeleteFunc(f.insts, func(i inst) bool { return i.op == opNop }) // they mark where calls were inlined
 	f.foldStackOffsets()
 	f.mergeReturns()
 	f.negateComparisons()

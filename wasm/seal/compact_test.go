@@ -90,6 +90,7 @@ func TestCompactKeepsTheMeaning(t *testing.T) {
 		{"address kept as a number", goFunction(list(stackAddress(8)[:4], setLocal(2), getLocal(2), plain(opI32WrapI64))...), nil, 0},
 		{"a return", goFunction(list(giveBack(32), giveBack(8), const32(1), plain(opReturn))...), nil, 6},
 		{"a return without a frame", goFunction(list(giveBack(8), const32(0), plain(opReturn))...), nil, 1},
+		{"marks of inlined calls", goFunction(plain(opNop), const32(3), plain(opNop)), nil, 2},
 		{"a tail call", goFunction(list(giveBack(8), get)...), nil, 0},
 		{"code behind a return", goFunction(list(
 			inst{op: opBlock, a: noResult, b: 1}, inst{op: opBlock, a: noResult, b: 2}, getLocal(localPC), inst{op: opBrTable, table: []int64{2, 1}}, inst{op: opEnd, b: 2},
