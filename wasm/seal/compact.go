@@ -65,6 +65,9 @@ func (m *module) compact(memory []byte, trapUnneeded bool) error {
 				f.dropReloads()
 				f.takeAddress()
 			}
+		}
+		m.order(bodies)
+		for i, body := range bodies {
 			m.bodies[i] = body.encode()
 		}
 	})

@@ -9,7 +9,8 @@
 // # How can imports be removed without renumbering?
 //
 // Functions are numbered with the imported ones first. The linker of Go imports functions only, so replacing the
-// k-th import by the k-th defined function keeps each number. Types and numbers stay, only bodies are added in front.
+// k-th import by the k-th defined function keeps each number, and only bodies are added in front. In the end the functions called from
+// most places move to the front, where a number takes one byte; calls, exports and the table, all there is with such numbers, are changed.
 //
 // # What do the bodies do?
 //

@@ -35,7 +35,8 @@ type module struct {
 	data      []byte   // section contents, as the linker wrote them
 	packed    packed   // the same stripped and packed, made by seal
 	custom    map[string][]byte
-	dead      []bool // functions that never run, found by compact
+	dead      []bool   // functions that never run, found by compact
+	place     []uint32 // index of each function in the sealed module, chosen by compact
 }
 
 // signature lists the types of parameters and results, a byte each.

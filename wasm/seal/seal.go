@@ -53,26 +53,29 @@ func sealWith(file []byte, trapUnneeded bool) ([]byte, error) {
 func (m *module) encode() []byte {
 	g := newGlobals{diag: m.nGlobals, diagLen: m.nGlobals + 1, clock: m.nGlobals + 2}
 	total := len(m.imports) + len(m.functions) // index of the function that unpacks the data, which comes last
-	functions, bodies := uleb(uint64(total+1)), uleb(uint64(total+1))
 	exports := append(slices.Clone(m.exports),
 		export{"pf_diag", kindGlobal, uint32(g.diag)}, export{"pf_diag_len", kindGlobal, uint32(g.diagLen)})
+	for i, e := range exports {
+		if e.kind == kindFunction {
+			exports[i].index = m.place[e.index]
+		}
+	}
 	start := slices.IndexFunc(exports, func(e export) bool { return e.name == startName })
-	unpack := m.packed.body(exports[start].index)
-	startType := m.functions[int(exports[start].index)-len(m.imports)]
-	exports[start].index = uint32(total)
-	for _, f := range m.imports {
+	types, texts := make([]uint32, total), make([][]byte, total)
+	for i, f := range m.imports {
 		r := replacements[f.name]
-		functions = append(functions, uleb(uint64(f.typ))...)
-		bodies = append(bodies, body(r.locals, r.code(g))...)
+		types[m.place[i]], texts[m.place[i]] = f.typ, body(r.locals, r.code(g))
 	}
-	for _, t := range m.functions {
-		functions = append(functions, uleb(uint64(t))...)
+	for i, t := range m.functions {
+		at := m.place[len(m.imports)+i]
+		types[at], texts[at] = t, m.bodies[i]
 	}
-	for _, b := range m.bodies {
-		bodies = append(bodies, b...)
+	types, texts = append(types, types[exports[start].index]), append(texts, m.packed.body(exports[start].index))
+	exports[start].index = uint32(total)
+	functions, bodies := uleb(uint64(total+1)), uleb(uint64(total+1))
+	for i, t := range types {
+		functions, bodies = append(functions, uleb(uint64(t))...), append(bodies, texts[i]...)
 	}
-	functions = append(functions, uleb(uint64(startType))...)
-	bodies = append(bodies, unpack...)
 	return join(header,
 		section(sectionCustom, vector(customName), []byte(identity)),
 		section(sectionType, encodeTypes(m.types)),
@@ -84,7 +87,7 @@ func (m *module) encode() []byte {
 			[]byte{typeI32, 1}, i32Const(0), []byte{opEnd},
 			[]byte{typeI64, 1, opI64Const, 0, opEnd}),
 		section(sectionExport, encodeExports(exports)),
-		section(sectionElement, m.elements),
+		section(sectionElement, m.placeElements()),
 		section(sectionCode, bodies),
 		section(sectionData, m.packed.section()))
 }
