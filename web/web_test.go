@@ -78,6 +78,7 @@ var wanted = map[string]string{
 	"kep-5307":                "2 exits: 1 Restart, 1 Stop",
 	"restart-all-containers":  "3 exits: 1 Restart, 1 RestartAllContainers, 1 Stop",
 	"gate-off":                "main exits 42 → Stop",
+	"live-crash-loop":         "main starts again in 2m40s, at 2026-11-21T10:04:00Z, after a wait of 2m40s, as its status says.",
 	"kep-5307-proposal":       "Kubernetes 1.37 refuses this manifest",
 	"wrong-case":              "Kubernetes 1.37 refuses this manifest",
 	"rules-without-policy":    "Kubernetes 1.37 refuses this manifest",

@@ -8,6 +8,7 @@ import (
 
 	"github.com/podfate/podfate/policy/manifest"
 	"github.com/podfate/podfate/policy/ops"
+	"github.com/podfate/podfate/policy/simulate"
 	"github.com/podfate/podfate/schema"
 	"github.com/podfate/podfate/web"
 	"github.com/podfate/podfate/web/views"
@@ -28,6 +29,7 @@ func (s *Server) pageModel(r *http.Request, form views.Form) (views.Page, error)
 	return views.Page{
 		Form:     form,
 		Examples: web.Examples(),
+		Events:   simulate.EventTypes(),
 		Module:   module,
 		Answer:   answer,
 		Assets:   web.Assets(),

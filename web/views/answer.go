@@ -195,7 +195,7 @@ func quoteValues(v any) string {
 // control returns the id of the form's control that path of the request speaks of, "" for a path of the manifest.
 func control(path string) string {
 	switch {
-	case path == "exits" || strings.HasPrefix(path, "exits["), path == "runs", strings.HasPrefix(path, "runs."), strings.HasPrefix(path, "runs["), path == "until":
+	case path == "exits" || strings.HasPrefix(path, "exits["), path == "runs", strings.HasPrefix(path, "runs."), strings.HasPrefix(path, "runs["), path == "until", strings.HasPrefix(path, "events["), strings.HasPrefix(path, "timing"):
 		return "exits"
 	case path == "cluster.version":
 		return "version"

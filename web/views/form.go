@@ -2,6 +2,7 @@ package views
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"regexp"
@@ -20,7 +21,7 @@ const MaxExitsShown = 64
 func ReadForm(v url.Values) Form {
 	f := Form{
 		Manifest:   strings.ReplaceAll(v.Get("manifest"), "\r\n", "\n"),
-		Exits:      v.Get("exits"),
+		Exits:      v.Get("exits") + addedWords(v),
 		Version:    v.Get("version"),
 		Validation: v.Get("validation"),
 		Gates:      map[string]string{},
@@ -34,13 +35,35 @@ func ReadForm(v url.Values) Form {
 	return f
 }
 
-// Operation is the operation that answers f: simulate if there are runs, decide if there are exits, else validate.
+// addedWords are those that the fields event, event-at, event-of and timing stand for.
+func addedWords(v url.Values) (words string) {
+	if event := v.Get("event"); event != "" {
+		words = " at " + cmp.Or(v.Get("event-at"), "0s") + " " + event
+		if of := v.Get("event-of"); of != "" {
+			words += ":" + of
+		}
+	}
+	if timing := v.Get("timing"); timing != "" {
+		words += " timing " + timing
+	}
+	return words
+}
+
+var (
+	overTime = regexp.MustCompile(`@|(?:^|[, ])(?:at|until|timing) `)
+	livePod  = regexp.MustCompile(`(?ms)^(?: {4}")?kind"?: "?Pod"?,?\r?$.*^(?: {4}")?status"?:`)
+)
+
+// Operation is the operation that answers f: simulate if there are runs or events, decide if there are exits. If
+// there is neither, simulate for a live Pod as kubectl prints it, else validate.
 func (f Form) Operation() string {
 	switch {
-	case strings.Contains(f.Exits, "@"):
+	case overTime.MatchString(f.Exits):
 		return "simulate"
 	case len(exitWords(f.Exits)) > 0:
 		return "decide"
+	case livePod.MatchString(f.Manifest):
+		return "simulate"
 	}
 	return "validate"
 }
@@ -87,6 +110,19 @@ type run struct {
 	Times    any    `json:"times,omitempty"` // a number or "forever"
 }
 
+// event is an entry of the member events, and timingOf the member timing.
+type event struct {
+	At        string `json:"at"`
+	Type      string `json:"type"`
+	Container string `json:"container,omitempty"`
+}
+
+type timingOf struct {
+	Detection string `json:"detection"`
+	Sync      string `json:"sync"`
+	Jitter    string `json:"jitter"`
+}
+
 var (
 	runWord   = regexp.MustCompile(`^(?:([^@:=]+)[:=])?(-?\d+)(?::([^@]*))?@(.+)$`)
 	nameWord  = regexp.MustCompile(`^([^@:=]+)[:=]$`)
@@ -95,14 +131,16 @@ var (
 
 // ParseRuns reads the other shorthand of f.Exits, that of runs over time: main: 3@10s x4, 1@5s until 2h. A word is
 // NAME: for the runs behind it, CODE@TIME or CODE:REASON@TIME for one run, xN or forever for how often the run before
-// is taken, or until and a time. It returns the members runs and until of a request as JSON; times are for the operation
-// to check. The fault's path is exits[i], counted in words.
+// is taken, until and a time, at with a time and an event, as in at 5m OOMKilled:main, or timing and one of none, mean
+// and full, how much jitter a kubelet in real time has. It returns the members runs, until, events and timing of a
+// request as JSON; times and events are for the operation to check. The fault's path is exits[i], counted in words.
 //
 // The browser reads the same shorthand with parseRuns; testdata/runs.json holds both together.
 func (f Form) ParseRuns() (map[string]json.RawMessage, *Fault) {
 	var names []string // in their order
 	tapes := map[string][]run{}
-	name, until, count := "", "", 0
+	name, until, timing, count := "", "", "", 0
+	var events []event
 	words := exitWords(f.Exits)
 	for i := 0; i < len(words); i++ {
 		word := words[i]
@@ -116,6 +154,18 @@ func (f Form) ParseRuns() (map[string]json.RawMessage, *Fault) {
 		if word == "until" && i+1 < len(words) {
 			i++
 			until = words[i]
+			continue
+		}
+		if word == "at" && i+2 < len(words) {
+			e := event{At: words[i+1]}
+			e.Type, e.Container, _ = strings.Cut(words[i+2], ":")
+			events = append(events, e)
+			i += 2
+			continue
+		}
+		if word == "timing" && i+1 < len(words) {
+			i++
+			timing = words[i]
 			continue
 		}
 		tape := tapes[name]
@@ -138,7 +188,7 @@ func (f Form) ParseRuns() (map[string]json.RawMessage, *Fault) {
 		switch {
 		case name == "":
 			return refuse(Quote(word) + " needs the container's name before it, as in main: 3@10s")
-		case count == MaxExitsShown:
+		case count == MaxExitsShown || len(events) > MaxExitsShown:
 			return refuse("at most " + strconv.Itoa(MaxExitsShown) + " runs fit on this page")
 		}
 		count++
@@ -161,6 +211,12 @@ func (f Form) ParseRuns() (map[string]json.RawMessage, *Fault) {
 	}
 	if until != "" {
 		members["until"] = plainJSON(until)
+	}
+	if len(events) > 0 {
+		members["events"] = plainJSON(events)
+	}
+	if timing != "" {
+		members["timing"] = plainJSON(timingOf{"1s", "kubelet", timing})
 	}
 	return members, nil
 }

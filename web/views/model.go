@@ -1,9 +1,12 @@
 package views
 
+import "encoding/json"
+
 // Page is everything that the playground shows.
 type Page struct {
 	Form     Form
 	Examples []Example // the menu, in its order
+	Events   []string  // what can happen to a Pod over time, in the order of the menu
 	Module   Module
 	Answer   *Answer // nil: nothing was asked
 	Assets   Assets
@@ -87,13 +90,24 @@ type Answer struct {
 	JobDecision  *JobDecision  `json:"jobDecision"`
 
 	// Of simulate; Pod is nil in answers of the others. Times are milliseconds since the Pod began.
-	Pod         *Pod        `json:"pod"`
-	Until       int64       `json:"untilMillis"`
-	Timeline    []Record    `json:"timeline"` // ascending
-	Containers  []Lane      `json:"containers"`
-	Undecided   []Undecided `json:"undecided"`
-	Assumptions []string    `json:"assumptions"` // stable codes
-	From        *From       `json:"from"`        // nil: the Pod began with the simulation
+	Pod         *Pod       `json:"pod"`
+	Until       int64      `json:"untilMillis"`
+	Timeline    []Record   `json:"timeline"` // ascending
+	Containers  []Lane     `json:"containers"`
+	Undecided   undecideds `json:"undecided"`   // of validate one at most
+	Assumptions []string   `json:"assumptions"` // stable codes
+	From        *From      `json:"from"`        // nil: the Pod began with the simulation
+}
+
+// undecideds is a list, or one that stands alone.
+type undecideds []Undecided
+
+func (u *undecideds) UnmarshalJSON(text []byte) error {
+	if len(text) > 0 && text[0] == '{' {
+		*u = make(undecideds, 1)
+		return json.Unmarshal(text, &(*u)[0])
+	}
+	return json.Unmarshal(text, (*[]Undecided)(u))
 }
 
 // From is the status that a simulation began with.

@@ -62,14 +62,14 @@ func manifestEditor(text string) templ.Component {
 
 // CommandLine is the shell command that asks the same of the manifest in pod.yaml. Runs have no flags: the command of
 // simulate is given the request as it is, nothing if there is none.
-func CommandLine(f Form, request string) string {
-	if f.Operation() == "simulate" {
+func CommandLine(f Form, operation, request string) string {
+	if operation == "simulate" {
 		if request == "" {
 			return ""
 		}
 		return "printf %s " + shellQuote(escapeHidden(request)) + " | podfate simulate -f -"
 	}
-	words := []string{"podfate", f.Operation(), "-f", "pod.yaml"}
+	words := []string{"podfate", operation, "-f", "pod.yaml"}
 	if f.Version != "" {
 		words = append(words, "--kubernetes-version", f.Version)
 	}
@@ -128,6 +128,14 @@ func shellQuote(s string) string {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// operation is that of the page's answer, or the one that answers its form.
+func operation(p Page) string {
+	if p.Answer == nil {
+		return p.Form.Operation()
+	}
+	return p.Answer.Operation
 }
 
 // request is the JSON that the page's answer is about, "" if there is none.

@@ -63,6 +63,26 @@ func laneSentence(c Lane) string {
 	return say("timeline.next", "lane", s, "at", duration(*c.NextStart), "delay", duration(c.Delay))
 }
 
+// waits says what a live Pod is waiting for.
+func waits(a *Answer) []string {
+	if a.From == nil {
+		return nil
+	}
+	list := []string{say("from", "now", a.From.Now)}
+	for _, w := range a.From.Waits {
+		key, next := "wait.run", int64(0)
+		if w.Next != nil {
+			key, next = "wait.next", *w.Next
+		}
+		s := say(key, "container", Visible(short(w.Container)), "delay", duration(w.Delay), "next", duration(next), "time", w.NextStart, "why", say("wait."+w.DelayFrom))
+		if w.Latest-w.Earliest > 1000 {
+			s += say("wait.between", "from", duration(w.Earliest), "to", duration(w.Latest))
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
 // phaseTone is the class of a Pod's phase.
 func phaseTone(a *Answer) string {
 	switch {

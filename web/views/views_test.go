@@ -51,7 +51,7 @@ func TestParseExits(t *testing.T) {
 }
 
 func TestParseRuns(t *testing.T) {
-	for _, c := range table[struct{ Text, Runs, Until, Fault string }](t, "runs") {
+	for _, c := range table[struct{ Text, Runs, Until, Events, Timing, Fault string }](t, "runs") {
 		form := Form{Exits: c.Text}
 		if form.Operation() != "simulate" {
 			t.Errorf("%q asks for %s", c.Text, form.Operation())
@@ -62,7 +62,7 @@ func TestParseRuns(t *testing.T) {
 			if fault == nil || fault.Path != c.Fault || fault.Code != "bad_format" {
 				t.Errorf("%q: %s, %+v, want a fault at %s", c.Text, members, fault, c.Fault)
 			}
-		case fault != nil || string(members["runs"]) != c.Runs || string(members["until"]) != c.Until:
+		case fault != nil || string(members["runs"]) != c.Runs || string(members["until"]) != c.Until || string(members["events"]) != c.Events || string(members["timing"]) != c.Timing:
 			t.Errorf("%q: %s, %+v, want %s until %s", c.Text, members, fault, c.Runs, c.Until)
 		}
 	}
@@ -94,7 +94,7 @@ func TestCommands(t *testing.T) {
 		Form                                      Form
 		Command, Curl, Origin, Operation, Request string
 	}](t, "commands") {
-		if got := CommandLine(c.Form, c.Request); got != c.Command {
+		if got := CommandLine(c.Form, c.Operation, c.Request); got != c.Command {
 			t.Errorf("got  %s\nwant %s", got, c.Command)
 		}
 		p := Page{Origin: c.Origin, Answer: &Answer{Operation: c.Operation, Request: c.Request}}
@@ -224,5 +224,30 @@ func TestFaultsOfTheRequestPointAtTheirControl(t *testing.T) {
 	}
 	if _, err := ReadAnswer("decide", nil, []byte("busy"), nil); err == nil {
 		t.Error("what is not JSON is no answer")
+	}
+}
+
+func TestAddedEvent(t *testing.T) {
+	f := ReadForm(url.Values{"exits": {"main: 3@10s"}, "event": {"OOMKilled"}, "event-at": {"5m"}, "event-of": {"main"}, "timing": {"full"}})
+	if want := "main: 3@10s at 5m OOMKilled:main timing full"; f.Exits != want {
+		t.Errorf("%q, want %q", f.Exits, want)
+	}
+}
+
+func TestLivePodAsksWhatComesNext(t *testing.T) {
+	for text, want := range map[string]string{
+		"apiVersion: v1\nkind: Pod\nspec: {}\nstatus:\n  phase: Running\n": "simulate",
+		"{\n    \"kind\": \"Pod\",\n    \"status\": {\n":                   "simulate",
+		"apiVersion: v1\r\nkind: Pod\r\nstatus:\r\n":                       "simulate",
+		"apiVersion: v1\nkind: Pod\nspec: {}\n":                            "validate",
+		"apiVersion: apps/v1\nkind: Deployment\nstatus:\n":                 "validate",
+		"kind: Pod\nmetadata:\n  status: x\n":                              "validate",
+	} {
+		if got := (Form{Manifest: text}).Operation(); got != want {
+			t.Errorf("%q asks for %s, want %s", text, got, want)
+		}
+		if got := (Form{Manifest: text, Exits: "main=1"}).Operation(); got != "decide" {
+			t.Errorf("%q with an exit asks for %s", text, got)
+		}
 	}
 }

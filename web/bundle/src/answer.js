@@ -8,7 +8,7 @@
  */
 export function readAnswer(operation, request, answer, locate, relocate) {
   const a = {operation, request, ...JSON.parse(answer)};
-  const {manifest, cluster} = JSON.parse(request || '{}');
+  const {manifest, cluster} = JSON.parse(request || '{}') ?? {};
   if (a.error?.code === 'MANIFEST_INVALID') a.cluster = cluster; // an error does not repeat the version that refuses
   const place = (path, of) => {
     if (!of.line) [of.line, of.column] = locate(path);
@@ -33,7 +33,8 @@ export function readAnswer(operation, request, answer, locate, relocate) {
     }
   }
   for (const {decidedBy} of a.timeline ?? []) decidedBy && place(decidedBy.path, decidedBy);
-  for (const u of a.undecided ?? []) u.path && control(u.path) === '' && place(u.path, u);
+  a.undecided = [a.undecided ?? []].flat();
+  for (const u of a.undecided) u.path && control(u.path) === '' && place(u.path, u);
   a.faults?.forEach(fault);
   a.warnings?.forEach(fault);
   a.dropped?.forEach(move);
@@ -49,7 +50,7 @@ function at(value, path) {
 
 /** The id of the form's control that a path of the request speaks of, '' for a path of the manifest. */
 export function control(path = '') {
-  if (/^(?:until$|exits(?:\[|$)|runs(?:[.[]|$))/.test(path)) return 'exits';
+  if (/^(?:until$|exits(?:\[|$)|runs(?:[.[]|$)|events\[|timing)/.test(path)) return 'exits';
   if (path === 'cluster.version') return 'version';
   if (path.startsWith('cluster.featureGates')) return 'gates';
   return path === 'fieldValidation' ? 'validation' : '';

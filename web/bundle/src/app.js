@@ -49,6 +49,14 @@ function fillForm(form) {
   showGates();
 }
 
+/** Writes what was chosen beside the exits into them, as views.ReadForm does. */
+function addWords() {
+  const [event, at, of, timing] = ['event', 'event-at', 'event-of', 'timing'].map((id) => $(id).value);
+  if (event) exits.value += ` at ${at || '0s'} ${event}${of && ':' + of}`;
+  if (timing) exits.value += ' timing ' + timing;
+  $('event').value = $('timing').value = '';
+}
+
 /** Says in each gate's first choice what the version has by default; views.gateDefault does the same. */
 function showGates() {
   for (const control of gateControls) {
@@ -94,7 +102,7 @@ function goTo(line, column) {
 
 function highlight(event) {
   for (const element of gutter.querySelectorAll('.near')) element.classList.remove('near');
-  const link = event.type === 'focusin' || event.type === 'mouseover' ? event.target.closest?.('[data-line]') : null;
+  const link = /in$|over/.test(event.type) && event.target.closest?.('[data-line]');
   if (link) $('L' + link.dataset.line)?.classList.add('near');
 }
 
@@ -123,7 +131,7 @@ function announce(text) {
 }
 
 function showCommands(form, answer) {
-  $('cli').textContent = commandLine(form, answer.request);
+  $('cli').textContent = commandLine(form, answer.operation, answer.request);
   $('curl').textContent = curl(location.origin, answer.operation, answer.request);
 }
 
@@ -227,6 +235,7 @@ function wire() {
     if (!loaded) return; // the server answers
     event.preventDefault();
     clearTimeout(timer);
+    addWords();
     run();
   });
   ask.addEventListener('input', (event) => {

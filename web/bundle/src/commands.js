@@ -1,9 +1,7 @@
 // The same question as a shell command; views.CommandLine and views.Curl make the same.
-import {operationOf} from './operation.js';
 import {visible} from './visible.js';
 
-export function commandLine(form, request) {
-  const operation = operationOf(form.exits);
+export function commandLine(form, operation, request) {
   if (operation === 'simulate') return request && `printf %s ${shellQuote(asciiControls(request))} | podfate simulate -f -`;
   const words = ['podfate', operation, '-f', 'pod.yaml'];
   if (form.version) words.push('--kubernetes-version', form.version);

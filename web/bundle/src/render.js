@@ -3,7 +3,7 @@
 import {control} from './answer.js';
 import {allowed, by, code, faults, glyph, headline, means, message, outcomeTone, quote, title, tone, why} from './sentences.js';
 import {say} from './text.js';
-import {assumed, detail, draw, duration, laneSentence, maxLanes, maxRows, rows, spaced, who, width} from './timeline.js';
+import {assumed, detail, draw, duration, laneSentence, maxLanes, maxRows, rows, spaced, waits, who, width} from './timeline.js';
 import {visible} from './visible.js';
 
 /** An element with attributes and children; a child is an element, a text, a list of these, or nothing. */
@@ -28,7 +28,7 @@ export function reply(a) {
     h('div', {class: 'verdict ' + tone(a)},
       h('p', {class: 'sentence'}, sign(glyph(a)), ' ' + headline(a)),
       decisions.length === 1 && [h('p', {}, decider(decisions[0])), note(means(decisions[0]))],
-      a.pod && a.containers.slice(0, maxLanes).map((c) => note(laneSentence(c)))),
+      waits(a).map(note), a.pod && a.containers.slice(0, maxLanes).map((c) => note(laneSentence(c)))),
     wrong.length > 0 && [heading('heading.faults'), faultList('faults', 'glyph.fault', wrong)],
     decisions.length > 1 && [heading('heading.decisions'), table(decisions)],
     decisions.map((d, i) => (decisions.length === 1 ? [heading('heading.trace'), trace(d)]

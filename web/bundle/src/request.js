@@ -1,7 +1,7 @@
 // Builds the request of the page's form, and remembers where in the manifest each of its bytes comes from.
 import {operationOf} from './operation.js';
 import {Unreadable, get, position, read, write} from './yaml.js';
-import {short, visible} from './visible.js';
+import {short} from './visible.js';
 
 export const maxExits = 64;
 
@@ -16,7 +16,7 @@ export function parseExits(text) {
     const [, name, code, reason] = /^(?:([^=]*)=)?(-?\d+)(?::(.*))?$/s.exec(entry) ?? [];
     const exitCode = Number(code);
     if (code === undefined || exitCode !== (exitCode | 0)) {
-      refuse(`"${visible(short(entry))}" is not NAME=CODE or NAME=CODE:REASON, with an exit code such as 137`);
+      refuse(`"${short(entry)}" is not NAME=CODE or NAME=CODE:REASON, with an exit code such as 137`);
     }
     return {...(name && {container: name}), exitCode: exitCode | 0, ...(reason && {reason})};
   });
@@ -28,16 +28,17 @@ const refuser = (i) => (detail) => {
 };
 
 /**
- * Reads the shorthand of runs: main: 3@10s x4, 1@5s until 2h, and gives the members [name, JSON] of a request.
+ * Reads the shorthand of runs: main: 3@10s x4, 1@5s until 2h at 5m Evicted, and gives the members [name, JSON] of a request.
  * views.Form.ParseRuns reads the same.
  */
 export function parseRuns(text) {
   const tapes = new Map();
   const words = split(text);
-  let name = '', until = '', count = 0, last;
+  const more = {}, events = [];
+  let name = '', count = 0, last;
   for (let i = 0; i < words.length; i++) {
     const word = words[i];
-    const typed = `"${visible(short(word))}"`;
+    const typed = `"${short(word)}"`;
     const refuse = refuser(i);
     const [, alone] = /^([^@:=]+)[:=]$/.exec(word) ?? [];
     const [, times] = /^[x\xd7](\d{1,10})$/.exec(word) ?? [];
@@ -45,7 +46,14 @@ export function parseRuns(text) {
       name = alone;
       last = tapes.get(name)?.at(-1);
     } else if (word === 'until' && i + 1 < words.length) {
-      until = words[++i];
+      more.until = words[++i];
+    } else if (word === 'at' && i + 2 < words.length) {
+      const [at, what] = [words[++i], words[++i]];
+      const colon = what.indexOf(':');
+      more.events = events;
+      events.push(colon < 0 ? {at, type: what} : {at, type: what.slice(0, colon), container: what.slice(colon + 1)});
+    } else if (word === 'timing' && i + 1 < words.length) {
+      more.timing = {detection: '1s', sync: 'kubelet', jitter: words[++i]};
     } else if (last && (times || word === 'forever')) {
       last.times = times ? Number(times) : word;
     } else {
@@ -54,14 +62,14 @@ export function parseRuns(text) {
       if (exitCode !== Number(code)) refuse(`${typed} is not CODE@TIME, x4 or forever behind one, or NAME: before it, as in main: 3@10s x4, 1@5s`);
       name = before ?? name;
       if (!name) refuse(`${typed} needs the container's name before it, as in main: 3@10s`);
-      if (count++ === maxExits) refuse(`at most ${maxExits} runs fit on this page`);
+      if (count++ === maxExits || events.length > maxExits) refuse(`at most ${maxExits} runs fit on this page`);
       last = {for: time, exitCode, ...(reason && {reason})};
       if (!tapes.has(name)) tapes.set(name, []);
       tapes.get(name).push(last);
     }
   }
   const runs = [...tapes].map((tape) => tape.map((part) => JSON.stringify(part)).join(':'));
-  return [['runs', `{${runs}}`], ...(until ? [['until', JSON.stringify(until)]] : [])];
+  return [['runs', `{${runs}}`], ...Object.entries(more).map(([key, value]) => [key, JSON.stringify(value)])];
 }
 
 /**
@@ -73,7 +81,7 @@ export function parseRuns(text) {
  * request; what the form says goes first. schema.NewRequest does the same for the server.
  */
 export function buildRequest(form) {
-  const over = operationOf(form.exits) === 'simulate';
+  const over = operationOf(form) === 'simulate';
   const exits = over ? [] : parseExits(form.exits);
   const runs = over ? parseRuns(form.exits) : [];
   const {manifest, kubelet, scenario} = sortOut(read(form.manifest));

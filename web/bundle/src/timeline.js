@@ -27,6 +27,13 @@ export function laneSentence(c) {
   return say('timeline.next', {lane, at: duration(c.nextStartMillis), delay: duration(c.delayMillis)});
 }
 
+export const waits = (a) => (a.from ? [say('from', a.from), ...a.from.waits.map((w) => {
+  const next = w.nextStartMillis;
+  const text = say(next === undefined ? 'wait.run' : 'wait.next', {container: visible(short(w.container)), delay: duration(w.delayMillis),
+    next: duration(next ?? 0), time: w.nextStart, why: say('wait.' + w.delayFrom)});
+  return w.latestMillis - w.earliestMillis > 1e3 ? text + say('wait.between', {from: duration(w.earliestMillis), to: duration(w.latestMillis)}) : text;
+})] : []);
+
 export function phaseTone(a) {
   return a.undecided.length > 0 ? 'undecided' : {Failed: 'stop', Succeeded: 'valid'}[phaseOf(a)] ?? 'restart';
 }

@@ -56,5 +56,5 @@ function unreadable(form, {code, detail, at, path}) {
   const group = code.startsWith('limit.') ? 'LIMIT_EXCEEDED'
     : /^(?:bad_format|no_document|not_an_object|several_.*|empty_list)$/.test(code) ? 'EVENT_INVALID' : 'BAD_YAML';
   const fault = {path, code, detail, line, column};
-  return {operation: operationOf(form.exits), request: '', error: {code: group, message: detail, faults: [fault]}};
+  return {operation: operationOf(form), request: '', error: {code: group, message: detail, faults: [fault]}};
 }

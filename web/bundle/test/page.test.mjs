@@ -22,9 +22,9 @@ test('the shorthand of exits is that of the server', () => {
 });
 
 test('the shorthand of runs is that of the server', () => {
-  for (const {text, runs, until, fault} of table('runs')) {
+  for (const {text, runs, until, events, timing, fault} of table('runs')) {
     if (fault) assert.throws(() => parseRuns(text), (error) => error.path === fault && error.code === 'bad_format', text);
-    else assert.deepEqual(parseRuns(text), [['runs', runs], ...(until ? [['until', until]] : [])], text);
+    else assert.deepEqual(Object.fromEntries(parseRuns(text)), {runs, ...(until && {until}), ...(events && {events}), ...(timing && {timing})}, text);
   }
   assert.throws(() => parseRuns('a: ' + '1@1s '.repeat(65)), {path: 'exits[65]'});
 });
@@ -128,7 +128,7 @@ test('a manifest that is too long for a link is refused', async () => {
 
 test('commands are those of the server', () => {
   for (const {form: asked, command, curl: line, origin, operation, request} of table('commands')) {
-    assert.equal(commandLine(asked, request), command);
+    assert.equal(commandLine(asked, operation, request), command);
     assert.equal(curl(origin, operation, request), line);
   }
 });
