@@ -94,6 +94,9 @@ type checker struct {
 	top    Value
 	root   typeIndex // of top
 
+	found Value // the last value whose way was asked for
+	steps []wayStep
+
 	all            []Fault
 	faults, strict tally
 }
@@ -110,7 +113,11 @@ type wayStep struct {
 const noOwner = -1
 
 // way returns how v is reached from the top. It is found out only for a fault: most manifests have none.
-func (c *checker) way(v Value) (steps []wayStep) {
+func (c *checker) way(v Value) []wayStep {
+	if c.found == v { // a message and a path
+		return c.steps
+	}
+	c.found, c.steps = v, c.steps[:0]
 	at, t := c.top, c.root
 	for at.index != v.index {
 		child, i := at.First(), 0
@@ -127,10 +134,10 @@ func (c *checker) way(v Value) (steps []wayStep) {
 		} else if field, _ := t.field(v.doc, child.node(), c.bit); field != nil {
 			step.owner, step.embed, t = int(t), nameOffset(field.embed), field.typ
 		}
-		steps = append(steps, step)
+		c.steps = append(c.steps, step)
 		at = child
 	}
-	return steps
+	return c.steps
 }
 
 // pathOf returns the path at the end of a way as Podfate writes it.

@@ -12,6 +12,12 @@
 // left behind, looks at the allocator's own count once the estimate passes [maxDebt], and collects at the end of
 // an export when that count has grown by maxDebt. Looking costs about 5 µs and a collection about 140 µs, so both are rare.
 //
+// # Why do calls use their memory again?
+//
+// A collection takes as long as ten to twenty decisions, so what counts is how much garbage a call leaves. Most of it was
+// the list of values of the request and the answer (7 KB about a small Pod, now 2); [ops.Memory] keeps them for the
+// next call, up to 14 and 16 KiB, and a panic or pf_reset drops them. The Pod itself is made anew: a policy may keep parts of it.
+//
 // # Why are panics recovered here, when hosts drop a trapped instance anyway?
 //
 // A recovered panic gives the caller an answer with a code, on every engine the same. Stack overflow and running out of memory cannot be
