@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -125,10 +126,11 @@ func TestJavaScriptPackageHoldsWhatItNeeds(t *testing.T) {
 func TestJavaScriptConformance(t *testing.T) {
 	for _, engine := range scriptEngines {
 		t.Run(engine.name, func(t *testing.T) {
+			t.Parallel()
 			executable := policytest.Executable(t, engine.install, "conformance of the JavaScript package", engine.name)
 			in := installPackage(t)
 			conform(t, engine.name, func(vectors, _ string) *exec.Cmd {
-				return in.run(executable, engine.script, "test/conformance.mjs", vectors)
+				return in.run(executable, engine.script, "test/conformance.mjs", vectors, strconv.Itoa(evaluations()))
 			})
 		})
 	}
@@ -138,6 +140,7 @@ func TestJavaScriptConformance(t *testing.T) {
 func TestJavaScriptTests(t *testing.T) {
 	for _, engine := range scriptEngines {
 		t.Run(engine.name, func(t *testing.T) {
+			t.Parallel()
 			executable := policytest.Executable(t, engine.install, "the tests of the JavaScript package", engine.name)
 			in := installPackage(t)
 			trap, err := trapModule()
@@ -250,12 +253,13 @@ func TestJavaScriptInBrowsers(t *testing.T) {
 		}},
 	} {
 		t.Run(browser.name, func(t *testing.T) {
+			t.Parallel()
 			executable := policytest.Executable(t, browser.install, "the JavaScript package in this browser", browser.executables...)
 			in := installPackage(t)
 			origin, results := servePackage(t, in)
 			ctx, cancel := context.WithTimeout(t.Context(), browserPatience)
 			defer cancel()
-			command := exec.CommandContext(ctx, executable, browser.arguments(t.TempDir(), origin+"/test/browser/page.html")...)
+			command := exec.CommandContext(ctx, executable, browser.arguments(t.TempDir(), origin+"/test/browser/page.html?evaluations="+strconv.Itoa(evaluations()))...)
 			home := t.TempDir()
 			command.Env = append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+home, "XDG_CONFIG_HOME="+home)
 			var said bytes.Buffer
@@ -301,14 +305,16 @@ func TestJavaScriptInBrowsers(t *testing.T) {
 				t.Fatal(err)
 			}
 			agree(t, browser.name, got, want.line)
+			inMemory(t, result.Evaluations, result.Memory)
 		})
 	}
 }
 
 // browserResult is what the page posts.
 type browserResult struct {
-	Line  string
-	Tests []struct {
+	Line                string
+	Evaluations, Memory int
+	Tests               []struct {
 		Name, Failure string
 		Skipped       bool
 	}

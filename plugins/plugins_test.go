@@ -1,10 +1,8 @@
 package plugins
 
 import (
+	"bufio"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,7 +12,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/podfate/podfate/policy/ops"
 	"github.com/podfate/podfate/policy/policytest"
 	"github.com/podfate/podfate/wasm"
 )
@@ -33,60 +30,54 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// line is what a conformance runner prints as its last line; the format is in README.md of this folder.
-type line struct {
-	engine, version, module, digest string
-	count, mismatches               int
-}
-
-func (l line) String() string {
-	return fmt.Sprintf("engine=%s version=%s module=%s count=%d mismatches=%d digest=%s", l.engine, l.version, l.module, l.count, l.mismatches, l.digest)
-}
-
 // readLine finds the last line of out that a runner printed.
-func readLine(out []byte) (line, error) {
+func readLine(out []byte) (policytest.Line, error) {
 	start := bytes.LastIndex(append([]byte("\n"), out...), []byte("\nengine="))
 	if start < 0 {
-		return line{}, fmt.Errorf("no line that begins with engine=")
+		return policytest.Line{}, fmt.Errorf("no line that begins with engine=")
 	}
 	text, _, _ := strings.Cut(string(out[start:]), "\n")
-	var l line
+	var l policytest.Line
 	_, err := fmt.Sscanf(strings.TrimSpace(text), "engine=%s version=%s module=%s count=%d mismatches=%d digest=%s",
-		&l.engine, &l.version, &l.module, &l.count, &l.mismatches, &l.digest)
+		&l.Engine, &l.Version, &l.Module, &l.Count, &l.Mismatches, &l.Digest)
 	return l, err
 }
 
 // native is the conformance vectors in a file, and the line that the native core has for them.
 type native struct {
 	file string
-	line
+	line policytest.Line
 }
 
-// vectors makes the file that all runners of this run read.
+// vectors makes the file that all runners of this run read: some thousand vectors, and all with PODFATE_REQUIRE=all.
 var vectors = sync.OnceValues(func() (native, error) {
-	cases, err := policytest.Cases()
+	n := native{file: filepath.Join(temporary, "vectors.jsonl")}
+	file, err := os.Create(n.file)
 	if err != nil {
-		return native{}, err
+		return n, err
 	}
-	var text bytes.Buffer
-	lines, fold := json.NewEncoder(&text), sha256.New()
-	for _, c := range cases {
-		answer, failed := ops.Call(c.Operation.Number, c.Request)
-		if err := lines.Encode(map[string]any{
-			"id": c.Name, "op": c.Operation.Number, "request": string(c.Request), "answer": string(answer), "failed": failed,
-		}); err != nil {
-			return native{}, err
-		}
-		fmt.Fprintf(fold, "%s\n%s\n", c.Name, answer)
+	defer file.Close()
+	buffered := bufio.NewWriterSize(file, 1<<20)
+	if n.line, err = policytest.WriteVectors(buffered, !policytest.RequireAll()); err != nil {
+		return n, err
 	}
-	n := native{filepath.Join(temporary, "vectors.jsonl"), line{
-		engine: "native", version: runtime.Version(), module: wasm.SHA256(), count: len(cases), digest: hex.EncodeToString(fold.Sum(nil)),
-	}}
-	return n, os.WriteFile(n.file, text.Bytes(), 0o600)
+	n.line.Engine, n.line.Version, n.line.Module = "native", runtime.Version(), wasm.SHA256()
+	return n, buffered.Flush()
 })
 
+// memoryBytes bounds the memory of an instance after two million evaluations.
+const memoryBytes = 8 << 20
+
+// evaluations is how many exits a runner evaluates on one instance after the vectors: two million with PODFATE_REQUIRE=all.
+func evaluations() int {
+	if policytest.RequireAll() {
+		return 2_000_000
+	}
+	return 200_000
+}
+
 // conform runs a conformance runner: command makes it from the absolute path of the vectors' file and of the module. Its line has to
-// be that of the native core, and its exit status 0.
+// be that of the native core, and its exit status 0. If it prints how large the memory is after evaluations, that is checked.
 func conform(t *testing.T, engine string, command func(vectors, module string) *exec.Cmd) {
 	t.Helper()
 	want, err := vectors()
@@ -99,13 +90,29 @@ func conform(t *testing.T, engine string, command func(vectors, module string) *
 		t.Fatalf("%s: %v\n%s", engine, err, out)
 	}
 	agree(t, engine, got, want.line)
+	if _, text, found := strings.Cut(string(out), "evaluations="); found {
+		var count, memory int
+		if _, err := fmt.Sscanf(text, "%d memory=%d", &count, &memory); err != nil {
+			t.Errorf("evaluations=%s: %v", text, err)
+		}
+		inMemory(t, count, memory)
+	}
+}
+
+// inMemory checks how large the memory of an instance is after so many evaluations.
+func inMemory(t *testing.T, count, memory int) {
+	t.Helper()
+	if count != evaluations() || memory == 0 || memory > memoryBytes {
+		t.Errorf("%d evaluations end at %d bytes of memory; %d have to end at %d or less", count, memory, evaluations(), memoryBytes)
+	}
+	t.Logf("evaluations=%d memory=%d", count, memory)
 }
 
 // agree compares the line of a runner with the native core's; engine is what its name has to be.
-func agree(t *testing.T, engine string, got, want line) {
+func agree(t *testing.T, engine string, got, want policytest.Line) {
 	t.Helper()
 	expected := want
-	expected.engine, expected.version = engine, got.version
+	expected.Engine, expected.Version = engine, got.Version
 	if got != expected {
 		t.Errorf("differs from the native core\ngot  %s\nwant %s", got, expected)
 	}
