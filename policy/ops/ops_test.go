@@ -177,3 +177,14 @@ func BenchmarkCall(b *testing.B) {
 		})
 	}
 }
+
+// TestNullIsAnEmptyRequest: null is as good as no value, as everywhere in Kubernetes.
+func TestNullIsAnEmptyRequest(t *testing.T) {
+	for _, op := range ops.Table() {
+		got, failed := ops.Call(op.Number, []byte("null"))
+		want, wanted := ops.Call(op.Number, []byte("{}"))
+		if string(got) != string(want) || failed != wanted {
+			t.Errorf("%s: null gives %s, {} gives %s", op.Name, got, want)
+		}
+	}
+}

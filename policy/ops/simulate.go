@@ -178,7 +178,7 @@ func (c *call) readRuns(v manifest.Value, path string, hookless bool) []simulate
 		run := simulate.Run{Times: c.readTimes(e.Get("times"), at+".times")}
 		forever = run.Times == simulate.Forever
 		run.Stop = c.readStop(e.Get("stop"), at+".stop", hookless)
-		if !given(e.Get("for")) && !given(e.Get("exitCode")) && run.Stop != nil {
+		if !given(e.Get("for")) && !given(e.Get("exitCode")) && given(e.Get("stop")) {
 			run.For = simulate.NoEnd
 		} else {
 			run.For = c.runLength(e, at, "run")

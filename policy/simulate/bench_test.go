@@ -46,16 +46,21 @@ func BenchmarkCrashLoops(b *testing.B) {
 	}
 }
 
-// BenchmarkEvents is a scenario with as many events as there may be.
+// BenchmarkEvents is a scenario with more and more events, up to as many as there may be: the cost of one stays.
 func BenchmarkEvents(b *testing.B) {
-	sc := crashing(1, 0, day)
-	for i := range MaxEvents {
-		sc.Events = append(sc.Events, Event{At: Millis(i) * 8 * second, Type: EventExited, ExitCode: 3})
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if r := Pod(sc); r.Exceeded != "" {
-			b.Fatal(r.Exceeded)
-		}
+	for _, n := range []int{100, 1000, MaxEvents} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			sc := crashing(1, 0, day)
+			for i := range n {
+				sc.Events = append(sc.Events, Event{At: Millis(i) * 8 * second, Type: EventExited, ExitCode: 3})
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if r := Pod(sc); r.Exceeded != "" {
+					b.Fatal(r.Exceeded)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/event")
+		})
 	}
 }
