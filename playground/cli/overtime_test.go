@@ -22,6 +22,8 @@ func TestTextOverTime(t *testing.T) {
 		"restarts-then-success":   "simulate -f testdata/pod.yaml --run main=10s:42x4 --run main=5s:0 --until 10m",
 		"crash-loop-for-a-day":    "simulate -f testdata/pod.yaml --run main=10s:42xforever --until 24h",
 		"all-containers-together": "simulate -f testdata/trio.yaml -f testdata/over-time.yaml",
+		"a-live-pod":              "simulate -f testdata/crash-loop.yaml --until 10m --event 3m=Deleted",
+		"a-live-pod-later":        "simulate -f testdata/crash-loop.yaml --until 1m --now 2026-11-21T10:03:50Z --run main=1h:0",
 		"curve-of-the-cluster":    "curve --run 10s --outage 7m",
 		"curve-of-its-own":        "curve --run 2s --initial 1s --max 60s --window 1h,5m --until 2h --model documented",
 	} {
@@ -55,6 +57,10 @@ func TestFlagsOverTimeAreTheRequest(t *testing.T) {
 			"simulate -f - --run main=0s:137x2:OOMKilled --run main=1s:1:Error --kubernetes-version 1.35 --validate=warn", pod, "simulate",
 			`{"cluster":{"version":"1.35"},"fieldValidation":"Warn","manifest":` + pod +
 				`,"runs":{"main":[{"for":"0s","exitCode":137,"reason":"OOMKilled","times":2},{"for":"1s","exitCode":1,"reason":"Error"}]}}`,
+		},
+		{
+			"simulate -f - --event 5m=Evicted --event 6m=OOMKilled:main --now 2026-01-31T12:00:00Z", pod, "simulate",
+			`{"events":[{"at":"5m","type":"Evicted"},{"at":"6m","type":"OOMKilled","container":"main"}],"manifest":` + pod + `,"now":"2026-01-31T12:00:00Z"}`,
 		},
 		{"simulate -f - --run other=1s:1", pod, "simulate", `{"manifest":` + pod + `,"runs":{"other":[{"for":"1s","exitCode":1}]}}`},
 		{"curve", "", "curve", `{}`},

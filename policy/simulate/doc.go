@@ -15,6 +15,18 @@
 // again exactly when its wait ends, or at the sweep that forgets the back-off, whichever is earlier. [Timing] brings
 // in the delays of a real kubelet; with PLEGOnDemandRelist it looks at a Pod soon after it has changed something.
 //
+// # A Pod that runs already
+//
+// With a [Past] the simulation goes on from the status of a live Pod: the instances that it shows are in the runtime, and
+// the clock is that of the status. What no status says is worked out where something shows it and assumed otherwise, and
+// the answer names it: the back-off ([Wait]), whether the kubelet was restarted, how long containers will run.
+//
+// # Several Pods on one clock
+//
+// One Pod is begun at Scenario.Start and then stepped from instant to instant; [Pod] does so until the horizon. What
+// makes and deletes several Pods begins each when it is created, always steps the one whose next instant is the
+// earliest, and steps it early when it lets something happen to it.
+//
 // # What is not modelled
 //
 // Static Pods, garbage collection of dead instances (the two newest of each container are kept), failures to pull
