@@ -143,7 +143,7 @@ func TestInstanceInTwoCallsPanics(t *testing.T) {
 			t.Error("the second caller was let in")
 		}
 	}()
-	i.call(t.Context(), 1, nil)
+	i.enter()
 }
 
 func TestRequestLimit(t *testing.T) {
