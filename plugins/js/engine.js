@@ -3,8 +3,6 @@ import {Batch, Verdicts, refused, verdictsBytes} from './batch.js';
 import {PodfateError, PolicyError, TrapError, exception} from './errors.js';
 import {Instance, operations, parse, recycleBytes} from './instance.js';
 
-const encoder = new TextEncoder();
-
 /**
  * A compiled module with the instances that run it. Calls are synchronous and each has an instance to itself. An engine
  * belongs to one thread: send the WebAssembly.Module to a worker, and let it make its own.
@@ -45,9 +43,9 @@ export class Engine {
   call(operation, request = {}) {
     const number = typeof operation === 'number' ? operation : operations[operation];
     if (number === undefined) throw new TypeError(`no operation is called ${JSON.stringify(operation)}`);
-    const bytesIn = encode(request);
+    const text = encode(request);
     return this.#use((instance) => {
-      const {failed, bytes} = instance.call(number, bytesIn);
+      const {failed, bytes} = instance.call(number, text);
       const value = parse(bytes);
       if (failed && value.error?.num === 9) throw exception(value.error); // INTERNAL: to be treated as a trap
       return {bytes: bytes.slice(), failed, json: () => value};
@@ -94,8 +92,8 @@ export class Engine {
   }
 
   #ask(number, request) {
-    const bytes = encode(request);
-    return this.#use((instance) => result(instance.call(number, bytes)));
+    const text = encode(request);
+    return this.#use((instance) => result(instance.call(number, text)));
   }
 
   /**
@@ -122,7 +120,7 @@ export class Engine {
 /** A manifest that was read once. {@link Engine#compile} makes it. */
 export class Policy {
   #use;
-  #source; // bytes of the request, by which another instance compiles it again; undefined after dispose
+  #source; // the request, by which another instance compiles it again; undefined after dispose
 
   /** Use {@link Engine#compile}. */
   constructor(use, source) {
@@ -153,6 +151,7 @@ export class Policy {
    */
   decideBatch(batch, into) {
     const request = batch instanceof Batch ? batch.bytes : batch;
+    if (!(request instanceof Uint8Array)) throw new TypeError('a batch is a Batch, or a Uint8Array');
     const room = verdictsBytes(request);
     if (into && into.length < room) throw new RangeError(`the answer takes ${room} bytes, there is room for ${into.length}`);
     const bytes = this.#with((instance, handle) => instance.run(() => {
@@ -203,9 +202,11 @@ function forget(instance, policy) {
   instance.run(() => instance.exports.pf_release(handle));
 }
 
-/** The bytes of a JSON text, as they are, or of an object. */
+/** The bytes of a JSON text, as they are, or the text of an object. */
 function encode(request) {
-  return request instanceof Uint8Array ? request : encoder.encode(JSON.stringify(request));
+  const text = request instanceof Uint8Array ? request : JSON.stringify(request);
+  if (text === undefined) throw new TypeError('a request is an object, or the bytes of a JSON text');
+  return text;
 }
 
 /** The object in an answer of {@link Instance#ask}, or the exception that it stands for. */

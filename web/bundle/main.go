@@ -180,7 +180,7 @@ const private = `^(?:at(?:Directives|IndentedComment|NewLine|Scalar)|block(?:Sca
 var unused = regexp.MustCompile(`[/\\]yaml[/\\]browser[/\\]dist[/\\](?:stringify[/\\].*|schema[/\\].*|doc[/\\](?:applyReviver|createNode|anchors)|` +
 	`nodes[/\\](?:addPairToJSMap|toJS|Collection)|parse[/\\]cst-(?:visit|stringify)|visit|log|public-api)\.js$`)
 
-// replaced are the files of yaml whose classes src/yaml-nodes.js has without their methods.
+// replaced are the files of yaml whose classes src/yaml-nodes.js has without their methods; src/yaml-composer.js stands in for another.
 const replaced = `/(?:directives|Document|Alias|Node|Pair|Scalar|YAMLMap|YAMLSeq)\.js$`
 
 var exported = regexp.MustCompile(`(?m)^export \{([^}]*)\};$`)
@@ -195,6 +195,9 @@ func leavesOut(folder string) api.Plugin {
 				return api.OnResolveResult{}, nil
 			}
 			return api.OnResolveResult{Path: filepath.Join(folder, "src", "yaml-nodes.js")}, nil
+		})
+		b.OnResolve(api.OnResolveOptions{Filter: `/composer\.js$`}, func(api.OnResolveArgs) (api.OnResolveResult, error) {
+			return api.OnResolveResult{Path: filepath.Join(folder, "src", "yaml-composer.js")}, nil
 		})
 		b.OnLoad(api.OnLoadOptions{Filter: unused.String()}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
 			source, err := os.ReadFile(a.Path)

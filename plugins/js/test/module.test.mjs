@@ -148,7 +148,7 @@ test('an event that makes no sense fails alone', async () => {
   const policy = (await load()).compile({manifest});
   const batch = policy.batch(3);
   batch.add({exitCode: 42, tag: 1});
-  batch.add({container: 7, exitCode: 42, tag: 2});
+  batch.add({container: 'nobody', exitCode: 42, tag: 2});
   batch.add({exitCode: 42, ranForMillis: -1, tag: 3});
   const verdicts = policy.decideBatch(batch);
   assert.equal(verdicts.errors, 2);
@@ -196,6 +196,12 @@ test('a half-written batch is refused as a whole, with its reason', async () => 
   }
   assert.equal(policy.decideBatch(good).length, 2);
   assert.throws(() => policy.batch(1, 'cats'), TypeError);
+  assert.throws(() => policy.decideBatch([1, 2, 3]), TypeError);
+  assert.throws(() => policy.decide(), TypeError);
+  for (const event of [{exitCode: 2 ** 32 + 42}, {exitCode: 0.5}, {exitCode: 1, restarts: -1}, {exitCode: 1, tag: 2 ** 32}, {exitCode: 1, container: 65536}, {exitCode: 1, ranForMillis: 0.5}]) {
+    assert.throws(() => good.add(event), RangeError, JSON.stringify(event));
+  }
+  assert.equal(good.length, 2, 'what does not fit is not added');
 });
 
 test('the largest batch is answered, one more event is refused', async () => {

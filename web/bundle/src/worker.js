@@ -9,7 +9,6 @@ import {operationOf} from './operation.js';
 import {buildRequest, relocate} from './request.js';
 import {Unreadable, locate, position} from './yaml.js';
 
-const utf8 = new TextEncoder();
 let module; // compiled
 let instance; // if it fails, so does this worker, and the page starts another
 
@@ -27,7 +26,7 @@ self.onmessage = ({data}) => {
 /** The bytes that the module answers a JSON text with. */
 function call(operation, text) {
   instance ??= new Instance(module);
-  const bytes = instance.call(operations[operation], utf8.encode(text)).bytes.slice();
+  const bytes = instance.call(operations[operation], text).bytes.slice();
   if (instance.memory.length > recycleBytes) instance = undefined;
   return bytes;
 }

@@ -55,7 +55,6 @@ export class YAMLSeq extends NodeBase {
 /** The directives %YAML and %TAG of the next document, as the package reads them. */
 export class Directives {
   docStart = null;
-  docEnd = false;
   constructor({version = '1.2'}, tags) {
     this.version = version;
     this.tags = {'!!': 'tag:yaml.org,2002:', ...tags};
@@ -107,8 +106,6 @@ const text = {tag: 'tag:yaml.org,2002:str', default: true, resolve: (value) => v
 
 /** A document with the schema failsafe: every scalar is a text. */
 export class Document extends NodeBase {
-  errors = [];
-  warnings = [];
   contents = null;
   constructor(_, options) {
     super('document');
