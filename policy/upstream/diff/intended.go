@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -56,6 +57,31 @@ func Intended() []Difference {
 				theirs := owned(r.Admit(text, false).Faults)
 				return len(ours.Faults) == policy.MaxFaults+1 && len(theirs) == 2*(policy.MaxFaults+1)+1,
 					fmt.Sprintf("%d faults here, %d there", len(ours.Faults), len(theirs))
+			},
+		},
+		{
+			Name: "a probe is there or not",
+			Why:  "What a probe does is not read: only that some containers may have none, and that a failed one kills.",
+			shown: func(r Release) (bool, string) {
+				text := []byte(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"default"},"spec":{"containers":` +
+					`[{"name":"c","image":"i","livenessProbe":{"periodSeconds":5}}]}}`)
+				ours, err := validate(r.Minor(), nil, text, nil)
+				theirs := r.Admit(text, false).Faults
+				return err == nil && len(ours.Faults) == 0 && len(theirs) == 1, fmt.Sprint(err, ours, theirs)
+			},
+		},
+		{
+			Name: "the difference of two Pods is not printed",
+			Why:  "Kubernetes adds a comparison of two Go values to the message about an update, in several lines.",
+			shown: func(r Release) (bool, string) {
+				const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"default"},"spec":{"restartPolicy":"%s","containers":[{"name":"c","image":"i"}]}}`
+				old, text := fmt.Appendf(nil, pod, "Always"), fmt.Appendf(nil, pod, "Never")
+				ours, err := validate(r.Minor(), nil, text, map[string]any{"old": json.RawMessage(old)})
+				theirs := r.Update(old, text).Faults
+				if err != nil || len(ours.Faults) != 1 || len(theirs) != 1 {
+					return false, fmt.Sprint(err, ours, theirs)
+				}
+				return ours.Faults[0].Message != theirs[0].Text && ours.Faults[0].Message == firstLine(theirs[0].Text), theirs[0].Text
 			},
 		},
 		{

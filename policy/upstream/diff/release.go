@@ -27,6 +27,9 @@ type Release interface {
 	// Pod decodes a Pod as the kubelet gets it: with defaults, but nothing dropped or validated.
 	Pod(manifest []byte) (Pod, error)
 
+	// Tables returns what Kubernetes' own tests ask, nil if that was not recorded.
+	Tables() ([]TableCase, error)
+
 	// Gate returns what the release says about a feature gate; ok is false if it does not know it.
 	Gate(name string) (g Gate, ok bool)
 

@@ -37,10 +37,11 @@ func Run(t *testing.T, r Release) {
 	t.Run("back-off", func(t *testing.T) { c.backoffs(t, s.cases/10) })
 	t.Run("kubelet configuration", func(t *testing.T) { c.crashLoops(t, s.cases/10) })
 	t.Run("states of containers", func(t *testing.T) { c.states(t, s.cases*10) })
+	t.Run("Kubernetes' own tests", c.tables)
 	t.Run("intended differences", c.intended)
 	kubelet := ""
 	if c.configured > 0 {
-		kubelet = fmt.Sprintf("%d init plans, %d plans, %d phases, %d kubelet configurations, ", c.planned, c.plans, c.phases, c.configured)
+		kubelet = fmt.Sprintf("%d init plans, %d plans, %d phases, %d kubelet configurations, %d calls of Kubernetes' own tests, ", c.planned, c.plans, c.phases, c.configured, c.tableCases)
 	}
 	fmt.Printf("%s%s: %d decisions, %d manifests, %d updates, %d static Pods and %d Jobs (%d with faults, %d with dropped fields, %d panics), %d back-off sequences, %d gate settings, %s%d differences, seed %d, %s\n",
 		SummaryPrefix, policy.VersionName(r.Minor()), c.decided, c.validated, c.updated, c.static, c.jobsValidated, c.faulty, c.dropping, c.panicking, c.sequences, c.gateSettings,
@@ -80,7 +81,7 @@ type comparison struct {
 
 	updated, static, jobsValidated, panicking int
 
-	planned, plans, phases, configured int // with the kubelet only
+	planned, plans, phases, configured, tableCases int // with the kubelet only
 
 	differences int
 }

@@ -15,6 +15,8 @@ type Kubelet struct {
 	PlanInit func(pod *v1.Pod, index int, s *kubecontainer.Status) diff.InitPlan
 	// Plan is computePodActions; restartAll counts from 1.35 on.
 	Plan func(pod *v1.Pod, r *simulate.Runtime) simulate.Sync
+	// ReadPlan reads a plan of pod in status s that was written down.
+	ReadPlan func(text []byte, pod *v1.Pod, s *kubecontainer.PodStatus) (simulate.Sync, error)
 	// Phase is getPhase.
 	Phase func(pod *v1.Pod, statuses []v1.ContainerStatus, terminating, initialized bool) policy.PodPhase
 	// CrashLoop returns how a kubelet sets up its restart back-off; see diff.Release.

@@ -37,18 +37,18 @@ func podfateActions(m *kubeGenericRuntimeManager, ctx context.Context, pod *v1.P
 	return m.computePodActions(ctx, pod, s)
 }
 
-func podfateReset(*podActions) []string { return nil }
+func podfateReset(*podActions) [][2]string { return nil }
 `
 	withRestartAll = `
 func podfateActions(m *kubeGenericRuntimeManager, ctx context.Context, pod *v1.Pod, s *kubecontainer.PodStatus, restartAll bool) podActions {
 	return m.computePodActions(ctx, pod, s, restartAll)
 }
 
-func podfateReset(a *podActions) (ids []string) {
+func podfateReset(a *podActions) (instances [][2]string) {
 	for _, c := range a.ContainersToReset {
-		ids = append(ids, c.containerID.ID)
+		instances = append(instances, [2]string{c.container.Name, c.containerID.ID})
 	}
-	return ids
+	return instances
 }
 `
 	allocated = `

@@ -94,6 +94,12 @@ func test(dir string, r releases.Release, env []string, tags string, verbose boo
 			log.Fatal(err)
 		}
 		args = append(args, "-modfile="+mod)
+		tables := filepath.Join(temporary, "tables")
+		env = append(env, "PODFATE_TABLES="+tables)
+		if out, err := record(dir, args, env); err != nil {
+			fmt.Printf("%s\nFAIL %s: Kubernetes' own tests: %v\n", out, r.Name(), err)
+			return false
+		}
 	}
 	// The main module's requirements are part of each release's: mod=mod follows when one of them was raised.
 	command := exec.Command("go", append(args, ".")...)
@@ -114,6 +120,18 @@ func test(dir string, r releases.Release, env []string, tags string, verbose boo
 	}
 	fmt.Printf("%s %s (%s), %s with compiling\n", result, line, r.Version, time.Since(start).Round(time.Second))
 	return err == nil
+}
+
+// record runs the tests of Kubernetes whose questions are asked again; see mirror.Tables.
+func record(dir string, args, env []string) ([]byte, error) {
+	args = append(slices.Clone(args), "-run="+mirror.TableTests)
+	for _, t := range mirror.Tables {
+		args = append(args, "k8s.io/kubernetes/"+t.Package)
+	}
+	command := exec.Command("go", args...)
+	command.Dir = dir
+	command.Env = append(os.Environ(), env...)
+	return command.CombinedOutput()
 }
 
 // summary returns the line that diff.Run prints, "" if it did not get that far.

@@ -27,7 +27,7 @@ import (
 
 func init() {
 	kube.Link(kube.Kubelet{
-		PlanInit: planInit, Plan: newPlanner().plan, CrashLoop: crashLoop,
+		PlanInit: planInit, Plan: newPlanner().plan, ReadPlan: readPlan, CrashLoop: crashLoop,
 		Phase: func(pod *v1.Pod, statuses []v1.ContainerStatus, terminating, initialized bool) policy.PodPhase {
 			return policy.PodPhase(kubelet.PodfatePhase(pod, statuses, terminating, initialized))
 		},

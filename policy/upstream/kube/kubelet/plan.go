@@ -1,8 +1,8 @@
 package kubelet
 
 import (
+	"encoding/json"
 	"fmt"
-	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -85,7 +85,7 @@ func (p *planner) plan(pod *v1.Pod, r *simulate.Runtime) simulate.Sync {
 		p.startup.Remove(id)
 	}
 	p.manager.Forget()
-	return convert(plan, refs)
+	return convert(plan, refs, status)
 }
 
 func at(list [][]simulate.Instance, i int) []simulate.Instance {
@@ -139,7 +139,7 @@ var reasons = map[string]simulate.KillReason{
 // convert leaves out what nobody looks at when the whole Pod is killed.
 //
 // Source: SyncPod in pkg/kubelet/kuberuntime/kuberuntime_manager.go, Kubernetes v1.33 to v1.37.
-func convert(plan kuberuntime.PodfatePlan, refs map[string]policy.Ref) simulate.Sync {
+func convert(plan kuberuntime.PodfatePlan, refs map[string]policy.Ref, status *kubecontainer.PodStatus) simulate.Sync {
 	s := simulate.Sync{
 		KillPod: plan.KillPod, CreateSandbox: plan.CreateSandbox,
 		StartEphemeral: plan.StartEphemeral, StartInit: plan.StartInit, StartMain: plan.StartMain,
@@ -154,10 +154,25 @@ func convert(plan kuberuntime.PodfatePlan, refs map[string]policy.Ref) simulate.
 		}
 		s.Kill = append(s.Kill, simulate.PlannedKill{Container: refs[name], Reason: reason})
 	}
-	for _, id := range plan.Reset {
-		if name, newest := strings.CutSuffix(id, "-0"); newest {
-			s.Reset = append(s.Reset, refs[name])
+	for _, instance := range plan.Reset {
+		if status.FindContainerStatusByName(instance[0]).ID.ID == instance[1] { // the newest
+			s.Reset = append(s.Reset, refs[instance[0]])
 		}
 	}
 	return s
+}
+
+func readPlan(text []byte, pod *v1.Pod, status *kubecontainer.PodStatus) (simulate.Sync, error) {
+	var plan kuberuntime.PodfatePlan
+	if err := json.Unmarshal(text, &plan); err != nil {
+		return simulate.Sync{}, err
+	}
+	refs := map[string]policy.Ref{}
+	for i, c := range pod.Spec.InitContainers {
+		refs[c.Name] = policy.Ref{Kind: policy.InitContainer, Index: i}
+	}
+	for i, c := range pod.Spec.Containers {
+		refs[c.Name] = policy.Ref{Kind: policy.MainContainer, Index: i}
+	}
+	return convert(plan, refs, status), nil
 }
