@@ -136,6 +136,7 @@ type Batch struct {
 	reset      Millis
 	failure    *FailurePolicy // nil: not a Job
 	conditions []NumberedCondition
+	judged     []Verdict // by rule of the failure policy, plus 1
 }
 
 // batchTable is a codeTable with the outcomes of [exitTable] in numbers.
@@ -168,6 +169,7 @@ func NewBatch(spec *PodSpec, o BatchOptions) *Batch {
 	}
 	if o.Job != nil {
 		b.failure = CompileFailurePolicy(o.Job.PodFailurePolicy)
+		b.judged = judgements(b.failure)
 		for i, name := range b.failure.types.list {
 			for _, c := range b.failure.conditions[i] {
 				b.conditions = append(b.conditions, NumberedCondition{name, c.status, c.rule})
@@ -251,33 +253,48 @@ func verdict(d Decision, n, unknownOperator int, fallback bool) Verdict {
 	return v
 }
 
-// Exit answers [AskExits] for one event. An event that makes no sense (a container that is not there, a flag that is not
-// known, a run of less than nothing) gets a verdict with a status and nothing else.
-func (b *Batch) Exit(e *Event, v *Verdict) {
-	n := e.Container
-	if n == NoContainer {
-		n = b.only
-	}
-	if int(n) >= len(b.tables) || e.Flags&^(EventOOMKilled|EventHistory) != 0 || e.Conditions != 0 || e.RanFor < 0 {
-		v.fail(e)
-		return
-	}
-	t := &b.tables[n]
-	if e.Flags&EventOOMKilled != 0 && e.ExitCode == 0 {
-		*v = t.killed
-	} else {
-		slot := 0
-		if e.ExitCode != 0 {
-			slot = 1
+// Exits answers [AskExits] about events in their order and returns how many verdicts have a status. An event that makes no
+// sense (a container that is not there, a flag that is not known, a run of less than nothing) gets a verdict with a status
+// and nothing else. It panics if verdicts is shorter than events.
+//
+// What is done for nearly all events is written out in the loop: a call costs as much as the rest.
+func (b *Batch) Exits(events []Event, verdicts []Verdict) (faults int) {
+	tables, only := b.tables, b.only
+	verdicts = verdicts[:len(events)]
+	for i := range events {
+		e, v := &events[i], &verdicts[i]
+		n := e.Container
+		if n == NoContainer {
+			n = only
 		}
-		if uint32(e.ExitCode) < uint32(len(t.first)) { // written out: no call on the way of nearly all events
-			slot += 2 * int(t.first[e.ExitCode])
+		if int(n) >= len(tables) || e.Flags&^(EventOOMKilled|EventHistory) != 0 || e.Conditions != 0 || e.RanFor < 0 {
+			v.fail(e)
+			faults++
+			continue
+		}
+		t := &tables[n]
+		slot := uint(0)
+		if code := uint32(e.ExitCode); code-1 < uint32(len(t.first))-1 {
+			slot = uint(t.first[code&0xFF])*2 + 1
+		} else if code == 0 {
+			slot = uint(t.first[0]) * 2
 		} else {
-			slot += 2 * int(t.rule(e.ExitCode))
+			slot = uint(t.rule(e.ExitCode))*2 + 1
 		}
 		*v = t.verdicts[slot]
+		if e.Flags != 0 {
+			b.modify(e, v, t)
+		}
+		v.Tag = e.Tag
 	}
-	v.Tag = e.Tag
+	return faults
+}
+
+// modify is for what the flags of an exit say.
+func (b *Batch) modify(e *Event, v *Verdict, t *batchTable) {
+	if e.Flags&EventOOMKilled != 0 && e.ExitCode == 0 {
+		*v = t.killed
+	}
 	if v.Action == actionRestart && e.Flags&EventHistory != 0 {
 		v.Wait = 0
 		if e.RanFor <= b.reset {
@@ -291,66 +308,102 @@ func (v *Verdict) fail(e *Event) {
 	*v = Verdict{Status: eventInvalid, Rule: NoRule, Wait: -1, Container: NoContainer, Condition: NoCondition, Tag: e.Tag}
 }
 
-// PodSoFar is what [Batch.Pod] knows of a Pod before its last event. The zero value is the beginning of a batch.
+// PodSoFar is what is known of a Pod before its last event. The zero value is the beginning of a batch.
 type PodSoFar struct {
 	rule, container uint16 // the first rule that matched, plus 1, and the container
 	failed          bool   // one of its events made no sense
 	conditions      uint64
 }
 
-// Pod answers [AskPods] for one event; last says that it is the last of its batch. A Pod of which an event makes no sense
-// is not judged.
-func (b *Batch) Pod(e *Event, v *Verdict, so *PodSoFar, last bool) {
-	v.fail(e)
-	n := int(e.Container)
-	if b.failure == nil || n >= len(b.tables) && e.Container != NoContainer || last && e.Flags&EventMore != 0 ||
-		e.Flags&^(EventOOMKilled|EventHistory|EventMore) != 0 || e.Conditions>>len(b.conditions) != 0 || e.RanFor != 0 {
-		so.failed = true
-		if e.Flags&EventMore == 0 {
-			*so = PodSoFar{}
+// Pods answers [AskPods] about events in their order and returns how many verdicts have a status. A Pod of which an event makes
+// no sense is not judged. A batch may come in parts: so is what one of them leaves to the next, and last says that no
+// more come. It panics if verdicts is shorter than events.
+func (b *Batch) Pods(events []Event, verdicts []Verdict, so *PodSoFar, last bool) (faults int) {
+	verdicts = verdicts[:len(events)]
+	tables, known, pod := b.tables, len(b.conditions), *so
+	for i := range events {
+		e, v := &events[i], &verdicts[i]
+		n := int(e.Container)
+		if b.failure == nil || n >= len(tables) && e.Container != NoContainer || last && i == len(events)-1 && e.Flags&EventMore != 0 ||
+			e.Flags&^(EventOOMKilled|EventHistory|EventMore) != 0 || e.Conditions>>known != 0 || e.RanFor != 0 {
+			v.fail(e)
+			faults++
+			pod = PodSoFar{failed: e.Flags&EventMore != 0}
+			continue
 		}
-		return
-	}
-	table := &b.failure.tables[0]
-	if e.Container != NoContainer {
-		table = b.tables[n].failure
-	}
-	if table != nil && e.ExitCode != 0 {
-		if rule := table.rule(e.ExitCode); rule-1 < so.rule-1 { // 0 is none, and the greatest
-			so.rule, so.container = rule, e.Container
+		rule := uint16(0)
+		if e.ExitCode != 0 {
+			table := &b.failure.tables[0]
+			if e.Container != NoContainer {
+				table = tables[n].failure
+			}
+			if code := uint32(e.ExitCode); table != nil {
+				if code < uint32(len(table.first)) {
+					rule = table.first[code]
+				} else {
+					rule = table.rule(e.ExitCode)
+				}
+			}
 		}
+		if rule-1 < pod.rule-1 { // 0 is none, and the greatest
+			pod.rule, pod.container = rule, e.Container
+		}
+		pod.conditions |= e.Conditions
+		if e.Flags&EventMore != 0 {
+			v.fail(e)
+			v.Status, v.Flags = 0, VerdictMore
+			continue
+		}
+		if pod.failed {
+			v.fail(e)
+			faults++
+			pod = PodSoFar{}
+			continue
+		}
+		condition := NoCondition
+		if pod.conditions != 0 {
+			condition = b.firstCondition(&pod)
+		}
+		*v = b.judged[pod.rule]
+		if pod.rule != 0 {
+			v.Container, v.Condition = pod.container, condition
+		}
+		v.Tag = e.Tag
+		if e.Flags&EventHistory != 0 && v.Action >= actionIgnore {
+			v.Wait = min(10*Second<<min(e.History, 6), 600*Second)
+		}
+		pod = PodSoFar{}
 	}
-	so.conditions |= e.Conditions
-	if e.Flags&EventMore != 0 {
-		v.Status, v.Flags = 0, VerdictMore
-		return
-	}
-	if !so.failed {
-		b.judge(e, v, so)
-	}
-	*so = PodSoFar{}
+	*so = pod
+	return faults
 }
 
-// judge answers the last event of a Pod.
-func (b *Batch) judge(e *Event, v *Verdict, so *PodSoFar) {
-	*v = Verdict{Action: actionCount, Rule: NoRule, Reason: reasonNoRule, Flags: VerdictCounted, Wait: -1,
-		Container: NoContainer, Condition: NoCondition, Tag: e.Tag}
-	rule, container := so.rule, so.container
-	for i := range b.conditions {
-		if r := b.conditions[i].rule; so.conditions>>i&1 != 0 && r-1 < rule-1 {
-			rule, container, v.Condition = r, NoContainer, uint16(i)
+// firstCondition lets the conditions of a Pod decide if one of their rules comes before that of its containers. It returns the
+// number of the least condition of that rule, or NoCondition.
+func (b *Batch) firstCondition(pod *PodSoFar) uint16 {
+	condition := NoCondition
+	for i, left := 0, pod.conditions; left != 0; i, left = i+1, left>>1 {
+		if r := b.conditions[i].rule; left&1 != 0 && r-1 < pod.rule-1 {
+			pod.rule, pod.container, condition = r, NoContainer, uint16(i)
 		}
 	}
-	if rule != 0 {
-		v.Rule, v.Container, v.Level, v.Reason = rule-1, container, levelRule, reasonRule
-		v.Action = numberOf(VerdictActions, string(b.failure.actions[rule-1]))
-		if v.Action == actionIgnore {
-			v.Flags = 0
+	return condition
+}
+
+// judgements returns what follows from each rule of a failure policy, by number plus 1; 0 is none.
+func judgements(f *FailurePolicy) []Verdict {
+	judged := make([]Verdict, len(f.actions)+1)
+	for i := range judged {
+		v := Verdict{Action: actionCount, Rule: NoRule, Reason: reasonNoRule, Flags: VerdictCounted, Wait: -1, Container: NoContainer, Condition: NoCondition}
+		if i > 0 && f.actions[i-1].known() { // a rule with another action matches nothing
+			v.Rule, v.Level, v.Reason = uint16(i-1), levelRule, reasonRule
+			if v.Action = numberOf(VerdictActions, string(f.actions[i-1])); v.Action == actionIgnore {
+				v.Flags = 0
+			}
 		}
+		judged[i] = v
 	}
-	if e.Flags&EventHistory != 0 && (v.Action == actionIgnore || v.Action == actionCount) {
-		v.Wait = min(10*Second<<min(e.History, 6), 600*Second)
-	}
+	return judged
 }
 
 // Places in the tables above and numbers of errors that the way of one event compares with.
@@ -367,19 +420,10 @@ const (
 // Eval answers events in their order and returns how many verdicts have a status. It panics if verdicts is shorter than
 // events.
 func (b *Batch) Eval(q Question, events []Event, verdicts []Verdict) (faults int) {
-	verdicts = verdicts[:len(events)]
-	var pod PodSoFar
-	for i := range events {
-		if q == AskExits {
-			b.Exit(&events[i], &verdicts[i])
-		} else {
-			b.Pod(&events[i], &verdicts[i], &pod, i == len(events)-1)
-		}
-		if verdicts[i].Status != 0 {
-			faults++
-		}
+	if q == AskExits {
+		return b.Exits(events, verdicts)
 	}
-	return faults
+	return b.Pods(events, verdicts, new(PodSoFar), true)
 }
 
 // BatchBytes returns about how much memory a Batch of o takes, without making one.
@@ -387,7 +431,7 @@ func BatchBytes(o *Object) int {
 	n := 0
 	for kind := range ContainerKinds {
 		for _, c := range o.Spec.List(kind) {
-			n += 896 + len(c.Name) + 48*len(c.RestartPolicyRules)
+			n += 1040 + len(c.Name) + 48*len(c.RestartPolicyRules)
 			for _, rule := range c.RestartPolicyRules {
 				if rule.ExitCodes != nil {
 					n += farBytes(rule.ExitCodes.Values)
@@ -399,7 +443,7 @@ func BatchBytes(o *Object) int {
 		return n
 	}
 	for _, rule := range o.Job.PodFailurePolicy.Rules {
-		n += 48 + 80*len(rule.OnPodConditions)
+		n += 72 + 80*len(rule.OnPodConditions)
 		if on := rule.OnExitCodes; on != nil {
 			n += 640 + farBytes(on.Values)*(1+len(o.Job.PodFailurePolicy.Rules)) // a rule without a name is in every table
 		}

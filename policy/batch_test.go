@@ -108,6 +108,8 @@ func TestEventsThatMakeNoSense(t *testing.T) {
 		{"Pod with a run", both, pods, []policy.Event{{RanFor: 1}}, 1},
 		{"Pod that is not complete", both, pods, []policy.Event{{Flags: policy.EventMore}, {Flags: policy.EventMore}}, 1},
 		{"one wrong event of a Pod, and the next Pod", both, pods, []policy.Event{{Container: 2, Flags: policy.EventMore}, {Conditions: 1}, {Conditions: 1}}, 2},
+		{"wrong last event, and a Pod that must not be given what came before", both, pods,
+			[]policy.Event{{Conditions: 1, Flags: policy.EventMore}, {Container: 2}, {Tag: 99}}, 1},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -117,6 +119,9 @@ func TestEventsThatMakeNoSense(t *testing.T) {
 			}
 			for _, v := range verdicts {
 				if v.Status != 0 && (v.Status != 4 || v.Action != 0 || v.Rule != policy.NoRule || v.Wait != -1) {
+					t.Errorf("%+v", v)
+				}
+				if v.Tag == 99 && v.Rule != policy.NoRule {
 					t.Errorf("%+v", v)
 				}
 			}
@@ -137,9 +142,10 @@ func TestWait(t *testing.T) {
 			entry.Start(back, now, now)
 		}
 		for ran := policy.Millis(0); ran <= 620_000; ran += 500 {
-			e := policy.Event{Flags: policy.EventHistory, History: history, RanFor: ran, Container: policy.NoContainer}
-			var v policy.Verdict
-			b.Exit(&e, &v)
+			e := []policy.Event{{Flags: policy.EventHistory, History: history, RanFor: ran, Container: policy.NoContainer}}
+			verdicts := make([]policy.Verdict, 1)
+			b.Exits(e, verdicts)
+			v := verdicts[0]
 			want := policy.Millis(0)
 			if until, refused := entry.Refused(back, now+ran, now+ran); refused {
 				want = entry.Release(back, until, policy.SweepPeriod) - ran

@@ -35,6 +35,7 @@ type Policy struct {
 	JSON []byte
 
 	host    *Host
+	self    weak.Pointer[Policy] // by which instances know it
 	request []byte
 	closed  atomic.Bool
 }
@@ -80,6 +81,7 @@ func (h *Host) Compile(ctx context.Context, request []byte) (*Policy, error) {
 		return nil, fmt.Errorf("%w: %d bytes, at most %d allowed", ErrTooLarge, len(request), MaxRequestBytes)
 	}
 	p := &Policy{host: h, request: append([]byte(nil), request...)}
+	p.self = weak.Make(p)
 	err := h.lend(ctx, func(ctx context.Context, i *instance) error {
 		_, err := i.handle(ctx, p)
 		return err
@@ -260,8 +262,7 @@ func (i *instance) handle(ctx context.Context, p *Policy) (uint32, error) {
 	if p.closed.Load() {
 		return 0, ErrClosed
 	}
-	key := weak.Make(p)
-	if handle, ok := i.policies.handles[key]; ok {
+	if handle, ok := i.policies.handles[p.self]; ok {
 		return handle, nil
 	}
 	if len(i.policies.handles) >= i.policies.sweepAt {
@@ -294,7 +295,7 @@ func (i *instance) handle(ctx context.Context, p *Policy) (uint32, error) {
 	if i.policies.handles == nil {
 		i.policies.handles = map[weak.Pointer[Policy]]uint32{}
 	}
-	i.policies.handles[key] = head.Handle
+	i.policies.handles[p.self] = head.Handle
 	return head.Handle, nil
 }
 

@@ -12,7 +12,8 @@ import (
 type Policy struct {
 	batch *policy.Batch
 	bytes int
-	from  loaded // what decisions name: the object with the names of its containers and nothing else
+	from  loaded  // what decisions name: the object with the names of its containers and nothing else
+	paths []paths // by number of the container
 }
 
 // Bytes returns about how much memory p holds.
@@ -73,8 +74,9 @@ func (c *call) compile(handle int64, room int) *Policy {
 	w.Key("containers")
 	w.Array()
 	for kind := range policy.ContainerKinds {
-		for i := range p.from.object.Spec.List(kind) {
-			w.String(p.from.object.Spec.List(kind)[i].Name)
+		for i, named := range p.from.object.Spec.List(kind) {
+			w.String(named.Name)
+			p.paths = append(p.paths, pathsOf(&p.from.object, policy.Ref{Kind: kind, Index: i}))
 		}
 	}
 	w.End()
@@ -119,7 +121,8 @@ func (m *Memory) Eval(p *Policy, request []byte) (answer []byte, failed bool) {
 func (c *call) eval(p *Policy) {
 	c.members(c.root, "", "container", "exitCode", "reason", "restarts", "ranForMillis")
 	e := c.readExitMembers(c.root, -1, &p.from)
-	event := policy.Event{ExitCode: e.code}
+	events, verdicts := [1]policy.Event{{ExitCode: e.code}}, [1]policy.Verdict{}
+	event, v := &events[0], &verdicts[0]
 	if restarts, given := c.integer(c.root.Get("restarts"), "restarts", 0, math.MaxUint32); given {
 		event.Flags, event.History = policy.EventHistory, uint32(restarts)
 	}
@@ -133,12 +136,11 @@ func (c *call) eval(p *Policy) {
 	}
 	o := &p.from.object
 	event.Container = uint16(o.Spec.Number(e.ref))
-	var v policy.Verdict
-	p.batch.Exit(&event, &v)
+	p.batch.Exits(events[:], verdicts[:])
 	w := &c.w
 	w.Object()
 	e.write(w, o)
-	at := pathsOf(o, e.ref)
+	at := p.paths[v.Container]
 	if why := policy.VerdictReasons[v.Reason]; v.Flags&policy.VerdictUndecided == 0 {
 		writeOutcome(w, at, v.Decision())
 	} else if path := element(at.rules, int(v.Rule)); why == policy.UndecidedAction {

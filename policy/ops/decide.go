@@ -296,30 +296,24 @@ func podDefault(d policy.Decision) bool {
 	return d.Level == policy.LevelDefault && (d.Because == policy.BecauseAlways || d.Because == policy.BecauseUnknownPodPolicy)
 }
 
+// writeOutcome writes members behind others.
 func writeOutcome(w *manifest.Writer, at paths, d policy.Decision) {
-	w.Key("action")
-	w.Word(string(d.Action))
-	w.Key("because")
-	w.Word(string(d.Because))
+	fails, path, end, rule := "", at.pod, `"}`, ""
 	if d.PodFails {
-		w.Key("podFails")
-		w.Bool(true)
+		fails = `,"podFails":true`
 	}
-	w.Key("decidedBy")
-	w.Object()
-	w.Key("level")
-	w.Word(string(d.Level))
-	w.Key("path")
-	if podDefault(d) {
-		w.Word(at.pod)
-	} else {
-		at.write(w, d.Level, int(d.Matched))
+	switch {
+	case d.Level == policy.LevelRule:
+		path, end, rule = at.rules, "[", strconv.Itoa(int(d.Matched))
+	case d.Level == policy.LevelContainer:
+		path, end = at.container, `.restartPolicy"}`
+	case d.Level == policy.LevelDefault && !podDefault(d):
+		path = at.container
 	}
-	if d.Level == policy.LevelRule {
-		w.Key("rule")
-		w.Int(int64(d.Matched))
+	w.Parts(`,"action":"`, string(d.Action), `","because":"`, string(d.Because), `"`, fails, `,"decidedBy":{"level":"`, string(d.Level), `","path":"`, path, end)
+	if rule != "" {
+		w.Parts(rule, `]","rule":`, rule, "}")
 	}
-	w.End()
 }
 
 // paths are those of the parts of the manifest that can decide about one container.
