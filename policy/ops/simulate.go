@@ -21,6 +21,9 @@ func (c *call) simulate() {
 	c.faults = append(c.faults, l.faults...)
 	p := c.readPast(&l)
 	sc := c.readScenario(&l, &cl)
+	if p != nil && sc.Until > endOfTime-p.now {
+		c.fault(c.root.Get("until"), "until", policy.CodeOutOfRange, "must not lead beyond the year 9999, from "+timestamp(min(p.now, endOfTime)))
+	}
 	if c.failOnFaults() {
 		return
 	}

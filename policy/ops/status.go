@@ -51,6 +51,9 @@ func (c *call) readPast(l *loaded) *past {
 	return p
 }
 
+// endOfTime is shortly before the first instant that Kubernetes cannot write: the year 10000.
+const endOfTime policy.Millis = 253_402_300_800_000 - 3_600_000
+
 // time reads a time of the status, 0 if there is none. It has been checked for its form.
 func (p *past) time(v manifest.Value) policy.Millis {
 	if v.Kind() != manifest.String {
