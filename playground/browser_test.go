@@ -316,6 +316,23 @@ func TestTimeline(t *testing.T) {
 	p.clean(t)
 }
 
+// TestLivePod opens the example of a live Pod, which says what comes next, and adds an event and real time with the form
+// below the exits.
+func TestLivePod(t *testing.T) {
+	origin := serve(t)
+	p := open(t, origin)
+	p.run(t, chromedp.Navigate(origin+"/?example=live-crash-loop"))
+	p.until(t, "the module answers in the browser", answered)
+	p.until(t, "what comes next", says("starts again in 2m40s, at 2026-11-21T10:04:00Z"))
+	p.run(t, chromedp.Evaluate[chromedp.Void](`for (const [id, value] of [['event', 'Evicted'], ['event-at', '3m'], ['timing', 'mean']]) document.getElementById(id).value = value;
+		document.querySelector('#events button').click()`))
+	p.until(t, "the eviction", says("Failed after 3m"))
+	if exits := p.eval(t, `document.getElementById('exits').value`); exits != " at 3m Evicted timing mean" {
+		t.Errorf("the exits are %q", exits)
+	}
+	p.clean(t)
+}
+
 // TestHostileText puts markup and marks that turn text around into every name; nothing of it may run or hide.
 func TestHostileText(t *testing.T) {
 	origin := serve(t)
