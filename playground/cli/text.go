@@ -330,6 +330,7 @@ var sentences = map[string]string{
 	"first_restart_waits":                 "the first restart waits already",
 	"ends_like_the_last_time":             "each run is like the last one, where nothing else is said",
 	"kubelet_not_restarted":               "the kubelet was not restarted since the status was written, and remembers its back-offs",
+	"backoff_is_the_longest_that_fits":    "of the waits that may lie between two runs it was the longest",
 	"backoff_grew_with_each_restart":      "no quiet time has reset a back-off that can only be counted in restarts",
 	"status_is_older_than_the_next_start": "what the status promises for a time before that comes now",
 	"ends_with_its_grace_period":          "a container that is told to end goes on until it is killed",

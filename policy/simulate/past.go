@@ -52,6 +52,9 @@ type Wait struct {
 // subsecond is what times in a status leave open: they are cut to whole seconds.
 const subsecond = policy.Second - 1
 
+// latestRetry is by how much a refused start can come too late up to 1.34: a try of the work queue and its jitter.
+const latestRetry = backOffPeriod*3/2 + 2*workQueueTick
+
 // resume makes the kubelet one that has looked after the Pod since it began.
 func (k *kubelet) resume(p *Past) {
 	k.phase, k.reason, k.message, k.initializedFor = p.Phase, p.Reason, p.Message, p.Phase
@@ -155,7 +158,8 @@ func pastState(s *State) state {
 
 // wait works out how long the container waits after its present run or its last one. The status says it only while it
 // waits in CrashLoopBackOff. Otherwise the gap between the last two runs was the wait before: the longest of the
-// series that fits into it, since a start is late by less than one step. Without a gap it is counted in restarts.
+// series that fits into it, since a start is late by less than one step; up to 1.34 it can be later than the shortest
+// steps are apart, which is then an assumption. Without a gap it is counted in restarts.
 func (k *kubelet) wait(x *PastContainer, c *container) Wait {
 	w := Wait{Container: k.index(x.Ref), Delay: x.Delay, Source: FromMessage, Next: -1}
 	if x.Delay > 0 {
@@ -174,6 +178,9 @@ func (k *kubelet) wait(x *PastContainer, c *container) Wait {
 			n--
 		}
 		w.Delay = k.backoff.Delay(n)
+		if k.f.Minor < oldestExactBackoff && n > 1 && gap < k.backoff.Delay(n-2)+latestRetry {
+			k.assume("backoff_is_the_longest_that_fits")
+		}
 		return w
 	}
 	w.Source, w.Delay = FromRestartCount, k.backoff.Delay(restarts)
