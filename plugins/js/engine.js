@@ -1,6 +1,6 @@
 // Engine and policies: what a program works with once it has the module.
 import {Batch, Verdicts, refused, verdictsBytes} from './batch.js';
-import {PodfateError, PolicyError, TrapError, exception} from './errors.js';
+import {EventError, PodfateError, PolicyError, TrapError, exception} from './errors.js';
 import {Instance, operations, parse, recycleBytes} from './instance.js';
 
 /**
@@ -137,7 +137,7 @@ export class Policy {
   decide(exit) {
     const request = encode(exit);
     return this.#with((instance, handle) => result(
-      instance.ask((at, length) => instance.exports.pf_eval(handle, at, length), request)));
+      instance.ask((at, length) => instance.exports.pf_eval(handle, at, length), request), EventError));
   }
 
   /** An empty batch of events about this manifest: exits of containers, or with 'pods' failed Pods of a Job. */
@@ -189,7 +189,7 @@ export class Policy {
         return answer;
       }
       const [oldest] = instance.handles.keys();
-      if (!oldest || !answer.error.limit?.startsWith('handle')) throw exception(answer.error);
+      if (!oldest || !answer.error.limit?.startsWith('handle')) throw exception(answer.error, PolicyError);
       forget(instance, oldest); // it is compiled again when it is asked
     }
   }
@@ -210,9 +210,9 @@ function encode(request) {
 }
 
 /** The object in an answer of {@link Instance#ask}, or the exception that it stands for. */
-function result({failed, bytes}) {
+function result({failed, bytes}, OfText) {
   const value = parse(bytes);
-  if (failed) throw exception(value.error ?? {});
+  if (failed) throw exception(value.error ?? {}, OfText);
   return value;
 }
 

@@ -53,12 +53,15 @@ export class TrapError extends PodfateError {
 
 // By number, from 1; see wasm/doc.go.
 const classes = [
-  RequestError, RequestError, PolicyError, EventError, PolicyError, LimitError, RequestError, PolicyError, TrapError, RequestError,
+  null, null, PolicyError, EventError, PolicyError, LimitError, RequestError, PolicyError, TrapError, RequestError,
   LimitError, LimitError,
 ];
 
-/** The exception for the error of a payload. A number that is not known here comes from a newer module. */
-export function exception({code, num, message, ...detail}) {
-  const Class = classes[num - 1] ?? PodfateError;
+/**
+ * The exception for the error of a payload. A number that is not known here comes from a newer module. OfText is the class for a text
+ * that is not JSON or not UTF-8, where the request is nothing but a policy or an event.
+ */
+export function exception({code, num, message, ...detail}, OfText = RequestError) {
+  const Class = num <= 2 ? OfText : classes[num - 1] ?? PodfateError;
   return new Class(code, message, {num, ...detail});
 }

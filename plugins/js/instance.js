@@ -5,7 +5,7 @@ import {LimitError, ModuleError, PodfateError, TrapError} from './errors.js';
 export const operations = Object.freeze({describe: 1, validate: 2, decide: 3, simulate: 4, curve: 5});
 
 /** Linear memory never shrinks, so an instance that grew past this many bytes is replaced by a fresh one. */
-export const recycleBytes = 32 << 20;
+export const recycleBytes = 16 << 20;
 
 /** Major version of the module's ABI that this package speaks. */
 const abiMajor = 1;
