@@ -75,7 +75,8 @@ func once(faults []FieldError, f Features) []FieldError {
 //
 // A Pod may change nothing that Podfate reads but activeDeadlineSeconds, which may only become shorter; the template
 // of a Job nothing. The message about a Pod ends where Kubernetes adds a line break and a diff of the two specs, which
-// is left out; the fault of a Job's template has no message, since Kubernetes prints the whole template. Fields that
+// is left out; the fault of a Job's template has no message, since Kubernetes prints the whole template, and its path is
+// spec.template, where Kubernetes names spec.template.spec in a suspended Job whose resources may change. Fields that
 // Podfate does not read are not compared.
 //
 // Source: ValidatePodUpdate in pkg/apis/core/validation/validation.go, ValidateJobUpdate in
