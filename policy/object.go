@@ -55,7 +55,15 @@ func (o *Object) ValidateStatic(f Features) []FieldError {
 //
 // Source: FilterCoveredHandwrittenErrors and ErrorList.Filter, k8s.io/apiserver and k8s.io/apimachinery v0.37.
 func once(faults []FieldError, f Features) []FieldError {
-	if f.Minor < 37 || len(faults) < 2 {
+	if f.Minor < 37 {
+		return faults
+	}
+	return merged(faults)
+}
+
+// merged leaves out faults that say what an earlier one said.
+func merged(faults []FieldError) []FieldError {
+	if len(faults) < 2 {
 		return faults
 	}
 	said := make(map[string]bool, len(faults))
@@ -95,7 +103,8 @@ func (o *Object) ValidateUpdate(old *Object, f Features) []FieldError {
 	case "Pod":
 		v.podUpdate(o, old)
 	case "Job":
-		// Until 1.36 the checks of a new Job come first, as a whole, and then once more, which nobody sees.
+		// Until 1.36 the checks of a new Job come first, as a whole, and then all but that of the host name once more.
+		// kubectl prints equal faults once, and so does the API server in the text of its answer.
 		if f.Minor < 37 {
 			v.podHostname(o)
 		}
@@ -103,6 +112,7 @@ func (o *Object) ValidateUpdate(old *Object, f Features) []FieldError {
 		if f.Minor >= 37 {
 			v.podHostname(o)
 		}
+		return merged(v.faults)
 	}
 	return once(v.faults, f)
 }

@@ -46,7 +46,7 @@ const (
 )
 
 // Warnings reports what the API server of f accepts of o and what will still not work, or not as it seems: the Pod's
-// policy first, then init and main containers, then the grace period. Call [DropDisabled] first: what was dropped has no warning.
+// policy first, then init and main containers, the grace period, then the Job. Call [DropDisabled] first: what was dropped has no warning.
 //
 // It looks only at single exits and never at what a program does. Codes are stable.
 func (o *Object) Warnings(f Features) []FieldError {
@@ -59,6 +59,7 @@ func (o *Object) Warnings(f Features) []FieldError {
 		}
 	}
 	l.gracePeriod()
+	l.jobs()
 	return l.found
 }
 
@@ -178,6 +179,14 @@ func (l *linter) rules(c *Container, kind ContainerKind, path string) {
 
 // values warns about the first value that cannot occur and the first that stands twice.
 func (l *linter) values(values []int32, path string) {
+	l.neverOccurs(values, path)
+	if i := firstDuplicate(values); i >= 0 {
+		l.warn(path+index(i), WarnDuplicateValue, strconv.Itoa(int(values[i]))+" stands here twice; server-side apply refuses that", sourceSchema)
+	}
+}
+
+// neverOccurs warns about the first value that cannot occur.
+func (l *linter) neverOccurs(values []int32, path string) {
 	never, first := 0, 0
 	for i, v := range values {
 		if !l.o.Spec.Windows && (v < 0 || v > 255) {
@@ -193,9 +202,6 @@ func (l *linter) values(values []int32, path string) {
 		}
 		l.warn(path+index(first), WarnValueNeverOccurs,
 			"no process on Linux exits with "+strconv.Itoa(int(values[first]))+more+"; codes are 0 to 255", "wait(2); "+sourceValidate+" checks no range")
-	}
-	if i := firstDuplicate(values); i >= 0 {
-		l.warn(path+index(i), WarnDuplicateValue, strconv.Itoa(int(values[i]))+" stands here twice; server-side apply refuses that", sourceSchema)
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 	"github.com/podfate/podfate/policy"
 )
 
-// jobs compares what is refused about n Jobs and CronJobs, most of whose fields are set at random.
+// jobs compares what is refused about n Jobs and CronJobs, most of whose fields are set at random, and about updates of
+// half as many Jobs.
 func (c *comparison) jobs(t *testing.T, n int) {
 	set := gateSets(c.release.Minor())[0]
 	if err := c.release.SetGates(set); err != nil {
@@ -22,6 +23,11 @@ func (c *comparison) jobs(t *testing.T, n int) {
 		text := g.job(g.oneIn(4))
 		c.jobsValidated++
 		c.compareAdmission(t, &shown, fmt.Sprintf("job %d: %s", i, text), text, set)
+	}
+	for i := range n / 2 {
+		g := generate(c.seed+4, i)
+		old := g.job(false)
+		c.compareUpdate(t, &shown, fmt.Sprintf("job update %d", i), set, old, g.edited(old))
 	}
 }
 

@@ -39,6 +39,9 @@ type Release interface {
 	// Backoff returns the kubelet's restart back-off with a clock of its own, at the instant 0.
 	Backoff(initial, most policy.Millis) Backoff
 
+	// PodJudge decodes a Job, with its defaults, to judge Pods with it.
+	PodJudge(job []byte) (PodJudge, error)
+
 	// CrashLoop is newCrashLoopBackOff after maxContainerRestartPeriod, "" if it is not set, was decoded, defaulted and
 	// validated under the gates of the process; known is false if the kubelet is not linked.
 	CrashLoop(maxContainerRestartPeriod string) (s CrashLoop, known bool)

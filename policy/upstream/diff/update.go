@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -18,16 +19,26 @@ func (c *comparison) updates(t *testing.T, n int) {
 		for i, end := 0, c.updated+n/sets+1; c.updated < end; i++ {
 			g := generate(c.seed+2, i)
 			old := g.manifest()
-			text := g.edited(old)
-			c.updated++
-			theirs := c.release.Update(old, text)
-			for j := range theirs.Faults { // see Intended
-				theirs.Faults[j].Text = firstLine(theirs.Faults[j].Text)
-			}
-			what := fmt.Sprintf("update case %d, %v: %s\nreplaces %s", i, set, text, old)
-			c.compareAnswer(t, &shown, what, theirs, set, text, map[string]any{"old": json.RawMessage(old)})
+			c.compareUpdate(t, &shown, fmt.Sprintf("update case %d, %v", i, set), set, old, g.edited(old))
 		}
 	})
+}
+
+func (c *comparison) compareUpdate(t *testing.T, shown *int, what string, set gateSet, old, text []byte) {
+	t.Helper()
+	c.updated++
+	job := bytes.Contains(text, []byte(`"kind":"Job"`))
+	if job { // no image of which may change, but images are not read
+		text = bytes.ReplaceAll(text, []byte(`"image":"j"`), []byte(`"image":"i"`))
+	}
+	theirs := c.release.Update(old, text)
+	for j := range theirs.Faults { // see Intended
+		theirs.Faults[j].Text = firstLine(theirs.Faults[j].Text)
+	}
+	if job {
+		theirs.Faults = merged(theirs.Faults)
+	}
+	c.compareAnswer(t, shown, fmt.Sprintf("%s: %s\nreplaces %s", what, text, old), theirs, set, text, map[string]any{"old": json.RawMessage(old)})
 }
 
 // statics compares what a kubelet refuses about n Pods that it reads from files.
@@ -44,6 +55,19 @@ func (c *comparison) statics(t *testing.T, n int) {
 	})
 }
 
+// merged leaves out faults that say what an earlier one said, as kubectl and the text of the API server's answer do.
+// Until 1.36 an updated Job is checked twice.
+func merged(faults []Fault) (kept []Fault) {
+	said := map[string]bool{}
+	for _, f := range faults {
+		if !said[f.Text] {
+			kept = append(kept, f)
+		}
+		said[f.Text] = true
+	}
+	return kept
+}
+
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return line
@@ -55,7 +79,8 @@ var token = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?\d+`)
 // wordGroups are words that can stand for each other.
 var wordGroups = [][]string{
 	policies, {`"Restart"`, `"RestartAllContainers"`}, {`"In"`, `"NotIn"`}, {`"NotRequired"`, `"RestartContainer"`}, {`"i"`, `"j"`},
-	{`"c0"`, `"c1"`, `"c9"`}, {`"cpu"`, `"memory"`}, {`"livenessProbe"`, `"readinessProbe"`},
+	{`"c0"`, `"c1"`, `"c9"`}, {`"Indexed"`, `"NonIndexed"`}, {`"FailJob"`, `"Ignore"`, `"Count"`}, {`"acme.io/foo"`, `"kubernetes.io/job-controller"`},
+	{`"DisruptionTarget"`, `"ConfigIssue"`}, {`"0"`, `"0,2-3"`, `"1-2"`}, {`"cpu"`, `"memory"`}, {`"livenessProbe"`, `"readinessProbe"`},
 }
 
 // edited returns text with some words or numbers changed, most of the time few or none.

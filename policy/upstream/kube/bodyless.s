@@ -1,0 +1,1 @@
+// Empty: a package with assembly may declare functions without a body.
