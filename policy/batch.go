@@ -86,7 +86,7 @@ var (
 		"", string(BecauseRule), string(BecauseAlways), string(BecauseOnFailureFailed), string(BecauseOnFailureSucceeded),
 		string(BecauseNever), string(BecauseUnknownPodPolicy), string(BecauseSidecar), string(BecauseInitCompleted),
 		string(BecauseInitRetried), string(BecauseEphemeral), UndecidedAction, UndecidedOperator,
-		"no_rule_matched",
+		"no_rule_matched", UndecidedManagedBy,
 	}
 	VerdictIgnored = []string{
 		string(NotIgnored), string(IgnoredUnknownAction), string(IgnoredGateOff), string(IgnoredSidecar),
@@ -100,6 +100,9 @@ const (
 	UndecidedAction   = "unknown_action"
 	UndecidedOperator = "unknown_operator"
 )
+
+// UndecidedManagedBy is why there is no decision about Pods of a Job that another controller looks after.
+const UndecidedManagedBy = "managed_by"
 
 // numberOf returns the place of word in words, which has it.
 func numberOf(words []string, word string) uint8 {
@@ -168,8 +171,7 @@ func NewBatch(spec *PodSpec, o BatchOptions) *Batch {
 		b.delays[n] = o.Backoff.Delay(n)
 	}
 	if o.Job != nil {
-		b.failure = CompileFailurePolicy(o.Job.PodFailurePolicy)
-		b.judged = judgements(b.failure)
+		b.compileFailures(o.Job, o.Fallback)
 		for i, name := range b.failure.types.list {
 			for _, c := range b.failure.conditions[i] {
 				b.conditions = append(b.conditions, NumberedCondition{name, c.status, c.rule})
@@ -390,20 +392,43 @@ func (b *Batch) firstCondition(pod *PodSoFar) uint16 {
 	return condition
 }
 
-// judgements returns what follows from each rule of a failure policy, by number plus 1; 0 is none.
-func judgements(f *FailurePolicy) []Verdict {
-	judged := make([]Verdict, len(f.actions)+1)
-	for i := range judged {
-		v := Verdict{Action: actionCount, Rule: NoRule, Reason: reasonNoRule, Flags: VerdictCounted, Wait: -1, Container: NoContainer, Condition: NoCondition}
-		if i > 0 && f.actions[i-1].known() { // a rule with another action matches nothing
-			v.Rule, v.Level, v.Reason = uint16(i-1), levelRule, reasonRule
-			if v.Action = numberOf(VerdictActions, string(f.actions[i-1])); v.Action == actionIgnore {
-				v.Flags = 0
-			}
-		}
-		judged[i] = v
+// compileFailures prepares the answers about Pods. Without fallback a rule that no release knows matches what it might be about,
+// and decides that nothing is decided.
+func (b *Batch) compileFailures(job *Job, fallback bool) {
+	var rules []PodFailurePolicyRule
+	if job.PodFailurePolicy != nil {
+		rules = append(rules, job.PodFailurePolicy.Rules...)
 	}
-	return judged
+	none := Verdict{Action: actionCount, Rule: NoRule, Reason: reasonNoRule, Flags: VerdictCounted, Wait: -1, Container: NoContainer, Condition: NoCondition}
+	if job.ManagedElsewhere() {
+		rules = nil
+		none.Action, none.Flags, none.Reason = 0, VerdictUndecided, numberOf(VerdictReasons, UndecidedManagedBy)
+	}
+	b.judged = append(b.judged, none)
+	for i := range rules {
+		r, v, why := &rules[i], none, ""
+		v.Rule, v.Level, v.Reason = uint16(i), levelRule, reasonRule
+		if r.Action.known() {
+			v.Action = numberOf(VerdictActions, string(r.Action))
+		} else {
+			why = UndecidedAction
+		}
+		if on := r.OnExitCodes; on != nil && on.Operator != OperatorIn && on.Operator != OperatorNotIn {
+			why = UndecidedOperator
+		}
+		switch {
+		case why != "" && !fallback:
+			v.Action, v.Level, v.Flags, v.Reason = 0, 0, VerdictUndecided, numberOf(VerdictReasons, why)
+			r.Action = ActionCount // so that it matches
+			if why == UndecidedOperator {
+				r.OnExitCodes = &PodFailurePolicyOnExitCodes{ContainerName: r.OnExitCodes.ContainerName, Operator: OperatorNotIn}
+			}
+		case v.Action == actionIgnore:
+			v.Flags = 0
+		}
+		b.judged = append(b.judged, v)
+	}
+	b.failure = CompileFailurePolicy(&PodFailurePolicy{Rules: rules})
 }
 
 // Places in the tables above and numbers of errors that the way of one event compares with.

@@ -22,7 +22,7 @@ func TestBatchOfPodsAgreesWithMatch(t *testing.T) {
 				*on.ContainerName = "main" // a valid rule names only containers of the manifest
 			}
 		}
-		b := policy.NewBatch(spec, policy.BatchOptions{Features: policy.DefaultFeatures(policy.NewestMinor), Job: &policy.Job{PodFailurePolicy: p}})
+		b := policy.NewBatch(spec, policy.BatchOptions{Features: policy.DefaultFeatures(policy.NewestMinor), Fallback: true, Job: &policy.Job{PodFailurePolicy: p}})
 		pod.Exits = slices.DeleteFunc(pod.Exits, func(e policy.PodExit) bool { return e.Container == "" })
 		mask := uint64(0)
 		for i, c := range b.Conditions() {
@@ -153,6 +153,22 @@ func TestWait(t *testing.T) {
 			if v.Wait != want {
 				t.Fatalf("restart %d after %d ms waits %d, want %d", history, ran, v.Wait, want)
 			}
+		}
+	}
+}
+
+func TestBatchAllocatesNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	spec := &policy.PodSpec{Containers: []policy.Container{{Name: "main"}, {Name: "nail"}}, InitContainers: []policy.Container{{Name: "init"}}}
+	p, _ := randomFailure(r)
+	b := policy.NewBatch(spec, policy.BatchOptions{Features: policy.DefaultFeatures(policy.NewestMinor), Job: &policy.Job{PodFailurePolicy: p}})
+	events, verdicts := make([]policy.Event, 1000), make([]policy.Verdict, 1000)
+	for i := range events {
+		events[i] = policy.Event{ExitCode: int32(i - 200), Container: uint16(r.IntN(5)), Flags: policy.EventFlags(r.IntN(8)), Conditions: uint64(r.IntN(2)), History: uint32(i)}
+	}
+	for q := range policy.AskPods + 1 {
+		if n := testing.AllocsPerRun(10, func() { b.Eval(q, events, verdicts) }); n != 0 {
+			t.Errorf("question %d: %v allocations", q, n)
 		}
 	}
 }

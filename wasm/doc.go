@@ -80,7 +80,7 @@
 //	level          0 none, 1 rule, 2 container, 3 pod, 4 default
 //	reason         0 none, 1 rule_matched, 2 policy_always, 3 policy_on_failure_failed, 4 policy_on_failure_succeeded, 5 policy_never,
 //	               6 unknown_pod_policy, 7 sidecar_always_restarts, 8 init_completed, 9 init_retried, 10 ephemeral_never_restarts,
-//	               11 unknown_action, 12 unknown_operator (both UNDECIDED), 13 no_rule_matched
+//	               11 unknown_action, 12 unknown_operator, 14 managed_by (these UNDECIDED), 13 no_rule_matched
 //	ignored        why a rule that matched did not decide: 0 none, 1 unknown_action, 2 gate_off, 3 sidecar, 4 init_completed, 5 no_policy
 //
 // A header that is none, or does not fit inLen, is -4; another version -8; too many records -6; an address that does not fit -10; a short
@@ -95,7 +95,9 @@
 // initContainerStatuses, each in the order of the list; 0xFFFF is a container that the Job does not name, such as one that an
 // admission webhook added. A Pod without terminated containers is one record with exitCode 0. All records of a Pod but the
 // last have MORE; the verdict stands with the last. conditions of all records are put together. history is the number of
-// failures in a row before this one (of the index, with backoffLimitPerIndex), ranForMillis is 0.
+// failures in a row before this one (of the index, with backoffLimitPerIndex), ranForMillis is 0. The verdict
+// is that of decide for such a Pod in pods: its action, rule and whether it is counted. Whether the Pod has failed, is the Job's and has an
+// index of the Job is for the caller to know.
 //
 // # Why a record for each container of a failed Pod?
 //

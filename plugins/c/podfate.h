@@ -122,7 +122,8 @@ enum {
     PODFATE_REASON_EPHEMERAL_NEVER_RESTARTS = 10,
     PODFATE_REASON_UNKNOWN_ACTION = 11,   /* undecided */
     PODFATE_REASON_UNKNOWN_OPERATOR = 12, /* undecided */
-    PODFATE_REASON_NO_RULE_MATCHED = 13
+    PODFATE_REASON_NO_RULE_MATCHED = 13,
+    PODFATE_REASON_MANAGED_BY = 14 /* undecided: the Job has another controller */
 };
 
 /* podfate_verdict.ignored: why the rule that matched first did not decide */

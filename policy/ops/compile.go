@@ -59,6 +59,9 @@ func (c *call) compile(handle int64, room int) *Policy {
 		c.limit("handleBytes", p.bytes, room)
 		return nil
 	}
+	if l.object.Job != nil {
+		l.object.Job.SetDefaults() // those of a Job: one that a CronJob makes has them, too
+	}
 	p.batch = policy.NewBatch(spec, policy.BatchOptions{
 		Features: cl.features, Backoff: cl.kubelet.Backoff(cl.features), Fallback: cl.named, Job: l.object.Job,
 	})

@@ -181,3 +181,131 @@ func unpack(t *testing.T, p *ops.Policy, events []policy.Event) []policy.Verdict
 	}
 	return verdicts
 }
+
+// TestBatchOfPodsEqualsDecide asks about failed Pods packed and as Kubernetes prints them.
+func TestBatchOfPodsEqualsDecide(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 13))
+	pick := func(of ...string) string { return of[r.IntN(len(of))] }
+	names := []string{"main", "side", "init"}
+	actions := map[string]int{}
+	for n := range 3000 {
+		var rules []string
+		for range r.IntN(4) {
+			action := pick("FailJob", "Ignore", "Count", "FailJob", "Ignore", "Count", "FailIndex", "Retry")
+			if r.IntN(3) == 0 {
+				rules = append(rules, `{"action":"`+action+`","onPodConditions":[{"type":"`+pick("DisruptionTarget", "Ready")+`"`+pick("", `,"status":"False"`)+`}]}`)
+				continue
+			}
+			name := ""
+			if r.IntN(2) == 0 {
+				name = `"containerName":"` + pick(names...) + `",`
+			}
+			rules = append(rules, `{"action":"`+action+`","onExitCodes":{`+name+`"operator":"`+pick("In", "NotIn", "In", "Among")+`","values":`+pick("[3]", "[1,3,137]", "[42,143]")+`}}`)
+		}
+		policyText := `"podFailurePolicy":{"rules":[` + strings.Join(rules, ",") + `]},`
+		if r.IntN(6) == 0 {
+			policyText = ""
+		}
+		more := pick("", "", `"managedBy":"example.com/other",`, `"backoffLimitPerIndex":2,"completionMode":"Indexed","completions":5,"parallelism":2,`)
+		request := `{"cluster":` + pick(`{}`, `{"version":"1.36"}`, `{"version":"1.35"}`) + `,"manifest":{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{` + more + policyText +
+			`"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"x"},{"name":"side","image":"x"}],"initContainers":[{"name":"init","image":"x"}]}}}}`
+		p, answer := ops.Compile([]byte(request+"}"), int64(n), 1<<20)
+		if p == nil {
+			if !strings.Contains(string(answer), `"code":"MANIFEST_INVALID"`) {
+				t.Fatalf("%s\n%s", request, answer)
+			}
+			continue
+		}
+		var events []policy.Event
+		var pods []string
+		var lasts []int
+		for k := range 1 + r.IntN(6) {
+			var statuses [2][]string
+			var conditions []string
+			mask := uint64(0)
+			first := len(events)
+			for number, name := range append(names, "injected") {
+				code := []int32{0, 1, 3, 42, 137, 143, -1, 300}[r.IntN(8)]
+				if r.IntN(3) == 0 {
+					continue
+				}
+				container := uint16(number)
+				if name == "injected" {
+					container = policy.NoContainer
+				}
+				list := 0
+				if name == "init" {
+					list = 1
+				}
+				statuses[list] = append(statuses[list], fmt.Sprintf(`{"name":"%s","state":{"terminated":{"exitCode":%d}}}`, name, code))
+				e := policy.Event{ExitCode: code, Container: container, Flags: policy.EventMore, Tag: uint32(k)}
+				if at := len(events); list == 1 || len(statuses[1]) == 0 {
+					events = append(events, e)
+				} else { // injected stands in front of init
+					events = append(events, events[at-1])
+					events[at-1] = e
+				}
+			}
+			for bit, c := range p.Batch().Conditions() {
+				if r.IntN(3) == 0 {
+					mask |= 1 << bit
+					conditions = append(conditions, fmt.Sprintf(`{"type":"%s","status":"%s"}`, c.Type, c.Status))
+				}
+			}
+			if len(events) == first {
+				events = append(events, policy.Event{Container: policy.NoContainer})
+			}
+			last := len(events) - 1
+			events[last].Flags, events[last].Conditions = 0, mask
+			lasts = append(lasts, last)
+			pods = append(pods, fmt.Sprintf(`{"metadata":{"name":"p-%d","annotations":{"batch.kubernetes.io/job-completion-index":"1"}},"status":{"phase":"Failed","containerStatuses":[%s],"initContainerStatuses":[%s],"conditions":[%s]}}`,
+				k, strings.Join(statuses[0], ","), strings.Join(statuses[1], ","), strings.Join(conditions, ",")))
+		}
+		verdicts := make([]policy.Verdict, len(events))
+		if faults := p.Batch().Eval(policy.AskPods, events, verdicts); faults != 0 {
+			t.Fatalf("%d faults in %+v", faults, events)
+		}
+		decided, failed := ops.Call(3, []byte(request+`,"pods":[`+strings.Join(pods, ",")+`]}`))
+		var all struct {
+			PodDecisions []struct {
+				Action    string
+				Rule      *int
+				Counted   bool
+				DecidedBy struct{ Container, Condition string }
+				Undecided *struct{ Reason, Path string }
+			}
+		}
+		if err := json.Unmarshal(decided, &all); err != nil || failed {
+			t.Fatalf("%v: %s\n%s", err, decided, request)
+		}
+		for k, d := range all.PodDecisions {
+			v := verdicts[lasts[k]]
+			rule := -1
+			if d.Rule != nil {
+				rule = *d.Rule
+			}
+			wrong := string(v.Decision().Action) != d.Action || int(v.Decision().Matched) != rule || (v.Flags&policy.VerdictCounted != 0) != d.Counted
+			if d.Undecided != nil {
+				wrong = v.Action != 0 || v.Flags != policy.VerdictUndecided || policy.VerdictReasons[v.Reason] != d.Undecided.Reason ||
+					v.Rule != policy.NoRule && !strings.Contains(d.Undecided.Path, fmt.Sprintf("rules[%d].", v.Rule))
+			}
+			name := "injected"
+			if v.Container != policy.NoContainer {
+				name = names[v.Container]
+			}
+			if by := d.DecidedBy; by.Container != "" && by.Container != name || (by.Condition != "") != (v.Condition != policy.NoCondition && d.Undecided == nil) {
+				wrong = true
+			}
+			if wrong {
+				t.Fatalf("decide %+v, the batch %+v\n%s\n%s", d, v, request, pods[k])
+			}
+			actions[policy.VerdictActions[v.Action]]++
+		}
+	}
+	t.Log(actions)
+	for _, action := range []string{"", "FailJob", "FailIndex", "Ignore", "Count"} {
+		if actions[action] < 20 {
+			t.Errorf("only %d Pods with the action %q", actions[action], action)
+		}
+	}
+}

@@ -366,6 +366,7 @@ func (g *generator) policies() {
 			}
 			events[len(events)-1].Flags &^= policy.EventMore
 			g.batch("pods", handle, policy.AskPods, events)
+			g.add("decide", call(3, p.request(podsOf(events, p.names))))
 		}
 		if g.rand.IntN(2) == 0 {
 			g.add("release", Vector{Do: "pf_release", X: []any{handle}})
@@ -413,6 +414,23 @@ func (g *generator) podEvent(containers int) policy.Event {
 		e.Flags |= policy.EventMore
 	}
 	return e
+}
+
+// podsOf is the member pods of decide about the same Pods, but for their conditions.
+func podsOf(events []policy.Event, names []string) string {
+	var pods, statuses []string
+	for _, e := range events {
+		name := "injected"
+		if e.Container != policy.NoContainer {
+			name = names[e.Container]
+		}
+		statuses = append(statuses, fmt.Sprintf(`{"name":%q,"state":{"terminated":{"exitCode":%d}}}`, name, e.ExitCode))
+		if e.Flags&policy.EventMore == 0 {
+			pods = append(pods, fmt.Sprintf(`{"metadata":{"name":"p-%d"},"status":{"phase":"Failed","containerStatuses":[%s]}}`, len(pods), strings.Join(statuses, ",")))
+			statuses = nil
+		}
+	}
+	return `"pods":[` + strings.Join(pods, ",") + `]`
 }
 
 // header is that of a batch.
