@@ -1,0 +1,280 @@
+"""The package as a user has it: installed from its wheel, with the real module on the real engine."""
+
+import json
+import os
+import threading
+
+import pytest
+
+import podfate
+
+RULE = {"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}
+POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "p"},
+    "spec": {
+        "restartPolicy": "Never",
+        "containers": [{"name": "main", "image": "i", "restartPolicy": "Never", "restartPolicyRules": [RULE]}],
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def engine():
+    return podfate.Engine()
+
+
+def test_a_rule_decides(engine):
+    decision = engine.decide(POD, [podfate.Exit("main", 42)]).decisions[0]
+    assert decision.action == "Restart"
+    assert decision.decided_by == podfate.DecidedBy("rule", "spec.containers[0].restartPolicyRules[0]", 0)
+    assert decision.trace[0].result == "matched"
+
+
+def test_an_older_release_has_no_rules(engine):
+    off = {"version": "1.36", "featureGates": {"ContainerRestartRules": False, "RestartAllContainersOnContainerExits": False}}
+    assert engine.decide(POD, [podfate.Exit("main", 42)], cluster=off).decisions[0].action == "Stop"
+    with pytest.raises(podfate.PolicyError) as caught:
+        engine.decide(POD, [podfate.Exit("main", 42)], cluster={"version": "1.33"}, fieldValidation="Ignore")
+    assert caught.value.faults[0].type == "Forbidden"
+
+
+def test_faults_of_a_manifest_are_the_answer_of_validate(engine):
+    wrong = json.loads(json.dumps(POD))
+    wrong["spec"]["restartPolicy"] = "Sometimes"
+    answer = engine.validate(wrong)
+    assert not answer.valid
+    assert answer.faults[0].path == "spec.restartPolicy"
+    with pytest.raises(podfate.PolicyError) as caught:
+        engine.decide(wrong, [podfate.Exit("main", 1)])
+    assert caught.value.code == "MANIFEST_INVALID" and caught.value.faults == answer.faults
+
+
+def test_an_unknown_container_is_a_fault_of_the_event(engine):
+    with pytest.raises(podfate.EventError) as caught:
+        engine.decide(POD, [podfate.Exit("nobody", 1)])
+    assert caught.value.path == "exits[0].container"
+
+
+@pytest.mark.parametrize(
+    "request_bytes, code",
+    [
+        (b"", "BAD_JSON"),
+        (b"{", "BAD_JSON"),
+        (b'{"a":"\xff"}', "BAD_UTF8"),
+        (b"[" * 100_000, "LIMIT_EXCEEDED"),
+        (b"null", "BAD_JSON"),
+    ],
+)
+def test_bad_requests_have_error_payloads(engine, request_bytes, code):
+    answer = engine.call("decide", request_bytes)
+    assert answer.failed
+    assert answer.json()["error"]["code"] in (code, "EVENT_INVALID")
+
+
+def test_a_request_beyond_the_limit_is_refused(engine):
+    answer = engine.call("decide", b" " * ((1 << 20) + 1))
+    assert answer.failed and answer.json()["error"]["num"] == 6
+    with pytest.raises(podfate.LimitError):
+        engine.call("decide", b" " * (17 << 20))
+    assert engine.describe()["product"] == "podfate"
+
+
+def test_an_unknown_operation_is_refused(engine):
+    assert engine.call(999, b"{}").json()["error"]["code"] == "UNSUPPORTED_OP"
+    with pytest.raises(KeyError):
+        engine.call("guess", b"{}")
+
+
+def test_what_is_no_json_does_not_reach_the_module(engine):
+    with pytest.raises(ValueError):
+        engine.call("decide", {"a": float("nan")})
+    with pytest.raises(UnicodeEncodeError):
+        engine.call("decide", {"a": "\ud800"})
+
+
+def test_one_flipped_byte_is_refused(engine):
+    from podfate import _engine
+
+    file = bytearray((_engine._HERE / "policy.wasm").read_bytes())
+    file[len(file) // 2] ^= 1
+    with pytest.raises(podfate.ModuleError) as caught:
+        podfate.Engine(module=bytes(file), sha256=engine.sha256)
+    assert caught.value.code == "DIGEST"
+    with pytest.raises(ValueError):
+        podfate.Engine(module=bytes(file))
+
+
+def test_a_module_of_another_kind_is_refused():
+    import hashlib
+
+    empty = b"\0asm\1\0\0\0"
+    with pytest.raises(podfate.ModuleError) as caught:
+        podfate.Engine(module=empty, sha256=hashlib.sha256(empty).hexdigest())
+    assert caught.value.code == "ABI"
+
+
+def test_threads_get_their_own_answers(engine):
+    right = []
+
+    def ask(code):
+        for _ in range(50):
+            decision = engine.decide(POD, [podfate.Exit("main", code)]).decisions[0]
+            right.append((decision.exit_code, decision.action) == (code, "Restart" if code == 42 else "Stop"))
+
+    threads = [threading.Thread(target=ask, args=(code,)) for code in (1, 2, 3, 41, 42, 42, 43, 137)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert right == [True] * 400
+
+
+def test_a_busy_engine_says_so():
+    engine = podfate.Engine(instances=1, wait=0)
+    with engine._instance(), pytest.raises(TimeoutError):
+        engine.describe()
+    assert engine.describe()["abi"].startswith("1.")
+
+
+def test_compiled_code_is_kept_in_a_private_folder(tmp_path, engine):
+    private = tmp_path / "private"
+    first = podfate.Engine(cache=private)
+    kept = list(private.iterdir())
+    assert len(kept) == 1 and engine.sha256 in kept[0].name
+    second = podfate.Engine(cache=private)
+    assert second.call("describe") == first.call("describe")
+    kept[0].write_bytes(b"nonsense")
+    assert podfate.Engine(cache=private).call("describe") == first.call("describe")
+    open_folder = tmp_path / "open"
+    open_folder.mkdir(mode=0o777)
+    open_folder.chmod(0o777)
+    with pytest.raises(PermissionError):
+        podfate.Engine(cache=open_folder)
+
+
+def test_a_policy_answers_like_decide(engine):
+    with engine.compile(POD) as policy:
+        assert policy.containers == ("main",)
+        decision = policy.decide(podfate.Exit("main", 42))
+        assert (decision.action, decision.decided_by.rule) == ("Restart", 0)
+        assert policy.decide(podfate.Exit("main", 1)).action == "Stop"
+        assert policy.decide({"container": "main", "exitCode": 42, "restarts": 3, "ranForMillis": 1000}).raw["delayMillis"] == 40000
+        with pytest.raises(podfate.EventError):
+            policy.decide(podfate.Exit("nobody", 1))
+    with pytest.raises(podfate.PodfateError) as caught:
+        policy.decide(podfate.Exit("main", 42))
+        policy.decide(podfate.Exit("main", 42))
+    assert caught.value.code == "UNKNOWN_HANDLE"
+
+
+def test_a_manifest_with_faults_does_not_compile(engine):
+    with pytest.raises(podfate.PolicyError):
+        engine.compile({"kind": "Pod"})
+
+
+def test_a_batch_is_the_same_as_its_events(engine):
+    policy = engine.compile(POD)
+    codes = [0, 1, 41, 42, 43, 137, 255, 256, -1, 2**31 - 1, -(2**31)]
+    verdicts = policy.batch([podfate.Event(code, tag=n) for n, code in enumerate(codes)])
+    for n, (code, verdict) in enumerate(zip(codes, verdicts)):
+        one = policy.decide(podfate.Exit("main", code))
+        assert (verdict.action, verdict.reason, verdict.tag) == (one.action, one.because, n)
+        assert verdict.rule == (one.decided_by.rule if one.decided_by else None)
+    bad = policy.batch([podfate.Event(1, container=7), podfate.Event(42)])
+    assert [v.status for v in bad] == [4, 0] and bad[1].action == "Restart"
+    assert policy.batch([]) == []
+
+
+def test_a_batch_of_pods_keeps_each_pod_whole(engine):
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "j"},
+        "spec": {
+            "podFailurePolicy": {
+                "rules": [
+                    {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]},
+                    {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [3]}},
+                ]
+            },
+            "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "a", "image": "i"}, {"name": "b", "image": "i"}]}},
+        },
+    }
+    policy = engine.compile(job)
+    assert policy.conditions == (("DisruptionTarget", "True"),)
+    pod = [podfate.Event(0, 0, podfate.MORE), podfate.Event(3, 1)]
+    evicted = [podfate.Event(137, 0, podfate.MORE, conditions=1), podfate.Event(3, 1)]
+    count = 50_000  # of two records each: more than one call takes
+    verdicts = policy.batch((pod + evicted) * (count // 2), pods=True)
+    assert [v.action for v in verdicts[:4]] == ["", "FailJob", "", "Ignore"]
+    assert verdicts == verdicts[:4] * (count // 2)
+    endless = policy.batch([podfate.Event(1, 0, podfate.MORE)] * 10, pods=True)
+    assert [v.status for v in endless] == [0] * 9 + [4]
+    with pytest.raises(podfate.LimitError):
+        policy.batch([podfate.Event(1, 0, podfate.MORE)] * 70_000, pods=True)
+
+
+def test_numpy_arrays_are_batches(engine):
+    numpy = pytest.importorskip("numpy", reason="NumPy is not installed: arrays are not tested")
+    policy = engine.compile(POD)
+    events = numpy.zeros(200_001, podfate.event_dtype())
+    events["container"] = podfate.NONE
+    events["exit_code"][::3] = 42
+    events["tag"] = numpy.arange(len(events))
+    verdicts = policy.batch(events)
+    assert verdicts.dtype == podfate.verdict_dtype() and len(verdicts) == len(events)
+    assert (verdicts["tag"] == events["tag"]).all()
+    restart = podfate.ACTIONS.index("Restart")
+    assert ((verdicts["action"] == restart) == (events["exit_code"] == 42)).all()
+    assert (policy.batch(events[::2])["tag"] == events["tag"][::2]).all()
+    with pytest.raises(TypeError):
+        policy.batch(numpy.zeros(3))
+
+
+def test_policies_are_released(engine):
+    engine = podfate.Engine(instances=1)
+    for _ in range(10_000):  # more than the module has handles
+        engine.compile(POD).close()
+    assert engine.compile(POD).decide(podfate.Exit("main", 42)).action == "Restart"
+
+
+def test_memory_stays_small_over_two_million_evaluations():
+    engine = podfate.Engine(instances=1)
+    policy = engine.compile(POD)
+    for _ in range(20_000):
+        policy.eval(b'{"container":"main","exitCode":42}')
+    events = [podfate.Event(42)] * 10_000
+    for _ in range(198):
+        policy.batch(events)
+    assert engine._idle[0].memory_bytes <= 8 << 20
+
+
+@pytest.fixture(scope="module")
+def trapping():
+    """An engine over the test build of the module, whose further operations trap."""
+    file = os.environ.get("PODFATE_TRAP_MODULE")
+    if not file:
+        pytest.skip("PODFATE_TRAP_MODULE is not set: go run ./wasm/seal -tags trap -o FILE makes the module")
+    with open(file + ".sha256") as digest:
+        return podfate.Engine(instances=2, module=file, sha256=digest.read().split()[0])
+
+
+@pytest.mark.parametrize("operation", [0xF001, 0xF002, 0xF003, 0xF004])
+def test_a_trap_ends_nothing_but_its_own_instance(trapping, operation):
+    policy = trapping.compile(POD)
+    before = policy.eval(podfate.Exit("main", 42))
+    with pytest.raises(podfate.TrapError) as caught:
+        trapping.call(operation)
+    assert caught.value.code == "TRAP"
+    assert policy.eval(podfate.Exit("main", 42)) == before
+    assert policy.batch([podfate.Event(42)])[0].action == "Restart"
+
+
+def test_a_caught_panic_and_a_wrong_answer_end_their_instance(trapping):
+    for operation, code in ((0xF008, "INTERNAL"), (0xF00A, "MALFORMED")):
+        with pytest.raises(podfate.TrapError) as caught:
+            trapping.call(operation)
+        assert caught.value.code == code
+        assert not trapping._idle or trapping.describe()["product"] == "podfate"

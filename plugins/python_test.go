@@ -1,0 +1,99 @@
+package plugins
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/podfate/podfate/policy/policytest"
+)
+
+// The releases of wasmtime that the Python package is tested on: the oldest and the newest that it supports. The first is the lower
+// bound in python/pyproject.toml; .ci/run has both.
+var wasmtimeReleases = []string{"27.0.2", "50.0.1"}
+
+// wheels returns a Python and the folder with the wheels of what the package and its tests need, so that tests need no network:
+//
+//	pip download -d FOLDER hatchling pytest numpy mypy wasmtime==RELEASE
+func wheels(t *testing.T) (python, folder string) {
+	t.Helper()
+	python = policytest.Executable(t, "Python 3", "the Python package", "python3")
+	folder = os.Getenv("PODFATE_WHEELS")
+	if folder == "" {
+		policytest.Missing(t, "PODFATE_WHEELS", "the Python package: set it to a folder of wheels, as .ci/run does")
+	}
+	return python, folder
+}
+
+// environment makes a fresh virtual environment, installs packages from folder into it and returns its Python.
+func environment(t *testing.T, python, folder string, packages ...string) string {
+	t.Helper()
+	home := t.TempDir()
+	output(t, exec.Command(python, "-m", "venv", home))
+	inside := filepath.Join(home, "bin", "python")
+	output(t, exec.Command(inside, append([]string{"-m", "pip", "install", "-q", "--no-index", "--find-links", folder}, packages...)...))
+	return inside
+}
+
+// builtWheel builds the package as users get it.
+func builtWheel(t *testing.T, python, folder string) string {
+	t.Helper()
+	into := t.TempDir()
+	builder := environment(t, python, folder, "hatchling")
+	output(t, exec.Command(builder, "-m", "pip", "wheel", "-q", "--no-index", "--no-deps", "--no-build-isolation", "-w", into, "./python"))
+	found, err := filepath.Glob(filepath.Join(into, "podfate-*-py3-none-any.whl"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("wheels built: %q, %v", found, err)
+	}
+	return found[0]
+}
+
+// TestPythonPackage installs the wheel into fresh environments and runs its tests, its example and the conformance vectors there.
+func TestPythonPackage(t *testing.T) {
+	python, folder := wheels(t)
+	wheel := builtWheel(t, python, folder)
+	for _, release := range wasmtimeReleases {
+		t.Run("wasmtime "+release, func(t *testing.T) {
+			python := environment(t, python, folder, wheel, "wasmtime=="+release, "pytest", "numpy")
+			trap, err := trapModule()
+			if err != nil {
+				t.Fatal(err)
+			}
+			tests := exec.Command(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "python/tests")
+			tests.Env = append(os.Environ(), "PODFATE_TRAP_MODULE="+trap)
+			out := strings.TrimSpace(string(output(t, tests)))
+			t.Log(out[strings.LastIndexByte(out, '\n')+1:])
+			if got := strings.TrimSpace(string(output(t, exec.Command(python, "python/example.py")))); got != "['Restart', 'Stop']" {
+				t.Errorf("the example prints %s", got)
+			}
+			conform(t, "wasmtime-python", func(vectors, module string) *exec.Cmd {
+				return exec.Command(python, "python/conformance.py", vectors, module)
+			})
+		})
+	}
+}
+
+// TestPythonTypes checks the package with mypy, strictly.
+func TestPythonTypes(t *testing.T) {
+	python, folder := wheels(t)
+	check := exec.Command(environment(t, python, folder, "mypy", "numpy", "wasmtime=="+wasmtimeReleases[1]), "-m", "mypy", "--cache-dir", os.DevNull)
+	check.Dir = "python"
+	output(t, check)
+}
+
+// TestPythonReadme holds that the example of the README is the one that is run.
+func TestPythonReadme(t *testing.T) {
+	readme, err := os.ReadFile("python/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	example, err := os.ReadFile("python/example.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(readme), "```python\n"+string(example)+"```\n") {
+		t.Error("README.md does not show example.py")
+	}
+}
