@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -36,7 +37,7 @@ func TestC(t *testing.T) {
 		t.Errorf("the example prints %q", got)
 	}
 	conform(t, "wasm2c", func(vectors, module string) *exec.Cmd {
-		return exec.Command(filepath.Join(folder, "conformance"), vectors)
+		return exec.Command(filepath.Join(folder, "conformance"), vectors, "-evaluations", strconv.Itoa(evaluations()))
 	})
 }
 

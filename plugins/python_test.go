@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -69,7 +70,7 @@ func TestPythonPackage(t *testing.T) {
 				t.Errorf("the example prints %s", got)
 			}
 			conform(t, "wasmtime-python", func(vectors, module string) *exec.Cmd {
-				return exec.Command(python, "python/conformance.py", vectors, module)
+				return exec.Command(python, "python/conformance.py", vectors, module, "-evaluations", strconv.Itoa(evaluations()))
 			})
 		})
 	}

@@ -1,0 +1,102 @@
+package plugins
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/podfate/podfate/policy/policytest"
+)
+
+// The engines of the crate, by the features of cargo that choose them.
+var rustEngines = []struct{ name, features string }{
+	{"wasmi", ""},
+	{"wasmtime", "wasmtime"},
+}
+
+// cargo returns a command of cargo in the crate's folder that reaches for no network: what it needs was fetched before, as .ci/run does.
+func cargo(t *testing.T, features string, arguments ...string) *exec.Cmd {
+	t.Helper()
+	path := policytest.Executable(t, "cargo (Rust 1.86 or later)", "the Rust crate", "cargo")
+	probe := exec.Command(path, "fetch", "--offline", "--locked")
+	probe.Dir = "rust"
+	if out, err := probe.CombinedOutput(); err != nil {
+		policytest.Missing(t, "the crates that plugins/rust depends on (cargo fetch)", "the Rust crate: "+strings.TrimSpace(string(out)))
+	}
+	arguments = append(arguments, "--offline", "--locked", "--quiet")
+	if features != "" {
+		arguments = append(arguments, "--no-default-features", "--features", features)
+	}
+	command := exec.Command(path, arguments...)
+	command.Dir = "rust"
+	return command
+}
+
+// TestRustCrate runs the crate's tests, its example and the conformance vectors on both engines.
+func TestRustCrate(t *testing.T) {
+	for _, engine := range rustEngines {
+		t.Run(engine.name, func(t *testing.T) {
+			trap, err := trapModule()
+			if err != nil {
+				t.Fatal(err)
+			}
+			tests := cargo(t, engine.features, "test", "--release", "--all-targets")
+			tests.Env = append(os.Environ(), "PODFATE_TRAP_MODULE="+trap)
+			for line := range strings.Lines(string(output(t, tests))) {
+				if strings.HasPrefix(line, "test result: ") && !strings.Contains(line, " 0 passed") {
+					t.Log(strings.TrimSpace(line))
+				}
+			}
+			if got := string(output(t, cargo(t, engine.features, "run", "--release", "--example", "quick"))); got != "Some(Restart) Some(Stop)\n" {
+				t.Errorf("the example prints %q", got)
+			}
+			output(t, cargo(t, engine.features, "build", "--release", "--example", "conformance"))
+			conform(t, "rust-"+engine.name, func(vectors, module string) *exec.Cmd {
+				return exec.Command("rust/target/release/examples/conformance", vectors, module, "-evaluations", strconv.Itoa(evaluations()))
+			})
+		})
+	}
+}
+
+// TestRustPackage packages the crate as it would be published, with the module beside its sources, and builds what comes out.
+func TestRustPackage(t *testing.T) {
+	command := cargo(t, "", "package", "--target-dir", filepath.Join(t.TempDir(), "target"))
+	crate := filepath.Join(t.TempDir(), "podfate")
+	if err := os.CopyFS(crate, os.DirFS("rust")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(crate, "target")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"../wasm/policy.wasm", "../wasm/policy.wasm.sha256", "../LICENSE"} {
+		file, err := os.ReadFile(name)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(crate, filepath.Base(name)), file, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	command.Dir = crate
+	if out := strings.TrimSpace(string(output(t, command))); strings.Contains(out, "warning") {
+		t.Errorf("cargo package:\n%s", out)
+	}
+}
+
+// TestRustReadme holds that the example of the README is the one that is run.
+func TestRustReadme(t *testing.T) {
+	readme, err := os.ReadFile("rust/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	example, err := os.ReadFile("rust/examples/quick.rs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(readme), "```rust\n"+string(example)+"```\n") {
+		t.Error("README.md does not show examples/quick.rs")
+	}
+}
