@@ -17,10 +17,13 @@ export const words = Object.freeze({
   reasons: [
     '', 'rule_matched', 'policy_always', 'policy_on_failure_failed', 'policy_on_failure_succeeded', 'policy_never', 'unknown_pod_policy',
     'sidecar_always_restarts', 'init_completed', 'init_retried', 'ephemeral_never_restarts', 'unknown_action', 'unknown_operator',
-    'no_rule_matched',
+    'no_rule_matched', 'managed_by',
   ],
   ignored: ['', 'unknown_action', 'gate_off', 'sidecar', 'init_completed', 'no_policy'],
 });
+
+/** The word of a number; of one that a newer module has, the number. */
+const word = (list, n) => words[list][n] ?? String(n);
 
 /**
  * Events about one manifest, in one block of memory that grows as it fills. {@link Policy#batch} makes it.
@@ -76,9 +79,9 @@ export class Batch {
     if (number !== (number & 0xffff)) throw new RangeError(`container: there is no number ${number}`);
     if ((restarts ?? 0) !== (restarts ?? 0) >>> 0) throw new RangeError(`restarts: ${restarts} is not a whole number from 0 to 4294967295`);
     if (tag !== tag >>> 0) throw new RangeError(`tag: ${tag} is not a whole number from 0 to 4294967295`);
-    const ranFor = BigInt(ranForMillis); // a RangeError for a fraction
+    if (!Number.isSafeInteger(ranForMillis)) throw new RangeError(`ranForMillis: ${ranForMillis} is not a whole number`);
     let bits = 0n;
-    for (const {type, status} of conditions ?? []) bits |= this.#conditions.get(`${type}=${status}`) ?? 0n;
+    if (conditions) for (const {type, status} of conditions) bits |= this.#conditions.get(`${type}=${status}`) ?? 0n;
     this.length = this.#length + 1;
     const {view} = this;
     view.setInt32(at, exitCode, true);
@@ -86,7 +89,8 @@ export class Batch {
     view.setUint16(at + 6, (oomKilled ? 1 : 0) | (restarts === undefined ? 0 : 2) | (more ? 4 : 0), true);
     view.setUint32(at + 8, restarts ?? 0, true);
     view.setUint32(at + 12, tag, true);
-    view.setBigInt64(at + 16, ranFor, true);
+    view.setUint32(at + 16, ranForMillis >>> 0, true); // in halves: a BigInt for each event is slow
+    view.setInt32(at + 20, Math.floor(ranForMillis / 2 ** 32), true);
     view.setBigUint64(at + 24, bits, true);
   }
 
@@ -116,7 +120,7 @@ export class Verdicts {
 
   /** The action after event i; '' if there is none. */
   action(i) {
-    return words.actions[this.view.getUint8(this.#at(i))];
+    return word('actions', this.view.getUint8(this.#at(i)));
   }
 
   /** Verdict i as an object. */
@@ -124,16 +128,13 @@ export class Verdicts {
     const {view} = this;
     const at = this.#at(i);
     const flags = view.getUint8(at + 7);
-    const [rule, container, condition] = [2, 16, 18].map((offset) => {
-      const n = view.getUint16(at + offset, true);
-      return n === none ? null : n;
-    });
+    const rule = view.getUint16(at + 2, true);
     return {
-      action: words.actions[view.getUint8(at)], status: view.getUint8(at + 1), rule,
-      because: words.reasons[view.getUint8(at + 4)], level: words.levels[view.getUint8(at + 5)], ignored: words.ignored[view.getUint8(at + 6)],
+      action: word('actions', view.getUint8(at)), status: view.getUint8(at + 1), rule: rule === none ? null : rule,
+      because: word('reasons', view.getUint8(at + 4)), level: word('levels', view.getUint8(at + 5)), ignored: word('ignored', view.getUint8(at + 6)),
       podFails: (flags & 1) !== 0, undecided: (flags & 2) !== 0, counted: (flags & 4) !== 0, more: (flags & 8) !== 0,
-      delayMillis: Number(view.getBigInt64(at + 8, true)),
-      container: this.#containers[container] ?? null, condition: this.#conditions[condition] ?? null,
+      delayMillis: view.getInt32(at + 12, true) * 2 ** 32 + view.getUint32(at + 8, true),
+      container: this.#containers[view.getUint16(at + 16, true)] ?? null, condition: this.#conditions[view.getUint16(at + 18, true)] ?? null,
       tag: view.getUint32(at + 20, true),
     };
   }

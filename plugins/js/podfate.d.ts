@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" />
 import type {
-  CurveAnswer, CurveRequest, DecideAnswer, DecideRequest, Decision, DescribeAnswer, Dropped, Fault, SimulateAnswer, SimulateRequest,
+  CurveAnswer, CurveRequest, DecideAnswer, DecideRequest, Decision, DescribeAnswer, Dropped, Exits, Fault, SimulateAnswer, SimulateRequest,
   ValidateAnswer, ValidateRequest, Warnings,
 } from './schema.js';
 
@@ -65,7 +65,9 @@ export class Engine {
   /** Would the API server accept the manifest? Faults are the answer, not an exception. */
   validate(request: ValidateRequest): ValidateAnswer;
   /** What happens after each of the exits? @throws PolicyError @throws EventError */
-  decide(request: DecideRequest): DecideAnswer;
+  decide(request: DecideRequest & {readonly exits: Exits}): DecideAnswer & {readonly decisions: NonNullable<DecideAnswer['decisions']>};
+  /** What does the Job make of each of the failed Pods? @throws PolicyError @throws EventError */
+  decide(request: DecideRequest & {readonly pods: NonNullable<DecideRequest['pods']>}): DecideAnswer & {readonly podDecisions: NonNullable<DecideAnswer['podDecisions']>};
   /** What becomes of the Pod over time? @throws PolicyError @throws EventError */
   simulate(request: SimulateRequest): SimulateAnswer;
   /** When do restarts come? @throws EventError */
@@ -81,7 +83,7 @@ export class Engine {
 export type PolicyRequest = Pick<DecideRequest, 'cluster' | 'fieldValidation' | 'manifest'>;
 
 /** One exit of a container, now. */
-export type Exit = DecideRequest['exits'][number] & {
+export type Exit = Exits[number] & {
   /** How often the container was restarted since its back-off began anew. Then the answer has delayMillis. */
   readonly restarts?: number | null;
   /** How long it ran. */
@@ -136,7 +138,7 @@ export interface BatchEvent {
   /** Restarts since the back-off began anew; for Pods the failures in a row before this one. Then the verdict has a delay. */
   restarts?: number;
   /** How long the container ran. */
-  ranForMillis?: number | bigint;
+  ranForMillis?: number;
   /** The conditions of a failed Pod. Those that the policy does not ask for change nothing. */
   conditions?: readonly PodConditionPattern[];
   /** The next event is about the same Pod. */

@@ -100,7 +100,7 @@ test('a batch equals single decisions', async () => {
   const batch = policy.batch(1); // grows
   const exits = [];
   for (const container of ['a', 'b']) {
-    for (let exitCode = 0; exitCode < 256; exitCode++) exits.push({container, exitCode, restarts: exitCode % 9, ranForMillis: 977 * exitCode});
+    for (let exitCode = 0; exitCode < 256; exitCode++) exits.push({container, exitCode, restarts: exitCode % 9, ranForMillis: exitCode === 255 ? 2 ** 40 + 5 : 977 * exitCode});
   }
   exits.forEach((exit, i) => batch.add({...exit, tag: i}));
   const verdicts = policy.decideBatch(batch);

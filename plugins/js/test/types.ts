@@ -18,6 +18,7 @@ export async function program(): Promise<void> {
   const {decisions, warnings} = engine.decide({manifest, exits: [{container: 'main', exitCode: 42}], cluster: {version: '1.36'}});
   const action: 'Restart' | 'RestartAllContainers' | 'Stop' | undefined = decisions[0]?.action;
   const rule: number | undefined = decisions[0]?.decidedBy?.rule;
+  const verdict: string | undefined = engine.decide({manifest, pods: []}).podDecisions[0]?.action;
   const simulated: SimulateAnswer = engine.simulate({manifest, runs: {main: [{for: '10s', exitCode: 42, times: 'forever'}]}, until: '30m'});
   engine.curve({run: {for: '10s'}});
   const valid: boolean = engine.validate({manifest}).valid;
@@ -57,7 +58,7 @@ export async function program(): Promise<void> {
   // @ts-expect-error an answer is not written to
   decisions.length = 0;
 
-  console.log(action, rule, simulated.timeline.length, valid, sums, delay, warnings.length);
+  console.log(action, rule, verdict, simulated.timeline.length, valid, sums, delay, warnings.length);
 }
 
 declare function fetchLike(): Promise<{ok: boolean; arrayBuffer(): Promise<ArrayBuffer>}>;
