@@ -48,7 +48,7 @@ func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Answer
 	if err != nil {
 		return refusedAnswer(name, nil, err)
 	}
-	if name == "validate" && hasExits(request.JSON()) {
+	if name == "validate" && asksForDecisions(request.JSON()) {
 		name = "decide" // a Scenario in the text asks about its own exits
 	}
 	op, known := ops.Lookup(name)
@@ -65,10 +65,10 @@ func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Answer
 	})
 }
 
-// hasExits reports whether a request names exits.
-func hasExits(request []byte) bool {
+// asksForDecisions reports whether a request names exits or Pods.
+func asksForDecisions(request []byte) bool {
 	root, err := manifest.Parse(request)
-	return err == nil && root.Get("exits").Exists()
+	return err == nil && (root.Get("exits").Exists() || root.Get("pods").Exists())
 }
 
 // refusedAnswer shows an error of the core or of the reader on the page; others are passed on.

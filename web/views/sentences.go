@@ -17,6 +17,8 @@ func headline(a *Answer) string {
 		return sentence(a.Decisions[0])
 	case len(a.Decisions) > 1:
 		return say("verdict.several", "n", number(len(a.Decisions)), "outcomes", outcomes(a.Decisions))
+	case a.PodDecisions != nil:
+		return judged(a.JobDecision)
 	case a.Valid:
 		return say("verdict.valid", "version", a.Cluster.Version)
 	}
@@ -84,10 +86,70 @@ func tone(a *Answer) string {
 		return outcomeTone(a.Decisions[0].Action)
 	case len(a.Decisions) > 1:
 		return "several"
+	case a.PodDecisions != nil:
+		return jobTone(a.JobDecision)
 	case a.Valid:
 		return "valid"
 	}
 	return "fault"
+}
+
+// judged says what becomes of a Job.
+func judged(j *JobDecision) string {
+	switch {
+	case j == nil:
+		return say("verdict.job.open")
+	case j.Fails != nil:
+		return say("verdict.job.fails", "message", Visible(j.Fails.Message))
+	}
+	return say("verdict.job", "counted", number(j.Counted), "ignored", number(j.Ignored), "limit", number(int(j.BackoffLimit)))
+}
+
+// jobTone is the outcome of a Job as a class.
+func jobTone(j *JobDecision) string {
+	switch {
+	case j == nil:
+		return "undecided"
+	case j.Fails != nil:
+		return "stop"
+	}
+	return "restart"
+}
+
+// podOutcome says what a Job makes of a Pod.
+func podOutcome(d PodDecision) string {
+	switch {
+	case d.NotJudged != "":
+		return say("pod.not_judged")
+	case d.Undecided != nil:
+		return say("action.")
+	}
+	return Visible(d.Action)
+}
+
+// podWhy says why.
+func podWhy(d PodDecision) string {
+	switch by := d.DecidedBy; {
+	case d.NotJudged != "":
+		return spaced(d.NotJudged)
+	case d.Undecided != nil:
+		return spaced(d.Undecided.Reason)
+	case d.Rule == nil:
+		return say("pod.default")
+	case by.Condition != "":
+		return say("pod.condition", "rule", number(*d.Rule), "condition", Visible(short(by.Condition)))
+	default:
+		return say("pod.exit", "rule", number(*d.Rule), "container", Visible(short(by.Container)), "code", number(by.ExitCode))
+	}
+}
+
+// podEnds lists how the containers of a Pod ended.
+func podEnds(d PodDecision) string {
+	var parts []string
+	for _, c := range d.Containers {
+		parts = append(parts, Visible(short(c.Container))+" "+number(c.ExitCode))
+	}
+	return strings.Join(parts, ", ")
 }
 
 func outcomeTone(action string) string {
@@ -110,6 +172,8 @@ func glyph(a *Answer) string {
 		return say("glyph." + a.Decisions[0].Action)
 	case len(a.Decisions) > 1:
 		return say("glyph.several")
+	case a.PodDecisions != nil:
+		return say("glyph." + jobTone(a.JobDecision))
 	case a.Error == nil && a.Valid:
 		return say("glyph.valid")
 	}
@@ -190,6 +254,9 @@ func marks(a *Answer) map[int]string {
 		return m
 	}
 	for _, d := range a.Decisions {
+		m[d.DecidedBy.Line] = "decided"
+	}
+	for _, d := range a.PodDecisions {
 		m[d.DecidedBy.Line] = "decided"
 	}
 	for _, r := range a.Timeline {

@@ -32,6 +32,10 @@ export function readAnswer(operation, request, answer, locate, relocate) {
       }
     }
   }
+  for (const {decidedBy, undecided} of a.podDecisions ?? []) {
+    if (decidedBy) place(decidedBy.path, decidedBy);
+    if (undecided) place(undecided.path, undecided);
+  }
   for (const {decidedBy} of a.timeline ?? []) decidedBy && place(decidedBy.path, decidedBy);
   a.undecided = [a.undecided ?? []].flat();
   for (const u of a.undecided) u.path && control(u.path) === '' && place(u.path, u);

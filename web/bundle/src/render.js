@@ -1,10 +1,12 @@
 // Builds the right side of the page: the same elements as views/reply.templ, which a test compares. Text only ever
 // becomes text nodes.
 import {control} from './answer.js';
-import {allowed, by, code, faults, glyph, headline, means, message, outcomeTone, quote, title, tone, why} from './sentences.js';
+import {
+  allowed, by, code, faults, glyph, headline, means, message, outcomeTone, podEnds, podOutcome, podWhy, quote, title, tone, why,
+} from './sentences.js';
 import {say} from './text.js';
 import {assumed, detail, draw, duration, laneSentence, maxLanes, maxRows, rows, spaced, waits, who, width} from './timeline.js';
-import {visible} from './visible.js';
+import {short, visible} from './visible.js';
 
 /** An element with attributes and children; a child is an element, a text, a list of these, or nothing. */
 const h = (name, ...rest) => fill(document.createElement(name), ...rest);
@@ -34,6 +36,7 @@ export function reply(a) {
     decisions.map((d, i) => (decisions.length === 1 ? [heading('heading.trace'), trace(d)]
       : h('details', i === 0 ? {open: ''} : {},
         h('summary', {}, say('heading.trace.of', {container: visible(d.container), code: code(d)})), trace(d)))),
+    a.podDecisions?.length > 0 && [heading('heading.pods'), podTable(a.podDecisions)],
     a.pod && timeline(a),
     dropped.length > 0 && [heading('heading.dropped'), h('ul', {class: 'faults warnings'}, dropped.map((d) =>
       h('li', {}, sign(say('glyph.skipped')), ' ', h('span', {}, say('dropped', {path: visible(d.path), gate: visible(d.gate)})), ' ', at(d))))],
@@ -54,6 +57,12 @@ const grid = (columns, list) => h('div', {class: 'wide'}, h('table', {},
 const table = (decisions) => grid(['container', 'exit', 'action'], decisions.map((d) => [visible(d.container), code(d), [
   h('span', {class: outcomeTone(d.action)}, sign(say('glyph.' + (d.action ?? ''))), ' ' + say('action.' + (d.action ?? ''))),
   ' ', decider(d), ' ', h('span', {class: 'note'}, means(d))]]));
+
+const podTable = (decisions) => [
+  grid(['pod', 'exit', 'action'], decisions.slice(0, maxRows).map((d) => [visible(short(d.pod)), podEnds(d),
+    [podOutcome(d) + ': ' + podWhy(d), ' ', d.decidedBy && at(d.decidedBy)]])),
+  decisions.length > maxRows && note(say('timeline.cut', {n: maxRows, all: decisions.length})),
+];
 
 /** A simulation as a drawing and as the table that says the same. */
 function timeline(a) {

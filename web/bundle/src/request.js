@@ -108,7 +108,7 @@ export function buildRequest(form) {
   const gates = get(cluster, 'featureGates');
   const ours = Object.entries(form.gates).map(([name, value]) => [name, plain(value === 'true')]);
   const theirExits = get(scenario, 'exits');
-  const operation = over ? 'simulate' : exits.length > 0 || theirExits ? 'decide' : 'validate';
+  const operation = over ? 'simulate' : exits.length > 0 || theirExits || get(scenario, 'pods') ? 'decide' : 'validate';
   const allGates = [...others(gates, ...Object.keys(form.gates)), ...ours];
   const members = [
     ...others(scenario, 'cluster', 'fieldValidation', 'manifest', 'exits', ...runs.map(([name]) => name)),

@@ -1,6 +1,6 @@
 // Turns codes into sentences: one function for each of views/sentences.go, under the same name.
 import {known, say} from './text.js';
-import {duration, phaseTone, simulated} from './timeline.js';
+import {duration, phaseTone, simulated, spaced} from './timeline.js';
 import {short, visible} from './visible.js';
 
 const several = (a) => (a.decisions?.length ?? 0) > 1;
@@ -12,8 +12,32 @@ export function headline(a) {
   if (a.pod) return simulated(a);
   if (single(a)) return sentence(single(a));
   if (several(a)) return say('verdict.several', {n: a.decisions.length, outcomes: outcomes(a.decisions)});
+  if (a.podDecisions) return judged(a.jobDecision);
   return say(a.valid ? 'verdict.valid' : 'verdict.invalid', {version});
 }
+
+function judged(j) {
+  if (!j) return say('verdict.job.open');
+  if (j.fails) return say('verdict.job.fails', {message: visible(j.fails.message)});
+  return say('verdict.job', {counted: j.counted, ignored: j.ignored, limit: j.backoffLimit});
+}
+
+const jobTone = (j) => (!j ? 'undecided' : j.fails ? 'stop' : 'restart');
+
+export function podOutcome(d) {
+  if (d.notJudged) return say('pod.not_judged');
+  return d.undecided ? say('action.') : visible(d.action);
+}
+
+export function podWhy(d) {
+  if (d.notJudged || d.undecided) return spaced(d.notJudged ?? d.undecided.reason);
+  if (d.rule === null) return say('pod.default');
+  const {condition, container, exitCode} = d.decidedBy;
+  return condition ? say('pod.condition', {rule: d.rule, condition: visible(short(condition))})
+    : say('pod.exit', {rule: d.rule, container: visible(short(container)), code: exitCode});
+}
+
+export const podEnds = (d) => (d.containers ?? []).map((c) => `${visible(short(c.container))} ${c.exitCode}`).join(', ');
 
 function sentence(d) {
   const container = visible(d.container);
@@ -47,6 +71,7 @@ export function tone(a) {
   if (a.pod) return phaseTone(a);
   if (single(a)) return outcomeTone(single(a).action);
   if (several(a)) return 'several';
+  if (a.podDecisions) return jobTone(a.jobDecision);
   return a.valid ? 'valid' : 'fault';
 }
 
@@ -58,6 +83,7 @@ export function glyph(a) {
   if (a.pod) return say('glyph.' + phaseTone(a));
   if (single(a)) return say('glyph.' + (single(a).action ?? ''));
   if (several(a)) return say('glyph.several');
+  if (a.podDecisions) return say('glyph.' + jobTone(a.jobDecision));
   return say(!a.error && a.valid ? 'glyph.valid' : 'glyph.fault');
 }
 
@@ -116,6 +142,7 @@ export function marks(a) {
   const m = new Map();
   const mark = (kind, places) => places?.forEach((p) => p?.line && m.set(p.line, kind));
   mark('decided', a.decisions?.map((d) => d.decidedBy));
+  mark('decided', a.podDecisions?.map((r) => r.decidedBy));
   mark('decided', a.timeline?.map((r) => r.decidedBy));
   mark('warning', a.warnings);
   mark('warning', a.dropped);
