@@ -23,7 +23,7 @@ export const words = Object.freeze({
 });
 
 /** The word of a number; of one that a newer module has, the number. */
-const word = (list, n) => words[list][n] ?? String(n);
+const spelled = (list, n) => words[list][n] ?? String(n);
 
 /**
  * Events about one manifest, in one block of memory that grows as it fills. {@link Policy#batch} makes it.
@@ -120,7 +120,7 @@ export class Verdicts {
 
   /** The action after event i; '' if there is none. */
   action(i) {
-    return word('actions', this.view.getUint8(this.#at(i)));
+    return spelled('actions', this.view.getUint8(this.#at(i)));
   }
 
   /** Verdict i as an object. */
@@ -130,8 +130,8 @@ export class Verdicts {
     const flags = view.getUint8(at + 7);
     const rule = view.getUint16(at + 2, true);
     return {
-      action: word('actions', view.getUint8(at)), status: view.getUint8(at + 1), rule: rule === none ? null : rule,
-      because: word('reasons', view.getUint8(at + 4)), level: word('levels', view.getUint8(at + 5)), ignored: word('ignored', view.getUint8(at + 6)),
+      action: spelled('actions', view.getUint8(at)), status: view.getUint8(at + 1), rule: rule === none ? null : rule,
+      because: spelled('reasons', view.getUint8(at + 4)), level: spelled('levels', view.getUint8(at + 5)), ignored: spelled('ignored', view.getUint8(at + 6)),
       podFails: (flags & 1) !== 0, undecided: (flags & 2) !== 0, counted: (flags & 4) !== 0, more: (flags & 8) !== 0,
       delayMillis: view.getInt32(at + 12, true) * 2 ** 32 + view.getUint32(at + 8, true),
       container: this.#containers[view.getUint16(at + 16, true)] ?? null, condition: this.#conditions[view.getUint16(at + 18, true)] ?? null,
