@@ -43,6 +43,9 @@ func (r *Release) Update(old, manifest []byte) (a diff.Admission) {
 	rest.FillObjectMetaSystemFields(m)
 	m.SetResourceVersion("1")
 	m.SetGeneration(1)
+	if m, err := meta.Accessor(object); err == nil {
+		m.SetResourceVersion("1") // 1.37 asks for it
+	}
 	defer func() {
 		if r := recover(); r != nil { // the API server answers that it panicked
 			a = diff.Admission{Panic: fmt.Sprint(r)}
