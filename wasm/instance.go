@@ -63,7 +63,7 @@ type instance struct {
 
 // newInstance instantiates the module, runs _initialize and checks the version of the ABI before anything else is called.
 func (h *Host) newInstance() (*instance, error) {
-	ctx := context.Background()
+	ctx := outsideHeap(context.Background())
 	// No name, because two modules of one name cannot live together; no clock, no files, nothing is configured.
 	config := wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize")
 	module, err := h.runtime.InstantiateModule(ctx, h.compiled, config)

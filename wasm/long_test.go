@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"testing"
@@ -53,4 +54,48 @@ func TestMemoryOfAllOperations(t *testing.T) {
 			t.Errorf("%d bytes of memory, at most 8 MiB wanted", bytes)
 		}
 	}
+}
+
+// TestMemoryAfterTraps replaces ten thousand instances and compares what the process then holds with what it held when
+// it was warm. It runs only with PODFATE_LONG set, where there is a /proc.
+func TestMemoryAfterTraps(t *testing.T) {
+	if os.Getenv("PODFATE_LONG") == "" {
+		t.Skip("ten thousand traps take a minute; set PODFATE_LONG to make them")
+	}
+	before := resident(t)
+	h := newHost(t, trapping(t, Options{}))
+	work := func(traps int) {
+		for n := range traps * 20 {
+			op := uint32(1)
+			if n%20 == 0 {
+				op = trapIndex
+			}
+			if _, err := h.Call(t.Context(), op, []byte(`{}`)); (err != nil) != (op == trapIndex) {
+				t.Fatal(err)
+			}
+		}
+	}
+	idle := resident(t)
+	work(100)
+	warm := resident(t)
+	work(10_000)
+	end := resident(t)
+	t.Logf("resident: %d KiB before, %d with idle instances, %d warm, %d after 10,000 traps", before>>10, idle>>10, warm>>10, end>>10)
+	if end > idle+idle/20 {
+		t.Errorf("%d bytes after the traps, at most 5 %% more than %d wanted", end, idle)
+	}
+}
+
+// resident returns the bytes of memory that the process has.
+func resident(t *testing.T) int {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Skip("left out: ", err)
+	}
+	var size, pages int
+	if _, err := fmt.Sscan(string(text), &size, &pages); err != nil {
+		t.Fatal(err)
+	}
+	return pages * os.Getpagesize()
 }
