@@ -77,11 +77,11 @@ func Intended() []Difference {
 				const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"default"},"spec":{"restartPolicy":"%s","containers":[{"name":"c","image":"i"}]}}`
 				old, text := fmt.Appendf(nil, pod, "Always"), fmt.Appendf(nil, pod, "Never")
 				ours, err := validate(r.Minor(), nil, text, map[string]any{"old": json.RawMessage(old)})
-				theirs := r.Update(old, text).Faults
+				theirs := owned(r.Update(old, text).Faults)
 				if err != nil || len(ours.Faults) != 1 || len(theirs) != 1 {
 					return false, fmt.Sprint(err, ours, theirs)
 				}
-				return ours.Faults[0].Message != theirs[0].Text && ours.Faults[0].Message == firstLine(theirs[0].Text), theirs[0].Text
+				return ours.Faults[0].Message != theirs[0] && ours.Faults[0].Message == firstLine(theirs[0]), theirs[0]
 			},
 		},
 		{
