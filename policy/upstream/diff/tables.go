@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -84,11 +83,7 @@ func (c *comparison) table(t *testing.T, shown *int, what string, k TableCase) {
 				c.compareAdmission(t, shown, what, k.Manifest, set)
 				return
 			}
-			theirs := c.release.Update(k.Old, k.Manifest)
-			for j := range theirs.Faults { // see Intended
-				theirs.Faults[j].Text = firstLine(theirs.Faults[j].Text)
-			}
-			c.compareAnswer(t, shown, what+"\nreplaces "+string(k.Old), theirs, set, k.Manifest, map[string]any{"old": json.RawMessage(k.Old)})
+			c.compareUpdate(t, shown, what, set, k.Old, k.Manifest)
 		})
 		return
 	}
