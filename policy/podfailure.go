@@ -129,6 +129,9 @@ func firstRule(list []conditionRule, status string) uint16 {
 	return 0
 }
 
+// UsesConditions reports whether any rule looks at the conditions of a Pod.
+func (c *FailurePolicy) UsesConditions() bool { return len(c.conditions) > 0 }
+
 // Match reports which rule decides about p, a Pod that has failed: the first that matches. A rule on exit codes matches
 // if any terminated container that it is about ended with a code that is not 0 and that its operator admits; a rule on
 // conditions if the Pod has one of them with that status.

@@ -136,6 +136,7 @@ type call struct {
 	faults  []located
 	failure *failure
 	names   []string // of containers, for faults; nil until one needs them
+	runs    int      // of all tapes that were read
 }
 
 // read parses the request and checks that it is an object.

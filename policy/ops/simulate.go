@@ -21,6 +21,7 @@ func (c *call) simulate() {
 	c.faults = append(c.faults, l.faults...)
 	p := c.readPast(&l)
 	sc := c.readScenario(&l, &cl)
+	podRuns := c.readPodRuns(c.root.Get("podRuns"), &l)
 	if p != nil && sc.Until > endOfTime-p.now {
 		c.fault(c.root.Get("until"), "until", policy.CodeOutOfRange, "must not lead beyond the year 9999, from "+timestamp(min(p.now, endOfTime)))
 	}
@@ -35,19 +36,35 @@ func (c *call) simulate() {
 			sc.Events[i].At += p.now
 		}
 	}
-	result := simulate.Pod(sc)
-	switch result.Exceeded {
-	case "":
-		c.writeSimulation(&l, cl, p, result)
-	case simulate.LimitSteps:
-		c.failWith(policy.BudgetExceeded, "this simulation takes more than "+strconv.Itoa(simulate.MaxSteps)+
-			" steps; ask for less time, or let runs repeat forever so that they can be summarised")
-		c.failure.limit = result.Exceeded
-	default:
-		c.failWith(policy.LimitExceeded, result.Exceeded+": more than "+strconv.Itoa(simulate.MaxRecords)+
-			" entries; ask for less time, or let runs repeat forever so that they can be summarised")
-		c.failure.limit = result.Exceeded
+	if l.object.Job != nil {
+		c.simulateJob(&l, cl, sc, podRuns)
+		return
 	}
+	result := simulate.Pod(sc)
+	if !c.exceeded(result.Exceeded) {
+		c.writeSimulation(&l, cl, p, result)
+	}
+}
+
+// exceeded reports whether a limit has ended the simulation.
+func (c *call) exceeded(limit string) bool {
+	const hint = "; ask for less time, or let runs repeat forever so that they can be summarised"
+	code, text := policy.LimitExceeded, limit+": more than "
+	switch limit {
+	case "":
+		return false
+	case simulate.LimitSteps:
+		code, text = policy.BudgetExceeded, "this simulation takes more than "+strconv.Itoa(simulate.MaxSteps)+" steps"+hint
+	case simulate.LimitTimeline:
+		text += strconv.Itoa(simulate.MaxRecords) + " entries" + hint
+	case simulate.LimitPods:
+		text += strconv.Itoa(simulate.MaxPods) + " Pods; ask for less time"
+	default:
+		text += strconv.Itoa(simulate.MaxActivePods) + " Pods at once"
+	}
+	c.failWith(code, text)
+	c.failure.limit = limit
+	return true
 }
 
 func (c *call) readScenario(l *loaded, cl *cluster) *simulate.Scenario {
@@ -58,10 +75,7 @@ func (c *call) readScenario(l *loaded, cl *cluster) *simulate.Scenario {
 		Until:   c.length(c.root.Get("until"), "until", 1800*policy.Second, 1),
 		Timing:  c.readTiming(c.root.Get("timing")),
 	}
-	if v := c.root.Get("podRuns"); v.Exists() && v.Kind() != manifest.Null {
-		c.fault(v, "podRuns", policy.CodeForbidden, "the Pods of a Job are not simulated yet; runs plays one Pod of the template")
-	}
-	sc.Tapes = c.readTapes(c.root.Get("runs"), l)
+	sc.Tapes = c.readTapes(c.root.Get("runs"), "runs", l)
 	sc.Events = c.readEvents(c.root.Get("events"), l, cl)
 	for _, w := range l.warnings {
 		if w.Code == policy.CodeUnsupported && !cl.named {
@@ -127,23 +141,22 @@ func (c *call) choice(v manifest.Value, path string, words ...string) string {
 }
 
 // readTapes reads the member runs: a list of runs for each container name.
-func (c *call) readTapes(v manifest.Value, l *loaded) (tapes []simulate.Tape) {
+func (c *call) readTapes(v manifest.Value, at string, l *loaded) (tapes []simulate.Tape) {
 	if !v.Exists() || v.Kind() == manifest.Null {
 		return nil
 	}
 	if v.Kind() != manifest.Object {
-		c.wrongType(v, "runs", "an object with a list of runs for each container")
+		c.wrongType(v, at, "an object with a list of runs for each container")
 		return nil
 	}
-	total := 0
 	for m := v.First(); m.Exists(); m = m.Next() {
-		path := child("runs", m.Key())
+		path := child(at, m.Key())
 		if m.Kind() != manifest.Array {
 			c.wrongType(m, path, "an array of runs")
 			continue
 		}
-		if total += m.Len(); total > simulate.MaxRuns {
-			c.limit("runs", total, simulate.MaxRuns)
+		if c.runs += m.Len(); c.runs > simulate.MaxRuns {
+			c.limit("runs", c.runs, simulate.MaxRuns)
 			return nil
 		}
 		ref, found := l.object.Spec.Find(m.Key())
@@ -261,11 +274,12 @@ func (c *call) readEvents(v manifest.Value, l *loaded, cl *cluster) []simulate.E
 	for e := v.First(); e.Exists(); e = e.Next() {
 		path := element("events", i)
 		i++
-		c.members(e, path, "at", "type", "container", "exitCode", "reason", "gracePeriodSeconds", "cluster")
+		c.members(e, path, "at", "type", "container", "pod", "exitCode", "reason", "gracePeriodSeconds", "cluster")
 		if e.Kind() != manifest.Object {
 			continue
 		}
 		event := c.readEvent(e, path, last, l, cl)
+		event.Index = i - 1
 		if event.At < last {
 			c.fault(e.Get("at"), path+".at", policy.CodeOutOfRange, "times must not go back: the event before is at "+millisText(last))
 		}
@@ -286,6 +300,7 @@ func (c *call) readEvent(v manifest.Value, path string, last policy.Millis, l *l
 	if e.Type = c.readEventType(v, path); e.Type == 0 {
 		return e
 	}
+	c.readEventPod(v, path, &e, l)
 	if e.Type.OfContainer() && l.readable {
 		e.Container = c.findContainer(v, path+".container", &l.object.Spec)
 		c.checkEventContainer(v, path, &e, l)
@@ -299,7 +314,7 @@ func (c *call) readEvent(v manifest.Value, path string, last policy.Millis, l *l
 		n, ok := grace.Int64()
 		at := path + ".gracePeriodSeconds"
 		switch e.Type {
-		case simulate.EventDeleted, simulate.EventEvicted, simulate.EventNodeShutdown:
+		case simulate.EventDeleted, simulate.EventEvicted, simulate.EventNodeShutdown, simulate.EventDrained:
 			switch {
 			case grace.Kind() != manifest.Number || !ok:
 				c.wrongTypeOf(grace, at, "a whole number of seconds")
@@ -309,7 +324,7 @@ func (c *call) readEvent(v manifest.Value, path string, last policy.Millis, l *l
 				e.Grace = policy.Millis(max(n, 1)) * policy.Second // never less, says the kubelet
 			}
 		default:
-			c.forbidden(grace, at, "counts only for Deleted, Evicted and NodeShutdown")
+			c.forbidden(grace, at, "counts only for Deleted, Evicted, Drained and NodeShutdown")
 		}
 	}
 	if other := v.Get("cluster"); given(other) {

@@ -42,9 +42,15 @@ func (c *call) writeSimulation(l *loaded, cl cluster, p *past, r *simulate.Resul
 	w.End()
 	s.pod()
 	s.containers()
+	s.end(c, cl, r.Undecided, r.Assumptions)
+}
+
+// end writes what each simulation's answer ends with.
+func (s *simulation) end(c *call, cl cluster, open []simulate.Undecided, assumptions []string) {
+	w := s.w
 	w.Key("undecided")
 	w.Array()
-	for _, u := range r.Undecided {
+	for _, u := range open {
 		w.Object()
 		s.at("atMillis", u.At)
 		s.text("reason", u.Reason)
@@ -59,12 +65,12 @@ func (c *call) writeSimulation(l *loaded, cl cluster, p *past, r *simulate.Resul
 	w.End()
 	w.Key("assumptions")
 	w.Array()
-	for _, code := range r.Assumptions {
+	for _, code := range assumptions {
 		w.String(code)
 	}
 	w.End()
-	c.writeDropped(l.dropped)
-	c.writeWarnings(l.warnings)
+	c.writeDropped(s.l.dropped)
+	c.writeWarnings(s.l.warnings)
 	c.writeCluster(cl)
 	w.End()
 }
@@ -105,6 +111,13 @@ func (s *simulation) record(r *simulate.Record) {
 	} else {
 		s.text("pod", shortName(s.l))
 	}
+	s.details(r)
+	w.End()
+}
+
+// details writes an entry from its event on.
+func (s *simulation) details(r *simulate.Record) {
+	w := s.w
 	s.text("event", string(r.Event))
 	switch {
 	case r.Event == simulate.Started:
@@ -131,7 +144,6 @@ func (s *simulation) record(r *simulate.Record) {
 		optional(w, "reason", r.Reason)
 		optional(w, "ignored", r.Ignored)
 	}
-	w.End()
 }
 
 func (s *simulation) repeated(r *simulate.Record) {

@@ -78,9 +78,8 @@ type container struct {
 	retryAt     Millis // when the refused start is tried again under ideal timing
 	toldRefused int64  // the exited instance whose refusal is in the timeline
 
-	runs []Run
-	run  int   // the entry that the next start takes
-	used int64 // how many starts took it
+	tape
+	shared *tape // instead of the own one: with the other Pods of a Job
 
 	startupFailures int // events of this kind that are still to come
 
@@ -139,17 +138,24 @@ func (c *container) push(in instance) {
 	c.insts[0] = in
 }
 
+// tape is how far the starts of a container have come on a [Tape].
+type tape struct {
+	runs []Run
+	run  int   // the entry that the next start takes
+	used int64 // how many starts took it
+}
+
 // next takes the next run from the tape; ok is false when the container runs on.
-func (c *container) next() (r Run, ok bool) {
-	if c.run >= len(c.runs) {
+func (t *tape) next() (r Run, ok bool) {
+	if t.run >= len(t.runs) {
 		return Run{}, false
 	}
-	r = c.runs[c.run]
+	r = t.runs[t.run]
 	if r.Times == Forever {
 		return r, true
 	}
-	if c.used++; c.used >= r.Times {
-		c.run, c.used = c.run+1, 0
+	if t.used++; t.used >= r.Times {
+		t.run, t.used = t.run+1, 0
 	}
 	return r, true
 }

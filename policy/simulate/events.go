@@ -8,14 +8,34 @@ const (
 	ignoredNotRunning = "container_not_running"
 )
 
-// Messages that the kubelet writes when it ends a Pod.
-//
-// Source: pkg/kubelet/eviction/helpers.go and pkg/kubelet/nodeshutdown/nodeshutdown_manager.go, Kubernetes v1.36. The
-// message of an eviction goes on with figures of the node.
+// ending is how a Pod is ended from outside.
+type ending struct {
+	by, message       string // reason and message of the condition DisruptionTarget, "" for none
+	reason, podStatus string // reason and message of the Pod's status if the kubelet ends it
+}
+
 const (
-	messageEvicted      = "The node was low on resource"
-	messageNodeShutdown = "Pod was terminated in response to imminent node shutdown."
+	byKubelet    = "TerminationByKubelet"
+	nodeShutdown = "Pod was terminated in response to imminent node shutdown."
+	lowOnNode    = "The node was low on resource" // figures of the node follow
 )
+
+// endings are those of the event types from [EventEvicted] on. Nobody writes to it.
+//
+// Source: pkg/kubelet/eviction/eviction_manager.go and helpers.go, pkg/kubelet/preemption/preemption.go,
+// pkg/kubelet/nodeshutdown/nodeshutdown_manager.go, pkg/scheduler/framework/preemption, pkg/controller/tainteviction,
+// pkg/controller/devicetainteviction, pkg/controller/podgc, pkg/registry/core/pod/storage/eviction.go, Kubernetes v1.36.
+var endings = [...]ending{
+	EventEvicted:          {byKubelet, lowOnNode, "Evicted", lowOnNode},
+	EventNodeShutdown:     {byKubelet, nodeShutdown, "Terminated", nodeShutdown},
+	EventStorageExceeded:  {"", "", "Evicted", "Pod ephemeral local storage usage exceeds the total limit of containers"},
+	EventKubeletPreempted: {byKubelet, "Pod was preempted by Kubelet to accommodate a critical pod.", "Preempting", "Preempted in order to admit critical pod"},
+	EventPreempted:        {by: "PreemptionByScheduler", message: "default-scheduler: preempting to accommodate a higher priority pod"},
+	EventDrained:          {by: "EvictionByEvictionAPI", message: "Eviction API: evicting"},
+	EventTaintEvicted:     {by: "DeletionByTaintManager", message: "Taint manager: deleting due to NoExecute taint"},
+	EventDeviceTainted:    {by: "DeletionByDeviceTaintManager", message: "Device Taint manager: deleting due to NoExecute taint"},
+	EventNodeLost:         {by: "DeletionByPodGC", message: "PodGC: node no longer exists"},
+}
 
 // events lets happen what the scenario has for this instant and reports whether the kubelet should look.
 func (k *kubelet) events() (happened bool) {
@@ -56,7 +76,7 @@ func (k *kubelet) event(e *Event) (happened bool) {
 			k.generate(false) // so that the Pod has a status at all
 		}
 		k.record(&r)
-		k.undecided(Undecided{Reason: "outside_the_model", Event: k.nextEvent - 1})
+		k.undecided(Undecided{Reason: "outside_the_model", Event: e.Index})
 		return false
 	}
 	if e.Type.endsPod() && k.busy == executing {
@@ -73,22 +93,29 @@ func (k *kubelet) event(e *Event) (happened bool) {
 
 func (k *kubelet) podEvent(e *Event) {
 	switch e.Type {
-	case EventDeleted:
+	case EventDeleted, EventPreempted, EventDrained, EventTaintEvicted, EventDeviceTainted:
+		if by := &endings[e.Type]; by.by != "" {
+			k.disruption, k.disruptedBy = by.message, by.by
+		}
 		k.deleted = true
 		k.shorten(e.Grace)
+	case EventNodeLost:
+		k.disruption, k.disruptedBy = endings[e.Type].message, endings[e.Type].by
+		k.deleted, k.terminated, k.lost = true, true, true
+		k.setPhase(policy.PodFailed, "", "")
 	case EventDeadlineExceeded:
 		k.pastDeadline = true
-	case EventEvicted:
+	case EventEvicted, EventStorageExceeded:
 		grace := e.Grace
 		if grace == 0 {
 			grace = evictionGrace
 		}
 		k.shorten(grace)
-		k.endPod("Evicted", messageEvicted)
-	case EventNodeShutdown:
+		k.endPod(&endings[e.Type])
+	case EventNodeShutdown, EventKubeletPreempted:
 		k.shorten(0)
 		k.shorten(e.Grace)
-		k.endPod("Terminated", messageNodeShutdown)
+		k.endPod(&endings[e.Type])
 	case EventKubeletRestarted:
 		k.restartKubelet(e.Kubelet)
 	case EventSandboxLost:
@@ -110,12 +137,12 @@ func (k *kubelet) podEvent(e *Event) {
 // end with 0, the phase computed at the end wins.
 //
 // Source: SyncTerminatingPod in pkg/kubelet/kubelet.go, Kubernetes v1.33 to v1.37.
-func (k *kubelet) endPod(reason, message string) {
+func (k *kubelet) endPod(by *ending) {
 	k.generate(false)
-	if reason == "Evicted" || k.phase != policy.PodSucceeded {
-		k.setPhase(policy.PodFailed, reason, message)
+	if by.reason == "Evicted" || k.phase != policy.PodSucceeded {
+		k.setPhase(policy.PodFailed, by.reason, by.podStatus)
 	}
-	k.disruption = message
+	k.disruption, k.disruptedBy = by.message, by.by
 	k.assume("api_server_echo_comes_later")
 	k.terminate()
 }

@@ -74,7 +74,7 @@ func (k *kubelet) shown(c *container, s state) State {
 func (k *kubelet) conditions() []Condition {
 	var list []Condition
 	if k.disruption != "" {
-		list = append(list, Condition{"DisruptionTarget", true, "TerminationByKubelet", k.disruption})
+		list = append(list, Condition{"DisruptionTarget", true, k.disruptedBy, k.disruption})
 	}
 	list = append(list, Condition{Type: "PodReadyToStartContainers", Status: k.sandboxReady})
 	initialized := Condition{Type: "Initialized", Status: k.initialized}
@@ -93,7 +93,7 @@ func (k *kubelet) conditions() []Condition {
 	switch {
 	case k.phase == policy.PodSucceeded:
 		ready.Status, ready.Reason = false, "PodCompleted"
-	case k.phase == policy.PodFailed:
+	case k.phase == policy.PodFailed && !k.lost:
 		ready.Status, ready.Reason = false, "PodFailed"
 	case unready != "[]":
 		ready.Status, ready.Reason = false, "ContainersNotReady"

@@ -30,6 +30,9 @@ type kubelet struct {
 	initialized    bool // the condition Initialized is True
 	initializedFor policy.PodPhase
 	disruption     string // message of the condition DisruptionTarget, "" for none
+	disruptedBy    string // its reason
+	lost           bool   // the Pod is over, but the node has not said so
+	news           bool   // the status of a container has changed
 
 	deleted      bool   // deletionTimestamp is set
 	deadline     Millis // when activeDeadlineSeconds are over
@@ -111,7 +114,9 @@ func newKubelet(sc *Scenario) *kubelet {
 // use makes the kubelet one with these features.
 func (k *kubelet) use(kubelet Kubelet) {
 	k.f, k.backoff = kubelet.Features, kubelet.Backoff
-	k.rules = policy.Compile(k.spec, k.f)
+	if k.rules = k.sc.rules; k.rules == nil || k.f != k.sc.Kubelet.Features {
+		k.rules = policy.Compile(k.spec, k.f)
+	}
 	k.counts = policy.PhaseCounts{}
 	for i := range k.ctrs {
 		c := &k.ctrs[i]
@@ -555,7 +560,11 @@ func (k *kubelet) start(i int) bool {
 
 // takeRun gives in the next run of the tape.
 func (k *kubelet) takeRun(c *container, in *instance) {
-	run, ok := c.next()
+	t := &c.tape
+	if c.shared != nil {
+		t = c.shared
+	}
+	run, ok := t.next()
 	if !ok {
 		return
 	}

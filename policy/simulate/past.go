@@ -58,7 +58,7 @@ const latestRetry = backOffPeriod*3/2 + 2*workQueueTick
 // resume makes the kubelet one that has looked after the Pod since it began.
 func (k *kubelet) resume(p *Past) {
 	k.phase, k.reason, k.message, k.initializedFor = p.Phase, p.Reason, p.Message, p.Phase
-	k.disruption, k.initialized, k.restartingAll = p.Disruption, p.Initialized, p.RestartingAll
+	k.disruption, k.disruptedBy, k.initialized, k.restartingAll = p.Disruption, byKubelet, p.Initialized, p.RestartingAll
 	k.deleted = p.Deleted
 	if d := k.spec.ActiveDeadlineSeconds; d != nil && p.Begun > 0 {
 		k.deadline = max(p.Begun+seconds(*d), k.now)

@@ -69,9 +69,21 @@ const (
 	EventDeleted          // deletionTimestamp is set
 	EventDeadlineExceeded // activeDeadlineSeconds is over
 	EventNodeShutdown     // graceful shutdown of the node
+	EventStorageExceeded  // more local storage used than its limits allow
+	EventKubeletPreempted // by the kubelet, for a critical Pod
+	EventPreempted        // by the scheduler, for a Pod of higher priority
+	EventDrained          // through the Eviction API
+	EventTaintEvicted     // for a NoExecute taint of the node
+	EventDeviceTainted    // for a NoExecute taint of a device
+	EventNodeLost         // the node object is gone, and the garbage collector of Pods ends what ran there
+
 	EventKubeletRestarted // the back-offs are forgotten
 	EventNodeRebooted     // everything is gone at once, kubelet included
 	EventSandboxLost      // the sandbox is not ready any more
+
+	EventSuspended           // spec.suspend of the Job becomes true
+	EventResumed             // and false
+	EventControllerRestarted // the Job controller forgets its back-off
 
 	EventLivenessFailed
 	EventStartupFailed
@@ -88,11 +100,13 @@ const (
 // eventNames are in the order of the constants, and then those that people ask about and the model does not cover.
 // Nobody writes to it.
 var eventNames = [...]string{
-	"", "Evicted", "Deleted", "DeadlineExceeded", "NodeShutdown", "KubeletRestarted", "NodeRebooted", "SandboxLost",
+	"", "Evicted", "Deleted", "DeadlineExceeded", "NodeShutdown", "StorageLimitExceeded", "PreemptedByKubelet", "Preempted",
+	"Drained", "TaintEvicted", "DeviceTaintEvicted", "NodeLost", "KubeletRestarted", "NodeRebooted", "SandboxLost",
+	"JobSuspended", "JobResumed", "JobControllerRestarted",
 	"LivenessFailed", "StartupFailed", "ImageChanged", "Resized", "ContainerUnknown", "ContainerLost", "OOMKilled", "Exited",
 
 	"CreateContainerConfigError", "CreateContainerError", "ErrImageNeverPull", "ErrImagePull", "FailedMount",
-	"ImagePullBackOff", "InvalidImageName", "NodeLost", "PostStartHookError", "Preempted", "RunContainerError", "StartError",
+	"ImagePullBackOff", "InvalidImageName", "PostStartHookError", "RunContainerError", "StartError",
 }
 
 // ParseEventType returns the type with this name, 0 if there is none.
@@ -121,12 +135,17 @@ func (t EventType) OfContainer() bool { return EventLivenessFailed <= t && t < o
 func (t EventType) Outside() bool { return t >= outsideTypes }
 
 // endsPod tells which events end the Pod.
-func (t EventType) endsPod() bool { return EventEvicted <= t && t <= EventNodeShutdown }
+func (t EventType) endsPod() bool { return EventEvicted <= t && t <= EventNodeLost }
+
+// OfJob reports whether events of type t concern a Job itself.
+func (t EventType) OfJob() bool { return EventSuspended <= t && t <= EventControllerRestarted }
 
 // Event is something that happens to the Pod from outside.
 type Event struct {
 	At        Millis
 	Type      EventType
+	Index     int        // its place in the request
+	Pod       int32      // of a Job: the Pod's number in order of creation from 0, [AllPods] for those that are there
 	Container policy.Ref // for the types that name one
 	// ExitCode is that of the containers which the event ends or makes the kubelet kill.
 	ExitCode int32
@@ -139,6 +158,9 @@ type Event struct {
 	// Kubelet is what a restarted kubelet runs with, nil for the same as before.
 	Kubelet *Kubelet
 }
+
+// AllPods as [Event.Pod] stands for all Pods of a Job that have not ended.
+const AllPods = -1
 
 // Kubelet is what differs between kubelets.
 type Kubelet struct {
@@ -189,5 +211,6 @@ type Scenario struct {
 	// Assume is the code of an assumption that Tapes rest on, "" for none.
 	Assume string
 
-	writeOut bool // for tests: repetition is not summarised
+	writeOut bool           // repetition is not summarised
+	rules    *policy.Policy // of Spec, compiled for Kubelet; nil: they are compiled anew
 }

@@ -63,6 +63,7 @@ func (k *kubelet) generate(terminating bool) {
 			k.count(c)
 		}
 	}
+	k.news = k.news || changed
 	phase := k.counts.Phase(k.spec.RestartPolicy, k.f, policy.PhaseOptions{Terminating: terminating, Initialized: k.mainActive()})
 	if !phase.Terminal() && k.phase.Terminal() {
 		phase = k.phase

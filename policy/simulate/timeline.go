@@ -38,6 +38,13 @@ type Record struct {
 	From, To     policy.PodPhase  // PhaseChanged
 	Ignored      string           // an event of the scenario that changes nothing: why
 
+	// Of a Job: the entry stands for Pods Pods, by number from Pod on; Pod is -1 if it concerns the Job.
+	Pod, Pods int32
+	Matched   bool                   // PhaseChanged: the Pod has failed, and Match is what the podFailurePolicy says
+	Match     policy.PodFailureMatch // with Matched
+	Message   string                 // of a condition
+	Index     int32                  // IndexFailed
+
 	// Repeated: the entries from Since to At occur Times more, Every apart, the last ending at Until. Starts says how
 	// many starts of which container that makes.
 	Since, Every Millis

@@ -45,6 +45,9 @@ type Release interface {
 	// CrashLoop is newCrashLoopBackOff after maxContainerRestartPeriod, "" if it is not set, was decoded, defaulted and
 	// validated under the gates of the process; known is false if the kubelet is not linked.
 	CrashLoop(maxContainerRestartPeriod string) (s CrashLoop, known bool)
+
+	// Job lets the release's Job controller live through h. It is called without gates having been set.
+	Job(h *JobHistory) (JobRecord, error)
 }
 
 // CrashLoop is how a kubelet sets up its restart back-off.

@@ -35,6 +35,7 @@ func Run(t *testing.T, r Release) {
 	t.Run("static Pods", func(t *testing.T) { c.statics(t, s.cases/10) })
 	t.Run("jobs", func(t *testing.T) { c.jobs(t, s.cases) })
 	t.Run("pod failures", func(t *testing.T) { c.podFailures(t, s.cases*10) })
+	t.Run("histories", func(t *testing.T) { c.histories(t, s.cases/2) })
 	t.Run("back-off", func(t *testing.T) { c.backoffs(t, s.cases/10) })
 	t.Run("kubelet configuration", func(t *testing.T) { c.crashLoops(t, s.cases/10) })
 	t.Run("states of containers", func(t *testing.T) { c.states(t, s.cases*2) })
@@ -44,8 +45,8 @@ func Run(t *testing.T, r Release) {
 	if c.configured > 0 {
 		kubelet = fmt.Sprintf("%d init plans, %d plans, %d phases, %d kubelet configurations, %d calls of Kubernetes' own tests, ", c.planned, c.plans, c.phases, c.configured, c.tableCases)
 	}
-	fmt.Printf("%s%s: %d decisions, %d manifests, %d updates, %d static Pods and %d Jobs (%d with faults, %d with dropped fields, %d panics), %d Pods of Jobs (%d matched), %d back-off sequences, %d gate settings, %s%d differences, seed %d, %s\n",
-		SummaryPrefix, policy.VersionName(r.Minor()), c.decided, c.validated, c.updated, c.static, c.jobsValidated, c.faulty, c.dropping, c.panicking, c.podsJudged, c.podsMatched, c.sequences, c.gateSettings,
+	fmt.Printf("%s%s: %d decisions, %d manifests, %d updates, %d static Pods and %d Jobs (%d with faults, %d with dropped fields, %d panics), %d Pods of Jobs (%d matched), %d histories of Jobs (%d Pods), %d back-off sequences, %d gate settings, %s%d differences, seed %d, %s\n",
+		SummaryPrefix, policy.VersionName(r.Minor()), c.decided, c.validated, c.updated, c.static, c.jobsValidated, c.faulty, c.dropping, c.panicking, c.podsJudged, c.podsMatched, c.lived, c.podsCreated, c.sequences, c.gateSettings,
 		kubelet, c.differences, c.seed, time.Since(start).Round(time.Second/10))
 }
 
@@ -84,6 +85,8 @@ type comparison struct {
 	podsJudged, podsMatched                   int
 
 	planned, plans, phases, configured, tableCases int // with the kubelet only
+
+	lived, podsCreated int // Jobs, and the Pods that they created
 
 	differences int
 }

@@ -1,8 +1,15 @@
 package kube
 
 import (
+	"context"
+	"time"
+
 	v1 "k8s.io/api/core/v1"
+	batchinformers "k8s.io/client-go/informers/batch/v1"
+	coreinformers "k8s.io/client-go/informers/core/v1"
+	clientset "k8s.io/client-go/kubernetes"
 	"k8s.io/kubernetes/pkg/apis/core"
+	jobcontroller "k8s.io/kubernetes/pkg/controller/job"
 	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
 )
 
@@ -22,4 +29,9 @@ type Adapter struct {
 
 	// ShouldAllContainersRestart is nil before 1.35.
 	ShouldAllContainersRestart func(*v1.Pod, *kubecontainer.PodStatus) bool
+
+	// NewJobController is NewController of pkg/controller/job.
+	NewJobController func(context.Context, clientset.Interface, coreinformers.PodInformer, batchinformers.JobInformer) (*jobcontroller.Controller, error)
+	// JobSyncBatchPeriod is for how long that controller waits to see more changes at once.
+	JobSyncBatchPeriod *time.Duration
 }

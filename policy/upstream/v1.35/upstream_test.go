@@ -1,12 +1,17 @@
 package upstream
 
 import (
+	"context"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	batchinformers "k8s.io/client-go/informers/batch/v1"
+	coreinformers "k8s.io/client-go/informers/core/v1"
+	clientset "k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/kubernetes/pkg/apis/core"
+	jobcontroller "k8s.io/kubernetes/pkg/controller/job"
 	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
 
 	"github.com/podfate/podfate/policy/upstream/diff"
@@ -29,6 +34,7 @@ func TestUpstream(t *testing.T) {
 		ShouldAllContainersRestart: func(p *v1.Pod, s *kubecontainer.PodStatus) bool {
 			return kubecontainer.ShouldAllContainersRestart(p, s, nil)
 		},
+		NewJobController: newJobController, JobSyncBatchPeriod: &jobcontroller.SyncJobBatchPeriod,
 	}))
 }
 
@@ -41,4 +47,8 @@ func matchingRule(c v1.Container, code int32) int {
 		}
 	}
 	return -1
+}
+
+func newJobController(ctx context.Context, c clientset.Interface, pods coreinformers.PodInformer, jobs batchinformers.JobInformer) (*jobcontroller.Controller, error) {
+	return jobcontroller.NewController(ctx, pods, jobs, c)
 }

@@ -1,0 +1,418 @@
+package simulate
+
+import (
+	"strconv"
+
+	"github.com/podfate/podfate/policy"
+)
+
+// Limits of the simulation of a Job.
+const (
+	// MaxPods bounds the Pods that a simulation creates. One that has ended takes 200 bytes, one that runs 3 KB.
+	MaxPods = 50_000
+	// MaxActivePods bounds those that run at once.
+	MaxActivePods = 5_000
+)
+
+// Names of the limits that only a [JobResult] can exceed.
+const (
+	LimitPods       = "pods"
+	LimitActivePods = "activePods"
+)
+
+// Kinds of entries of the timeline of a Job, beside those of its Pods. A condition that becomes true appears under its
+// type.
+const (
+	PodCreated   Kind = "PodCreated"
+	PodDeleted   Kind = "PodDeleted" // by the Job controller
+	IndexFailed  Kind = "IndexFailed"
+	StatusDenied Kind = "StatusDenied" // the API server refuses the status that the controller writes
+)
+
+// Entries of the timeline that concern neither a container nor a Pod have this in place of a container.
+const OfJob = -2
+
+// JobScenario is what the simulation of a Job starts from.
+type JobScenario struct {
+	// Pod is what its Pods have in common. Its tapes are those of the whole Job: each start takes the next run, whatever
+	// Pod it is in. Its Events name Pods, or concern the Job. Start and Past do not count.
+	Pod             Scenario
+	Job             *policy.Job // valid and with its defaults
+	Name, Namespace string
+	PodTapes        []PodTapes
+}
+
+// PodTapes are the tapes of one Pod, by its number in order of creation from 0, or of one completion index, where each
+// Pod of the index goes on where the one before has stopped.
+type PodTapes struct {
+	Pod, Index int32 // one of them is -1
+	Tapes      []Tape
+
+	played []tape // nil before the first start
+}
+
+// JobResult is the answer of the simulation of a Job.
+type JobResult struct {
+	Timeline []Record
+	Counters []JobCounters // one for each instant at which they changed
+	Pods     []PodResult   // in order of creation
+	Status   JobStatus
+	// Containers of the template, in the order of a [Result], with what became of them in all Pods together.
+	Containers  []ContainerTotals
+	Until       Millis
+	Undecided   []Undecided
+	Assumptions []string
+	Exceeded    string
+	Steps       int64
+}
+
+// ContainerTotals is what became of one container in all Pods.
+type ContainerTotals struct {
+	Ref policy.Ref
+	Totals
+	Restarts int64
+}
+
+// JobCounters are the counters in the status of a Job.
+type JobCounters struct {
+	At                                            Millis
+	Active, Ready, Succeeded, Failed, Terminating int64
+	FailedIndexes                                 int64
+}
+
+// JobStatus is the status of a Job. Times are in whole seconds, below 0 where there is none.
+type JobStatus struct {
+	JobCounters
+	StartTime, CompletionTime Millis
+	CompletedIndexes          Indexes
+	FailedIndexSet            Indexes
+	Conditions                []JobCondition
+	Written                   bool // the controller has written it, so that counters of 0 are there
+}
+
+// JobCondition is a condition of a Job.
+type JobCondition struct {
+	Type            string
+	False           bool
+	Reason, Message string
+	Since           Millis
+}
+
+// PodResult is one Pod of the Job at the end.
+type PodResult struct {
+	Number, Index          int32 // the index is -1 without one
+	FailureCount           int32 // annotations job-index-failure-count and job-index-ignored-failure-count; -1: not there
+	IgnoredCount           int32
+	Created, Deleted, Over Millis // below 0: not yet; Deleted by whoever did it
+	Phase                  policy.PodPhase
+	Reason                 string
+	DisruptedBy            string // reason of the condition DisruptionTarget, "" for none
+	Status                 policy.FailedPod
+	Match                  policy.PodFailureMatch // of a failed Pod
+	Fails                  bool                   // it has failed, as far as the Job is concerned
+}
+
+// PodName returns the name that a simulation gives to a Pod: like those of an API server, but the letters at the end
+// count the Pods. index is below 0 unless the Job is Indexed.
+//
+// Source: podGenerateNameWithIndex in pkg/controller/job/indexed_job_utils.go, getPodsPrefix in
+// pkg/controller/controller_utils.go, GenerateName in k8s.io/apiserver/pkg/storage/names, Kubernetes v1.33 to v1.37.
+func PodName(job string, number, index int32) string {
+	const letters, most = "bcdfghjklmnpqrstvwxz", 63 - 5 // letters only, so that names are in order of creation
+	suffix := [7]byte{}
+	n, i := int(number), len(suffix)
+	for i > 2 || n > 0 {
+		i--
+		suffix[i] = letters[n%len(letters)]
+		n /= len(letters)
+	}
+	tail := "-"
+	if index >= 0 {
+		tail += strconv.Itoa(int(index)) + "-"
+	}
+	return job[:min(len(job), most-len(tail))] + tail + string(suffix[i:])
+}
+
+// job is the state of a simulation: what the API server has of the Job and its Pods, and the Job controller's memory.
+type job struct {
+	sc   *JobScenario
+	spec *policy.Job
+	pod  *policy.PodSpec
+	now  Millis
+	res  JobResult
+
+	perIndex, indexed, onlyFailed bool
+	policy                        *policy.FailurePolicy
+	success                       []Indexes // those of the success policy's rules
+	byName                        []int     // containers in the order of a status
+	suspended                     bool
+
+	status   JobStatus
+	finished bool
+	syncs    int64
+
+	pods      []*jobPod // all, by number
+	finishing []*jobPod // those that count as finished and still have their finalizer, by index and number
+	running   []*jobPod // active or terminating, by number
+	created   []*jobPod // not begun yet
+	active    int64
+	ready     int64
+	terminating,
+	restarts int64 // of all Pods that run
+	busy Indexes // with a Pod, so that the index is not pending
+	due  podHeap
+
+	dirty    bool   // something has changed that the controller has to look at
+	wake     Millis // when it looks again by itself
+	failures int    // refused writes in a row
+	backoff  backoffRecord
+	told     Millis // the end of the wait that the timeline has
+
+	tapes   []tape // of the Job, one for each container
+	byPod   []int  // events of single Pods by number
+	next    int    // event
+	block   int    // where the last block of the timeline begins, which may stand for several Pods
+	assumed []string
+	scratch policy.FailedPod
+	stopped bool
+}
+
+// Job plays the scenario.
+func Job(sc *JobScenario) *JobResult {
+	j := newJob(sc)
+	if j.spec.ManagedElsewhere() {
+		j.res.Undecided = append(j.res.Undecided, Undecided{Reason: "managed_elsewhere", Path: "spec.managedBy", Event: -1})
+		j.res.Until = 0
+	} else {
+		j.loop()
+	}
+	j.finish()
+	return &j.res
+}
+
+func newJob(sc *JobScenario) *job {
+	j := &job{sc: sc, spec: sc.Job, pod: sc.Pod.Spec, wake: never, told: -1, dirty: true, block: -1}
+	spec := j.spec
+	j.indexed, j.onlyFailed = spec.Indexed(), spec.OnlyReplaceFailed()
+	j.perIndex = j.indexed && spec.BackoffLimitPerIndex != nil
+	j.suspended = *spec.Suspend
+	j.policy = policy.CompileFailurePolicy(spec.PodFailurePolicy)
+	j.status.StartTime, j.status.CompletionTime, j.backoff.last = -1, -1, -1
+	if spec.SuccessPolicy != nil {
+		for _, rule := range spec.SuccessPolicy.Rules {
+			var set Indexes
+			if rule.SucceededIndexes != nil {
+				set = parseIndexes(*rule.SucceededIndexes, *spec.Completions)
+			}
+			j.success = append(j.success, set)
+		}
+	}
+	inits, mains := len(j.pod.InitContainers), len(j.pod.Containers)
+	j.byName = policy.Order(mains, func(a, b int) bool { return j.pod.Containers[a].Name < j.pod.Containers[b].Name })
+	for i := range j.byName {
+		j.byName[i] += inits
+	}
+	for i := range inits {
+		j.byName = append(j.byName, i)
+	}
+	sc.Pod.writeOut = true
+	sc.Pod.rules = policy.Compile(j.pod, sc.Pod.Kubelet.Features)
+	j.tapes = make([]tape, j.pod.Len())
+	for _, t := range sc.Pod.Tapes {
+		j.tapes[(&kubelet{inits: inits, ctrs: make([]container, len(j.tapes)), ephemerals: len(j.pod.EphemeralContainers)}).index(t.Container)].runs = t.Runs
+	}
+	events := sc.Pod.Events
+	j.byPod = policy.Order(len(events), func(a, b int) bool { return events[a].Pod < events[b].Pod })
+	return j
+}
+
+func (j *job) loop() {
+	j.events()
+	j.settle()
+	j.missed()
+	for !j.stopped {
+		t := j.wake
+		if len(j.due) > 0 {
+			t = min(t, j.due[0].at)
+		}
+		if events := j.sc.Pod.Events; j.next < len(events) {
+			t = min(t, events[j.next].At)
+		}
+		if t > j.sc.Pod.Until {
+			break
+		}
+		j.now = t
+		j.events()
+		j.settle()
+		j.missed()
+	}
+	j.res.Until = j.now
+	if !j.stopped {
+		j.res.Until = j.sc.Pod.Until
+	}
+}
+
+// settle lets the kubelets and the controller work in turn until nothing changes any more.
+func (j *job) settle() {
+	j.block = -1
+	for !j.stopped {
+		for _, p := range j.created {
+			p.begin(j)
+		}
+		j.created = j.created[:0]
+		for len(j.due) > 0 && j.due[0].at <= j.now && !j.stopped {
+			if p := j.due.pop(); p != nil {
+				p.step(j)
+			}
+		}
+		if !j.dirty && j.wake > j.now || j.stopped {
+			break
+		}
+		if j.dirty = false; j.wake <= j.now {
+			j.wake = never // until then it stays, whatever else makes the controller look
+		}
+		j.sync()
+		if j.res.Steps += int64(len(j.finishing)+len(j.created)) + 1; j.res.Steps > MaxSteps {
+			j.exceed(LimitSteps)
+		}
+	}
+	j.count()
+}
+
+// events lets happen to the Job what the scenario has for it; Pods look for theirs themselves.
+func (j *job) events() {
+	events := j.sc.Pod.Events
+	for i := j.next; i < len(events) && events[i].At <= j.now; i++ {
+		if events[i].Type.OfJob() {
+			j.jobEvent(&events[i])
+		}
+	}
+}
+
+// missed goes on to the next event and notes those of this instant that had no Pod to happen to.
+func (j *job) missed() {
+	for events := j.sc.Pod.Events; j.next < len(events) && events[j.next].At <= j.now; j.next++ {
+		e := &events[j.next]
+		r := Record{Event: Kind(e.Type.String()), Container: none, Pod: e.Pod}
+		switch {
+		case e.Type.OfJob() || e.Pod < 0:
+			continue
+		case int(e.Pod) >= len(j.pods):
+			r.Ignored = "pod_not_created"
+		case j.pods[e.Pod].k == nil && j.pods[e.Pod].Over < e.At:
+			r.Ignored = ignoredPodOver
+		default:
+			continue
+		}
+		j.record(&r)
+	}
+}
+
+func (j *job) jobEvent(e *Event) {
+	r := Record{Event: Kind(e.Type.String()), Container: OfJob}
+	if e.Type == EventControllerRestarted {
+		j.backoff, j.failures, j.wake, j.dirty = backoffRecord{last: -1}, 0, never, true
+	} else if suspend := e.Type == EventSuspended; j.suspended == suspend {
+		r.Ignored = "nothing_changes"
+	} else if j.finished {
+		r.Ignored = "job_finished"
+	} else {
+		j.suspended, j.dirty = suspend, true
+	}
+	j.record(&r)
+}
+
+// record adds an entry to the timeline.
+func (j *job) record(r *Record) {
+	r.At = j.now
+	if r.Container == OfJob {
+		r.Pod = -1
+	}
+	r.Pods = 1
+	if len(j.res.Timeline) >= MaxRecords {
+		j.exceed(LimitTimeline)
+		return
+	}
+	j.res.Timeline = append(j.res.Timeline, *r)
+}
+
+// blockOf adds the entries of one Pod to the timeline, or the Pod to the entries before if they are the same.
+func (j *job) blockOf(number int32, list []Record) {
+	t := j.res.Timeline
+	if len(list) == 0 {
+		return
+	}
+	same := j.block >= 0 && len(t)-j.block == len(list) && t[j.block].Pod+t[j.block].Pods == number
+	for i := 0; same && i < len(list); i++ {
+		same = t[j.block+i].alike(&list[i])
+	}
+	if same {
+		for i := range list {
+			t[j.block+i].Pods++
+		}
+		return
+	}
+	j.block = len(t)
+	for i := range list {
+		list[i].Pod = number
+		j.record(&list[i])
+	}
+}
+
+// alike tells whether a and b say the same of different Pods at the same instant.
+func (a *Record) alike(b *Record) bool {
+	return a.Event == b.Event && a.Container == b.Container && a.RestartCount == b.RestartCount && a.ExitCode == b.ExitCode &&
+		a.Reason == b.Reason && a.Until == b.Until && a.Delay == b.Delay && a.From == b.From && a.To == b.To && a.Ignored == b.Ignored &&
+		a.Match == b.Match && a.WillRestart == b.WillRestart && (a.Decision == nil) == (b.Decision == nil) &&
+		(a.Decision == nil || *a.Decision == *b.Decision) && len(a.Starts)+len(b.Starts) == 0
+}
+
+func (j *job) exceed(limit string) {
+	if j.res.Exceeded == "" {
+		j.res.Exceeded = limit
+	}
+	j.stopped = true
+}
+
+// count notes the counters of this instant if they have changed.
+func (j *job) count() {
+	now := j.status.JobCounters
+	now.FailedIndexes = j.status.FailedIndexSet.Len()
+	if n := len(j.res.Counters); n > 0 {
+		now.At = j.res.Counters[n-1].At
+		if now == j.res.Counters[n-1] {
+			return
+		}
+	} else if j.status.StartTime < 0 && now == (JobCounters{}) {
+		return
+	}
+	now.At = j.now
+	j.res.Counters = append(j.res.Counters, now)
+}
+
+func (j *job) finish() {
+	r := &j.res
+	r.Status = j.status
+	r.Status.At = r.Until
+	kubelets := &kubelet{inits: len(j.pod.InitContainers), ephemerals: len(j.pod.EphemeralContainers), ctrs: make([]container, j.pod.Len())}
+	if r.Containers == nil {
+		r.Containers = make([]ContainerTotals, j.pod.Len())
+	}
+	for i := range r.Containers {
+		r.Containers[i].Ref = kubelets.ref(i)
+	}
+	r.Pods = make([]PodResult, 0, len(j.pods))
+	for _, p := range j.pods {
+		if p.k != nil {
+			p.k.now = r.Until
+			j.total(p)
+			p.Status = *j.statusOf(p)
+			p.Status.Exits = append([]policy.PodExit(nil), p.Status.Exits...)
+			p.Status.Conditions = append([]policy.PodCondition(nil), p.Status.Conditions...)
+		}
+		r.Pods = append(r.Pods, p.PodResult)
+	}
+	one := kubelet{sc: &j.sc.Pod, f: j.sc.Pod.Kubelet.Features, assumed: j.assumed}
+	one.standing()
+	r.Assumptions = one.assumed
+}

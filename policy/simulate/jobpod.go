@@ -1,0 +1,410 @@
+package simulate
+
+import "github.com/podfate/podfate/policy"
+
+// jobPod is a Pod of the Job.
+type jobPod struct {
+	PodResult          // Over and what follows is as the API has it
+	k         *kubelet // nil once the Pod is over
+	sc        Scenario
+	at        Millis // its next instant
+	ready     bool
+	readyAt   Millis // when the condition Ready has changed
+	restarts  int64
+	finalizer bool
+	holds     bool   // its index is not pending because of it
+	listed    bool   // among those that finish
+	finish    Millis // once it is over
+	delayed   int64  // the sync in which its finalizer waits for a replacement
+}
+
+// create makes a Pod. It begins when the sync is over.
+func (j *job) create(index, failures, ignored int32) {
+	p := &jobPod{finalizer: true, holds: index >= 0, readyAt: j.now}
+	p.PodResult = PodResult{
+		Number: int32(len(j.pods)), Index: index, FailureCount: failures, IgnoredCount: ignored,
+		Created: j.now, Deleted: -1, Over: -1, Phase: policy.PodPending,
+	}
+	if len(j.pods) >= MaxPods {
+		j.exceed(LimitPods)
+		return
+	}
+	if len(j.running) >= MaxActivePods {
+		j.exceed(LimitActivePods)
+		return
+	}
+	j.pods = append(j.pods, p)
+	j.running = append(j.running, p)
+	j.created = append(j.created, p)
+	j.active, j.dirty = j.active+1, true
+	if index >= 0 {
+		j.busy.add(index)
+	}
+	j.blockOf(p.Number, []Record{{Event: PodCreated, Container: none}})
+}
+
+// begin lets the kubelet see p.
+func (p *jobPod) begin(j *job) {
+	p.sc = j.sc.Pod
+	p.sc.Start, p.sc.Tapes, p.sc.Events = j.now, nil, j.eventsOf(p)
+	p.k = newKubelet(&p.sc)
+	for i := range p.k.ctrs {
+		p.k.ctrs[i].shared = j.tapeOf(p, i)
+	}
+	p.k.begin()
+	j.observe(p)
+}
+
+// eventsOf returns what happens to p, in order of time.
+func (j *job) eventsOf(p *jobPod) (list []Event) {
+	events := j.sc.Pod.Events
+	for _, i := range j.byPod {
+		e := &events[i]
+		if e.Pod > p.Number {
+			break
+		}
+		if !e.Type.OfJob() && (e.Pod == p.Number && e.At >= j.now || e.Pod == AllPods && e.At > j.now) {
+			n := len(list)
+			for n > 0 && list[n-1].At > e.At {
+				n--
+			}
+			list = append(list, Event{})
+			copy(list[n+1:], list[n:])
+			list[n] = *e
+		}
+	}
+	return list
+}
+
+// tapeOf returns the tape of container i: that of the Pod, of its index, or of the Job.
+func (j *job) tapeOf(p *jobPod, i int) *tape {
+	best := &j.tapes[i]
+	for n := range j.sc.PodTapes {
+		own := &j.sc.PodTapes[n]
+		if own.Pod != p.Number && (own.Index < 0 || own.Index != p.Index) {
+			continue
+		}
+		for t := range own.Tapes {
+			if p.k.index(own.Tapes[t].Container) != i {
+				continue
+			}
+			if own.played == nil {
+				own.played = make([]tape, len(own.Tapes))
+			}
+			if own.played[t].runs == nil {
+				own.played[t].runs = own.Tapes[t].Runs
+			}
+			if best = &own.played[t]; own.Pod == p.Number {
+				return best
+			}
+		}
+	}
+	return best
+}
+
+// step plays the next instant of p.
+func (p *jobPod) step(j *job) {
+	at, sync := p.k.next()
+	if at > j.now { // something was done to it
+		at, sync = j.now, false
+	}
+	p.k.step(at, sync)
+	j.observe(p)
+}
+
+// delete is a DELETE request of the controller.
+func (j *job) delete(p *jobPod) {
+	j.tally(p, -1)
+	p.Deleted = j.now
+	j.tally(p, 1)
+	j.dirty = true
+	j.blockOf(p.Number, []Record{{Event: PodDeleted, Container: none}})
+	if k := p.k; k != nil {
+		list := append(p.sc.Events, Event{})
+		copy(list[k.nextEvent+1:], list[k.nextEvent:])
+		list[k.nextEvent] = Event{At: j.now, Type: EventDeleted, ExitCode: KilledExitCode}
+		p.sc.Events = list
+		p.at = j.now
+		j.due.push(p)
+	}
+}
+
+// tally adds p to what is counted, or takes it away.
+func (j *job) tally(p *jobPod, n int64) {
+	switch {
+	case p.Phase.Terminal():
+		return
+	case p.Deleted >= 0:
+		j.terminating += n
+	default:
+		j.active += n
+		if p.ready {
+			j.ready += n
+		}
+	}
+	j.restarts += n * p.restarts
+}
+
+// observe takes over what the kubelet says of p, and lets it go when it is over.
+//
+// The API shows a terminal phase only when no container runs any more.
+//
+// Source: mergePodStatus in pkg/kubelet/status/status_manager.go, Kubernetes v1.33 to v1.37.
+func (j *job) observe(p *jobPod) {
+	k := p.k
+	j.tally(p, -1)
+	was := p.Phase
+	deleted, ready, restarts := p.Deleted, k.ready(), k.restarts()
+	if !k.phase.Terminal() || k.terminated {
+		p.Phase, p.Reason = k.phase, k.reason
+	}
+	if k.deleted && p.Deleted < 0 {
+		p.Deleted = j.now
+	}
+	p.DisruptedBy = ""
+	if k.disruption != "" {
+		p.DisruptedBy = k.disruptedBy
+	}
+	if k.lost {
+		ready = p.ready
+	}
+	j.dirty, k.news = j.dirty || k.news || was != p.Phase || deleted != p.Deleted || ready != p.ready || restarts != p.restarts, false
+	if ready != p.ready {
+		p.ready, p.readyAt = ready, j.now
+	}
+	p.restarts = restarts
+	j.tally(p, 1)
+	j.list(p)
+	if p.Fails && p.Over < 0 && k.terminated {
+		p.Match = j.policy.Match(j.statusOf(p))
+	}
+	j.drain(p, was)
+	if p.at, _ = k.next(); k.terminated {
+		j.over(p)
+	} else if p.at != never {
+		j.due.push(p)
+	}
+	if len(k.res.Undecided) > 0 || k.res.Exceeded != "" {
+		j.res.Undecided = append(j.res.Undecided, k.res.Undecided...)
+		j.res.Exceeded, j.stopped = k.res.Exceeded, true
+	}
+}
+
+// list enters p where the controller looks for finished Pods.
+//
+// Source: isPodFailed in pkg/controller/job/job_controller.go, Kubernetes v1.33 to v1.37.
+func (j *job) list(p *jobPod) {
+	p.Fails = p.Phase == policy.PodFailed || !j.onlyFailed && p.Deleted >= 0 && p.Phase != policy.PodSucceeded
+	if p.holds && (p.Phase.Terminal() || p.Deleted >= 0 && !j.onlyFailed) {
+		p.holds = false
+		j.busy.remove(p.Index)
+	}
+	if p.listed || !p.finalizer || !p.Fails && p.Phase != policy.PodSucceeded {
+		return
+	}
+	p.listed = true
+	n := len(j.finishing)
+	for n > 0 && (j.finishing[n-1].Index > p.Index || j.finishing[n-1].Index == p.Index && j.finishing[n-1].Number > p.Number) {
+		n--
+	}
+	j.finishing = append(j.finishing, nil)
+	copy(j.finishing[n+1:], j.finishing[n:])
+	j.finishing[n] = p
+}
+
+// over keeps of p what is asked for later.
+func (j *job) over(p *jobPod) {
+	p.finish = j.finishTime(p)
+	status := *j.statusOf(p)
+	p.Status.Exits = append([]policy.PodExit(nil), status.Exits...)
+	p.Status.Conditions = append([]policy.PodCondition(nil), status.Conditions...)
+	p.Over = j.now
+	j.total(p)
+	j.assumptions(p.k)
+	j.res.Steps += p.k.steps
+	p.k, p.sc = nil, Scenario{}
+	for i, q := range j.running {
+		if q == p {
+			j.running = append(j.running[:i], j.running[i+1:]...)
+			break
+		}
+	}
+}
+
+// total adds up what became of the containers of p.
+func (j *job) total(p *jobPod) {
+	if j.res.Containers == nil {
+		j.res.Containers = make([]ContainerTotals, len(p.k.ctrs))
+	}
+	for i := range p.k.ctrs {
+		c, sum := &p.k.ctrs[i], &j.res.Containers[i]
+		if in := c.latest(); in != nil && in.state == running {
+			c.stats.Ran += p.k.now - in.started
+		}
+		sum.Starts += c.stats.Starts
+		sum.Ran += c.stats.Ran
+		sum.Restarts += c.api.restarts
+	}
+}
+
+func (j *job) assumptions(k *kubelet) {
+	all := kubelet{assumed: j.assumed}
+	for _, code := range k.assumed {
+		all.assume(code)
+	}
+	j.assumed = all.assumed
+}
+
+// drain moves what the kubelet has recorded into the timeline of the Job. That a sandbox exists goes without saying,
+// and the phase changes when the API shows it.
+func (j *job) drain(p *jobPod, was policy.PodPhase) {
+	k, kept := p.k, p.k.res.Timeline[:0]
+	for i := range k.res.Timeline {
+		r := &k.res.Timeline[i]
+		if r.Event == SandboxCreated || r.Event == PhaseChanged && r.To.Terminal() {
+			continue
+		}
+		kept = append(kept, *r)
+	}
+	if was != p.Phase && p.Phase.Terminal() {
+		r := Record{Event: PhaseChanged, Container: none, From: was, To: p.Phase, Reason: p.Reason}
+		if p.Fails {
+			r.Matched, r.Match = true, p.Match
+		}
+		kept = append(kept, r)
+	}
+	j.blockOf(p.Number, kept)
+	k.res.Timeline = kept[:0]
+	for i := range k.ctrs {
+		k.ctrs[i].startRecord = none
+	}
+}
+
+// statusOf is what a podFailurePolicy looks at in p. What it returns is used before the next call.
+func (j *job) statusOf(p *jobPod) *policy.FailedPod {
+	if p.k == nil {
+		return &p.Status
+	}
+	s := &j.scratch
+	s.Exits, s.Conditions = s.Exits[:0], s.Conditions[:0]
+	for _, i := range j.byName {
+		c := &p.k.ctrs[i]
+		if c.api.state.kind == policy.StateTerminated {
+			s.Exits = append(s.Exits, policy.PodExit{Container: c.spec.Name, Code: c.api.state.code})
+		}
+	}
+	if j.policy.UsesConditions() {
+		for _, c := range p.k.conditions() {
+			status := "False"
+			if c.Status {
+				status = "True"
+			}
+			s.Conditions = append(s.Conditions, policy.PodCondition{Type: c.Type, Status: status})
+		}
+	}
+	return s
+}
+
+// finishTime is when p has ended as far as the back-off is concerned, to the second.
+//
+// Source: getFinishedTime in pkg/controller/job/backoff_utils.go, Kubernetes v1.33 to v1.37.
+func (j *job) finishTime(p *jobPod) Millis {
+	if p.k == nil {
+		return p.finish
+	}
+	at := Millis(-1)
+	for i := range p.k.ctrs {
+		c := &p.k.ctrs[i]
+		if c.ref.Kind == policy.EphemeralContainer || c.ref.Kind == policy.InitContainer && !c.sidecar {
+			continue
+		}
+		if s := &c.api.state; s.kind != policy.StateTerminated || s.finished == never {
+			at = -1
+			break
+		}
+		at = max(at, c.api.state.finished)
+	}
+	switch {
+	case at >= 0:
+	case !p.ready:
+		at = p.readyAt
+	case p.Deleted >= 0:
+		at = p.Deleted
+	default:
+		at = p.Created
+	}
+	return wholeSecond(at)
+}
+
+func wholeSecond(t Millis) Millis { return t / policy.Second * policy.Second }
+
+// ready tells whether the API shows the condition Ready as True. A Pod that the kubelet ends shows it until its
+// containers have stopped.
+//
+// Source: SyncTerminatingPod in pkg/kubelet/kubelet.go, mergePodStatus in pkg/kubelet/status/status_manager.go,
+// Kubernetes v1.33 to v1.37.
+func (k *kubelet) ready() bool {
+	if k.terminated {
+		return false
+	}
+	for i := range k.ctrs {
+		c := &k.ctrs[i]
+		if (c.sidecar || c.ref.Kind == policy.MainContainer) && !c.api.ready {
+			return false
+		}
+	}
+	return true
+}
+
+// restarts is the sum of the counts that the Job controller looks at.
+func (k *kubelet) restarts() (n int64) {
+	for i := range len(k.ctrs) - k.ephemerals {
+		n += k.ctrs[i].api.restarts
+	}
+	return n
+}
+
+// podHeap holds Pods by their next instant and number. An entry whose Pod has gone on since is passed over.
+type podHeap []podDue
+
+type podDue struct {
+	at Millis
+	p  *jobPod
+}
+
+func (h podHeap) less(a, b int) bool {
+	return h[a].at < h[b].at || h[a].at == h[b].at && h[a].p.Number < h[b].p.Number
+}
+
+func (h *podHeap) push(p *jobPod) {
+	*h = append(*h, podDue{p.at, p})
+	s := *h
+	for i := len(s) - 1; i > 0 && s.less(i, (i-1)/2); i = (i - 1) / 2 {
+		s[i], s[(i-1)/2] = s[(i-1)/2], s[i]
+	}
+}
+
+// pop returns the first Pod, nil if the entry counts no more.
+func (h *podHeap) pop() *jobPod {
+	s := *h
+	p := s[0].p
+	if p.k == nil || p.at != s[0].at {
+		p = nil
+	}
+	last := len(s) - 1
+	s[0], s[last] = s[last], podDue{}
+	s = s[:last]
+	for i := 0; ; {
+		child := 2*i + 1
+		if child+1 < last && s.less(child+1, child) {
+			child++
+		}
+		if child >= last || !s.less(child, i) {
+			break
+		}
+		s[i], s[child] = s[child], s[i]
+		i = child
+	}
+	*h = s
+	return p
+}
