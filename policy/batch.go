@@ -456,7 +456,7 @@ func BatchBytes(o *Object) int {
 	n := 0
 	for kind := range ContainerKinds {
 		for _, c := range o.Spec.List(kind) {
-			n += 1040 + len(c.Name) + 48*len(c.RestartPolicyRules)
+			n += 1100 + 2*len(c.Name) + 48*len(c.RestartPolicyRules)
 			for _, rule := range c.RestartPolicyRules {
 				if rule.ExitCodes != nil {
 					n += farBytes(rule.ExitCodes.Values)

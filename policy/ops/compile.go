@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/manifest"
 )
 
 // Policy is a compiled manifest: it answers about one exit ([Policy.Eval]) or about many ([Policy.Batch]) without
@@ -12,8 +13,9 @@ import (
 type Policy struct {
 	batch *policy.Batch
 	bytes int
-	from  loaded  // what decisions name: the object with the names of its containers and nothing else
-	paths []paths // by number of the container
+	from  loaded   // what decisions name: the object with the names of its containers and nothing else
+	paths []paths  // by number of the container
+	heads []string // how the answers about each begin
 }
 
 // Bytes returns about how much memory p holds.
@@ -79,6 +81,7 @@ func (c *call) compile(handle int64, room int) *Policy {
 	for kind := range policy.ContainerKinds {
 		for i, named := range p.from.object.Spec.List(kind) {
 			w.String(named.Name)
+			p.heads = append(p.heads, string(append(manifest.AppendQuoted([]byte(`"container":`), named.Name), `,"exitCode":`...)))
 			p.paths = append(p.paths, pathsOf(&p.from.object, policy.Ref{Kind: kind, Index: i}))
 		}
 	}
@@ -122,7 +125,9 @@ func (m *Memory) Eval(p *Policy, request []byte) (answer []byte, failed bool) {
 }
 
 func (c *call) eval(p *Policy) {
-	c.members(c.root, "", "container", "exitCode", "reason", "restarts", "ranForMillis")
+	if !onlyMembers(c.root, "container", "exitCode", "reason", "restarts", "ranForMillis") {
+		c.members(c.root, "", "container", "exitCode", "reason", "restarts", "ranForMillis")
+	}
 	e := c.readExitMembers(c.root, -1, &p.from)
 	events, verdicts := [1]policy.Event{{ExitCode: e.code}}, [1]policy.Verdict{}
 	event, v := &events[0], &verdicts[0]
@@ -137,12 +142,13 @@ func (c *call) eval(p *Policy) {
 	if e.reason == oomKilled {
 		event.Flags |= policy.EventOOMKilled
 	}
-	o := &p.from.object
-	event.Container = uint16(o.Spec.Number(e.ref))
+	event.Container = uint16(p.from.object.Spec.Number(e.ref))
 	p.batch.Exits(events[:], verdicts[:])
 	w := &c.w
 	w.Object()
-	e.write(w, o)
+	w.Parts(p.heads[v.Container])
+	w.Int(int64(e.code))
+	optional(w, "reason", e.reason)
 	at := p.paths[v.Container]
 	if why := policy.VerdictReasons[v.Reason]; v.Flags&policy.VerdictUndecided == 0 {
 		writeOutcome(w, at, v.Decision())

@@ -262,8 +262,13 @@ func (m *Machine) keep(n uintptr, answer []byte, failed bool) ([]byte, bool) {
 	if failed && string(answer) == errInternal {
 		m.memory = ops.Memory{} // a panic may have left anything there
 	}
-	// A document of n bytes becomes nodes, strings and an answer. The factor only decides how often stats is read.
-	m.owe(4096 + 16*int(min(n, policy.MaxRequestBytes)) + 2*len(answer))
+	// A document of n bytes becomes nodes, strings and an answer, and faults take more. The factors only decide how often
+	// stats is read: after thousands of small requests, or one large one.
+	debt := 256 + 16*int(min(n, policy.MaxRequestBytes)) + len(answer)
+	if failed || n > 256 {
+		debt += 4096
+	}
+	m.owe(debt)
 	return answer, failed
 }
 
