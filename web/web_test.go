@@ -137,6 +137,11 @@ func cases(t *testing.T) []asked {
 		ask(t, "decide", `{"manifest":`+manifest+`,"exits":[{"exitCode":1,"reason":`+string(quoted)+`}]}`),
 		ask(t, "decide", `{"cluster":{"version":"1.37"},"manifest":`+manifest+`,"exits":[{"exitCode":11},{"exitCode":1}]}`),
 		ask(t, "decide", `{"manifest":`+manifest+`,"exits":[{"container":`+string(quoted)+`,"exitCode":"x"},{"container":"y","exitCode":1}]}`),
+		ask(t, "decide", strings.ReplaceAll(`{"manifest":{"apiVersion":"batch/v1","kind":"Job","spec":{"podFailurePolicy":{"rules":[`+
+			`{"action":"FailJob","onExitCodes":{"operator":"In","values":[3]}},{"action":"Ignore","onPodConditions":[{"type":"a"}]}]},`+
+			`"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c"}]}}}},"pods":[{"metadata":{"name":X},"status":{"phase":"Failed",`+
+			`"containerStatuses":[{"name":X,"state":{"terminated":{"exitCode":3,"reason":X}}}]}},{"metadata":{"name":"p"},"status":{"phase":X}},`+
+			`{"metadata":{"name":"q"},"status":{"phase":"Failed","conditions":[{"type":"a","status":"True"}]}}]}`, "X", string(quoted))),
 		ask(t, "validate", `{"manifest":`+manifest+`,`+string(quoted)+`:1}`),
 		ask(t, "validate", `{"manifest":{"apiVersion":"v1","kind":"Pod",`+string(quoted)+`:`+string(quoted)+`}}`),
 		ask(t, "validate", `{"cluster":{"version":"1.99","featureGates":{"Nothing":true}},"fieldValidation":"x","manifest":{}}`),

@@ -29,6 +29,7 @@ type event struct {
 	At        string `json:"at"`
 	Type      string `json:"type"`
 	Container string `json:"container,omitempty"`
+	Pod       *int   `json:"pod,omitempty"`
 }
 
 // simulateFlags adds the flags of simulate.
@@ -36,7 +37,7 @@ func simulateFlags(flags *pflag.FlagSet) func() (members, error) {
 	var runs []string
 	flags.StringArrayVar(&runs, "run", nil, "what the next start does: NAME=LENGTH:CODE, also with xTIMES or xforever behind CODE, and with :REASON; repeatable")
 	var events []string
-	flags.StringArrayVar(&events, "event", nil, "something that happens to the Pod or to a container: TIME=TYPE or TIME=TYPE:NAME, such as 5m=Evicted; repeatable, earliest first")
+	flags.StringArrayVar(&events, "event", nil, "something that happens to the Pod or to a container: TIME=TYPE or TIME=TYPE:NAME, such as 5m=Evicted, with @N behind it for the Pod with that number in a Job; repeatable, earliest first")
 	now := flags.String("now", "", "for a live Pod, the time from which on to look, such as 2026-01-31T12:00:00Z, or now; the newest time in its status without it")
 	until := flags.String("until", "", "how long to watch, such as 1h30m")
 	flags.Lookup("until").DefValue = "30m"
@@ -61,6 +62,12 @@ func simulateFlags(flags *pflag.FlagSet) func() (members, error) {
 					return nil, fmt.Errorf("--event %s: must be TIME=TYPE or TIME=TYPE:NAME, such as 5m=Evicted or 90s=OOMKilled:main", strconv.Quote(text))
 				}
 				list[i].At = at
+				rest, pod, ofPod := strings.Cut(rest, "@")
+				if n, err := strconv.Atoi(pod); err == nil {
+					list[i].Pod = &n
+				} else if ofPod {
+					return nil, fmt.Errorf("--event %s: %s is no number of a Pod; they count from 0 in order of creation", strconv.Quote(text), strconv.Quote(pod))
+				}
 				list[i].Type, list[i].Container, _ = strings.Cut(rest, ":")
 			}
 			m["events"] = encode(list)
@@ -174,6 +181,9 @@ func (p *printer) simulate(o outcome) error {
 	p.remarks(o, a)
 	if a.Error != nil {
 		return nil
+	}
+	if a.Job != nil {
+		return p.simulateJob(o, a)
 	}
 	var more simulation
 	if err := json.Unmarshal(o.answer, &more); err != nil {

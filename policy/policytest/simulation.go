@@ -26,6 +26,14 @@ type simulation struct {
 
 		Container, Pod, Event, Reason, From, To, Ignored string
 
+		// Of a Job.
+		Job, Message string
+		Pods, Index  *int64
+		Rule         *int64
+		Counted      *bool
+
+		FailureCount, IgnoredFailureCount *int64
+
 		RestartCount int64
 		ExitCode     *int32
 		Action       string
@@ -45,6 +53,14 @@ type simulation struct {
 			Conditions    []struct{ Type, Status, Reason string }
 
 			InitContainerStatuses, ContainerStatuses, EphemeralContainerStatuses []containerStatus
+		}
+	}
+	Job *struct {
+		Status struct {
+			Active, Ready, Succeeded, Failed, Terminating int64
+			CompletedIndexes                              string
+			FailedIndexes                                 *string
+			Conditions                                    []struct{ Type, Status, Reason, Message string }
 		}
 	}
 	Containers []struct {
@@ -104,7 +120,18 @@ func summarizeSimulation(b *strings.Builder, raw []byte) error {
 		}
 	}
 	for _, e := range s.Timeline {
-		fmt.Fprintf(b, "%v %s%s ", span(e.AtMillis), e.Container, e.Pod)
+		fmt.Fprintf(b, "%v ", span(e.AtMillis))
+		if s.Job != nil && e.Pod != "" {
+			b.WriteString(e.Pod)
+			if e.Pods != nil {
+				fmt.Fprintf(b, " and %d more", *e.Pods-1)
+			}
+			if b.WriteString(" "); e.Container != "" {
+				fmt.Fprintf(b, "%s ", e.Container)
+			}
+		} else {
+			fmt.Fprintf(b, "%s%s%s ", e.Container, e.Pod, e.Job)
+		}
 		switch {
 		case e.Event == "Started":
 			fmt.Fprintf(b, "Started %d", e.RestartCount)
@@ -125,6 +152,24 @@ func summarizeSimulation(b *strings.Builder, raw []byte) error {
 			}
 		case e.Event == "PhaseChanged":
 			b.WriteString(strings.TrimSpace(e.From + " -> " + e.To + " " + e.Reason))
+			if e.Counted != nil {
+				fmt.Fprintf(b, ": %s", e.Action)
+				if e.Rule != nil {
+					fmt.Fprintf(b, " by rule %d", *e.Rule)
+				}
+			}
+		case e.Event == "PodCreated" || e.Event == "IndexFailed":
+			b.WriteString(e.Event)
+			for _, n := range []struct {
+				name  string
+				value *int64
+			}{{"index", e.Index}, {"failures", e.FailureCount}, {"ignored", e.IgnoredFailureCount}} {
+				if n.value != nil {
+					fmt.Fprintf(b, " %s %d", n.name, *n.value)
+				}
+			}
+		case e.Job != "" && e.Message != "":
+			fmt.Fprintf(b, "%s %s: %s", e.Event, e.Reason, e.Message)
 		case e.Event == "Repeated":
 			fmt.Fprintf(b, "Repeated %d times every %v until %v", e.Times, span(e.EveryMillis), span(e.UntilMillis))
 			for _, n := range e.Starts {
@@ -138,7 +183,12 @@ func summarizeSimulation(b *strings.Builder, raw []byte) error {
 		}
 		b.WriteString("\n")
 	}
-	s.end(b)
+	if s.Job != nil {
+		s.endOfJob(b)
+	} else {
+		s.end(b)
+	}
+	s.rest(b)
 	return nil
 }
 
@@ -160,6 +210,26 @@ func (s *simulation) end(b *strings.Builder) {
 			fmt.Fprintf(b, "%s: next start at %v\n", c.Container, span(*c.NextStartMillis))
 		}
 	}
+}
+
+// endOfJob writes the status of the Job.
+func (s *simulation) endOfJob(b *strings.Builder) {
+	st := &s.Job.Status
+	fmt.Fprintf(b, "%v: active %d, ready %d, succeeded %d, failed %d, terminating %d", span(s.UntilMillis), st.Active, st.Ready, st.Succeeded, st.Failed, st.Terminating)
+	if st.CompletedIndexes != "" {
+		fmt.Fprintf(b, ", completedIndexes %s", st.CompletedIndexes)
+	}
+	if st.FailedIndexes != nil {
+		fmt.Fprintf(b, ", failedIndexes %q", *st.FailedIndexes)
+	}
+	b.WriteString("\n")
+	for _, c := range st.Conditions {
+		fmt.Fprintf(b, "condition %s=%s %s: %s\n", c.Type, c.Status, c.Reason, c.Message)
+	}
+}
+
+// rest writes what every simulation ends with.
+func (s *simulation) rest(b *strings.Builder) {
 	if s.From != nil {
 		fmt.Fprintf(b, "assumed: %s\n", strings.Join(s.Assumptions, " "))
 	}

@@ -91,6 +91,9 @@ type Answer struct {
 
 	// Of simulate; Pod is nil in answers of the others. Times are milliseconds since the Pod began.
 	Pod         *Pod       `json:"pod"`
+	Job         *struct{}  `json:"job"` // of simulate, in place of Pod, with the next two
+	Layers      Layers     `json:"layers"`
+	Counters    []Counters `json:"counters"`
 	Until       int64      `json:"untilMillis"`
 	Timeline    []Record   `json:"timeline"` // ascending
 	Containers  []Lane     `json:"containers"`
@@ -128,6 +131,41 @@ type Wait struct {
 	Latest    int64  `json:"latestMillis"`
 }
 
+// Layers says who decided what in the simulation of a Job.
+type Layers struct {
+	Containers []struct {
+		Decision
+		Times int64 `json:"times"`
+	} `json:"containers"`
+	Pods []struct {
+		Phase            string `json:"phase"`
+		Reason           string `json:"reason"`
+		DisruptionTarget string `json:"disruptionTarget"`
+		Action           string `json:"action"` // "" for Pods that have not failed
+		Rule             *int   `json:"rule"`
+		Counted          bool   `json:"counted"`
+		Times            int64  `json:"times"`
+	} `json:"pods"`
+	Job struct {
+		Outcome   string `json:"outcome"`
+		Reason    string `json:"reason"`
+		Failed    int64  `json:"failed"`
+		Succeeded int64  `json:"succeeded"`
+	} `json:"job"`
+}
+
+// Counters are those of a Job from an instant on.
+type Counters struct {
+	At          int64 `json:"atMillis"`
+	Active      int64 `json:"active"`
+	Ready       int64 `json:"ready"`
+	Succeeded   int64 `json:"succeeded"`
+	Failed      int64 `json:"failed"`
+	Terminating int64 `json:"terminating"`
+
+	FailedIndexes *int64 `json:"failedIndexes"` // nil without backoffLimitPerIndex
+}
+
 // Pod is what became of the Pod at the end of a simulation.
 type Pod struct {
 	Status struct {
@@ -160,6 +198,11 @@ type Record struct {
 	Since        int64  `json:"sinceMillis"` // Repeated: the rounds began
 	Times        int64  `json:"times"`
 	Every        int64  `json:"everyMillis"`
+	Pod          string `json:"pod"`
+	Pods         int64  `json:"pods"`    // of a Job: to so many it happened; 0 for one
+	Rule         *int   `json:"rule"`    // PhaseChanged, of a Pod of a Job that has failed
+	Counted      *bool  `json:"counted"` // the same
+	Message      string `json:"message"`
 }
 
 // Cluster is what the answer assumes about Kubernetes.

@@ -11,7 +11,7 @@ func headline(a *Answer) string {
 		return say("error."+a.Error.Code, "version", a.Cluster.Version)
 	case a.Error != nil:
 		return say("error.other")
-	case a.Pod != nil:
+	case a.Pod != nil || a.Job != nil:
 		return simulated(a)
 	case len(a.Decisions) == 1:
 		return sentence(a.Decisions[0])
@@ -80,7 +80,7 @@ func tone(a *Answer) string {
 	switch {
 	case a.Error != nil:
 		return "fault"
-	case a.Pod != nil:
+	case a.Pod != nil || a.Job != nil:
 		return phaseTone(a)
 	case len(a.Decisions) == 1:
 		return outcomeTone(a.Decisions[0].Action)
@@ -166,7 +166,7 @@ func outcomeTone(action string) string {
 
 func glyph(a *Answer) string {
 	switch {
-	case a.Pod != nil:
+	case a.Pod != nil || a.Job != nil:
 		return say("glyph." + phaseTone(a))
 	case len(a.Decisions) == 1:
 		return say("glyph." + a.Decisions[0].Action)

@@ -23,8 +23,18 @@ const (
 // rows are the entries that the page shows.
 func rows(a *Answer) []Record { return a.Timeline[:min(len(a.Timeline), maxRows)] }
 
-// over reports whether the Pod has come to an end.
-func over(a *Answer) bool { return a.Pod.Status.Phase == "Succeeded" || a.Pod.Status.Phase == "Failed" }
+// over reports whether the Pod, or the Job, has come to an end.
+func over(a *Answer) bool {
+	return phase(a) == "Succeeded" || phase(a) == "Failed" || phase(a) == "Complete"
+}
+
+// phase is that of the Pod, or how the Job stands.
+func phase(a *Answer) string {
+	if a.Pod == nil {
+		return a.Layers.Job.Outcome
+	}
+	return a.Pod.Status.Phase
+}
 
 // simulated is the verdict of a simulation.
 func simulated(a *Answer) string {
@@ -43,7 +53,11 @@ func simulated(a *Answer) string {
 	for _, c := range a.Containers {
 		n += c.Restarts
 	}
-	return say(key, "phase", Visible(a.Pod.Status.Phase), "at", duration(at), "restarts", count("restarts", n))
+	text := Visible(phase(a))
+	if a.Job != nil {
+		text = outcome(a)
+	}
+	return say(key, "phase", text, "at", duration(at), "restarts", count("restarts", n))
 }
 
 // count says how many.
@@ -88,16 +102,23 @@ func phaseTone(a *Answer) string {
 	switch {
 	case len(a.Undecided) > 0:
 		return "undecided"
-	case a.Pod.Status.Phase == "Failed":
+	case phase(a) == "Failed":
 		return "stop"
-	case a.Pod.Status.Phase == "Succeeded":
+	case phase(a) == "Succeeded" || phase(a) == "Complete":
 		return "valid"
 	}
 	return "restart"
 }
 
-// who names what an entry is about.
-func who(r Record) string {
+// who names what an entry is about; in a Job each entry has a Pod, or is about the Job.
+func who(a *Answer, r Record) string {
+	if a.Job != nil && r.Pod == "" {
+		return say("column.job")
+	}
+	if a.Job != nil {
+		name := times(words(r.Pod), r.Pods)
+		return strings.TrimSpace(name + " " + Visible(short(r.Container)))
+	}
 	if r.Container == "" {
 		return say("pod")
 	}
@@ -117,9 +138,16 @@ func detail(r Record) string {
 	case "BackOff":
 		return say("detail.BackOff", "delay", duration(r.Delay), "until", duration(r.Until))
 	case "PhaseChanged":
-		return say("detail.PhaseChanged", "from", Visible(r.From), "to", Visible(r.To))
+		text := say("detail.PhaseChanged", "from", Visible(r.From), "to", Visible(r.To))
+		if r.Counted != nil {
+			text += ": " + PodVerdict(r.Action, r.Rule)
+		}
+		return text
 	case "Repeated":
 		return say("detail.Repeated", "times", strconv.FormatInt(r.Times, 10), "since", duration(r.Since), "every", duration(r.Every), "until", duration(r.Until))
+	}
+	if r.Message != "" {
+		return Visible(r.Reason + ": " + r.Message)
 	}
 	return spaced(r.Reason + r.Ignored)
 }

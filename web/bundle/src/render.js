@@ -4,6 +4,7 @@ import {control} from './answer.js';
 import {
   allowed, by, code, faults, glyph, headline, means, message, outcomeTone, podEnds, podOutcome, podWhy, quote, title, tone, why,
 } from './sentences.js';
+import {counterRows, layerRows} from './job.js';
 import {say} from './text.js';
 import {assumed, detail, draw, duration, laneSentence, maxLanes, maxRows, rows, spaced, waits, who, width} from './timeline.js';
 import {short, visible} from './visible.js';
@@ -37,7 +38,7 @@ export function reply(a) {
       : h('details', i === 0 ? {open: ''} : {},
         h('summary', {}, say('heading.trace.of', {container: visible(d.container), code: code(d)})), trace(d)))),
     a.podDecisions?.length > 0 && [heading('heading.pods'), podTable(a.podDecisions)],
-    a.pod && timeline(a),
+    a.timeline && timeline(a),
     dropped.length > 0 && [heading('heading.dropped'), h('ul', {class: 'faults warnings'}, dropped.map((d) =>
       h('li', {}, sign(say('glyph.skipped')), ' ', h('span', {}, say('dropped', {path: visible(d.path), gate: visible(d.gate)})), ' ', at(d))))],
     warnings.length > 0 && [heading('heading.warnings'), faultList('faults warnings', 'glyph.warning', warnings)],
@@ -64,20 +65,26 @@ const podTable = (decisions) => [
   decisions.length > maxRows && note(say('timeline.cut', {n: maxRows, all: decisions.length})),
 ];
 
-/** A simulation as a drawing and as the table that says the same. */
+/** A simulation as a drawing, or what a Job decided, and the table that says the same. */
 function timeline(a) {
-  const {shapes, height, end} = draw(a);
+  const {shapes, height, end} = a.pod ? draw(a) : {};
   return [
     a.undecided.length > 0 && [heading('heading.undecided'), h('ul', {}, a.undecided.map((u) =>
       h('li', {}, say('detail.undecided', {at: duration(u.atMillis), reason: spaced(u.reason)}), ' ', inManifest(u))))],
+    a.job && [
+      heading('heading.trace'), grid(['container', 'pod', 'job'], layerRows(a)),
+      heading('heading.pods'), grid(['time', ...Object.keys(a.counters[0] ?? {}).slice(1)], counterRows(a)),
+    ],
     heading('heading.timeline'),
-    h('div', {class: 'wide', tabindex: '0', role: 'img', 'aria-label': say('heading.timeline')},
-      s('svg', {class: 'timeline', viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true'},
-        s('title', {}, say('heading.timeline')),
-        shapes.map(([name, x, y, text]) => (y === undefined ? s('path', {class: name, d: x}) : s('text', {class: name, x, y}, text))))),
-    note(say('timeline.legend', {end: duration(end)})),
+    a.pod && [
+      h('div', {class: 'wide', tabindex: '0', role: 'img', 'aria-label': say('heading.timeline')},
+        s('svg', {class: 'timeline', viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true'},
+          s('title', {}, say('heading.timeline')),
+          shapes.map(([name, x, y, text]) => (y === undefined ? s('path', {class: name, d: x}) : s('text', {class: name, x, y}, text))))),
+      note(say('timeline.legend', {end: duration(end)})),
+    ],
     grid(['time', 'container', 'event', 'details'], rows(a).map((r) =>
-      [duration(r.atMillis), who(r), visible(r.event), [detail(r), ' ', r.decidedBy && at(r.decidedBy)]])),
+      [duration(r.atMillis), who(a, r), visible(r.event), [detail(r), ' ', r.decidedBy && at(r.decidedBy)]])),
     a.timeline.length > maxRows && note(say('timeline.cut', {n: maxRows, all: a.timeline.length})),
     a.assumptions.length > 0 && note(assumed(a)),
   ];

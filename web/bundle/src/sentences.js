@@ -9,7 +9,7 @@ const single = (a) => (a.decisions?.length === 1 ? a.decisions[0] : undefined);
 export function headline(a) {
   const version = a.cluster?.version ?? '';
   if (a.error) return known('error.' + a.error.code) ? say('error.' + a.error.code, {version}) : say('error.other');
-  if (a.pod) return simulated(a);
+  if (a.timeline) return simulated(a);
   if (single(a)) return sentence(single(a));
   if (several(a)) return say('verdict.several', {n: a.decisions.length, outcomes: outcomes(a.decisions)});
   if (a.podDecisions) return judged(a.jobDecision);
@@ -68,7 +68,7 @@ export function means(d) {
 
 export function tone(a) {
   if (a.error) return 'fault';
-  if (a.pod) return phaseTone(a);
+  if (a.timeline) return phaseTone(a);
   if (single(a)) return outcomeTone(single(a).action);
   if (several(a)) return 'several';
   if (a.podDecisions) return jobTone(a.jobDecision);
@@ -80,7 +80,7 @@ export function outcomeTone(action) {
 }
 
 export function glyph(a) {
-  if (a.pod) return say('glyph.' + phaseTone(a));
+  if (a.timeline) return say('glyph.' + phaseTone(a));
   if (single(a)) return say('glyph.' + (single(a).action ?? ''));
   if (several(a)) return say('glyph.several');
   if (a.podDecisions) return say('glyph.' + jobTone(a.jobDecision));

@@ -1,4 +1,5 @@
 // Sentences and the drawing of a simulation: one function for each of views/timeline.go, under the same name.
+import {outcome, podVerdict, times} from './job.js';
 import {by, code} from './sentences.js';
 import {say} from './text.js';
 import {short, visible} from './visible.js';
@@ -9,14 +10,14 @@ export const width = 580;
 const [left, plot, bar, letter] = [12, 490, 18, 8];
 
 export const rows = (a) => a.timeline.slice(0, maxRows);
-const phaseOf = (a) => a.pod.status.phase;
-const over = (a) => /^(?:Succeeded|Failed)$/.test(phaseOf(a));
+const phaseOf = (a) => a.pod?.status.phase ?? a.layers.job.outcome;
+const over = (a) => /^(?:Succeeded|Failed|Complete)$/.test(phaseOf(a));
 
 export function simulated(a) {
   if (a.undecided.length > 0) return say('verdict.open', {at: duration(a.undecided[0].atMillis)});
   const {atMillis = a.untilMillis} = over(a) && a.timeline.findLast((r) => r.event === 'PhaseChanged') || {};
   const n = a.containers.reduce((sum, c) => sum + c.restarts, 0);
-  return say(over(a) ? 'verdict.over' : 'verdict.still', {phase: visible(phaseOf(a)), at: duration(atMillis), restarts: count('restarts', n)});
+  return say(over(a) ? 'verdict.over' : 'verdict.still', {phase: a.job ? outcome(a.layers) : visible(phaseOf(a)), at: duration(atMillis), restarts: count('restarts', n)});
 }
 
 const count = (key, n) => say(n === 1 ? key + '.1' : key, {n});
@@ -35,10 +36,13 @@ export const waits = (a) => (a.from ? [say('from', a.from), ...a.from.waits.map(
 })] : []);
 
 export function phaseTone(a) {
-  return a.undecided.length > 0 ? 'undecided' : {Failed: 'stop', Succeeded: 'valid'}[phaseOf(a)] ?? 'restart';
+  return a.undecided.length > 0 ? 'undecided' : {Failed: 'stop', Succeeded: 'valid', Complete: 'valid'}[phaseOf(a)] ?? 'restart';
 }
 
-export const who = (r) => (r.container ? visible(short(r.container)) : say('pod'));
+export function who(a, {container, pod, pods}) {
+  const names = [a.job && pod && times(visible(short(pod)), pods), container && visible(short(container))].filter(Boolean);
+  return names.join(' ') || say(a.job ? 'column.job' : 'pod');
+}
 
 export function detail(r) {
   const [until, delay, since, every] = [r.untilMillis, r.delayMillis, r.sinceMillis, r.everyMillis].map((ms) => duration(ms ?? 0));
@@ -51,8 +55,9 @@ export function detail(r) {
     case 'Repeated':
       return say('detail.' + r.event, {delay, until, times: r.times, since, every});
     case 'PhaseChanged':
-      return say('detail.PhaseChanged', {from: visible(r.from), to: visible(r.to)});
+      return say('detail.PhaseChanged', {from: visible(r.from), to: visible(r.to)}) + (r.counted === undefined ? '' : ': ' + podVerdict(r));
   }
+  if (r.message) return visible(`${r.reason ?? ''}: ${r.message}`);
   return spaced((r.reason ?? '') + (r.ignored ?? ''));
 }
 
