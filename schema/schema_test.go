@@ -272,10 +272,7 @@ func TestSchemasKnowWhatTheCoreKnows(t *testing.T) {
 	if got := examples("request", "$defs", "exits", "maxItems"); got[0] != fmt.Sprint(policy.MaxExits) {
 		t.Errorf("at most %v exits, the core reads %d", got, policy.MaxExits)
 	}
-	var events []string
-	for _, e := range slices.Concat(simulate.EventTypes(), simulate.OutsideTypes()) {
-		events = append(events, e)
-	}
+	events := slices.Concat(simulate.EventTypes(), simulate.OutsideTypes())
 	// The last one is null, which only a null in the request can be.
 	if got := examples("simulate-request", "$defs", "event", "properties", "type", "enum"); !slices.Equal(got, events) {
 		t.Errorf("events %v, the core has %v", got, events)

@@ -347,7 +347,7 @@ func (s *jobSimulation) pods() {
 			}
 			w.End()
 		}
-		if p.Fails && p.Over >= 0 {
+		if p.Fails && p.Over >= 0 && !p.Unjudged {
 			s.match(p, p.Match)
 		}
 		w.End()
@@ -440,7 +440,7 @@ func (s *jobSimulation) podLayer() {
 		n := 0
 		for n < len(ends) {
 			f := ends[n].first
-			if f.Phase == p.Phase && f.Reason == p.Reason && f.DisruptedBy == p.DisruptedBy && f.Fails == p.Fails && f.Match.Action == p.Match.Action && f.Match.Rule == p.Match.Rule {
+			if f.Phase == p.Phase && f.Reason == p.Reason && f.DisruptedBy == p.DisruptedBy && f.Fails == p.Fails && f.Unjudged == p.Unjudged && f.Match.Action == p.Match.Action && f.Match.Rule == p.Match.Rule {
 				break
 			}
 			n++
@@ -455,7 +455,7 @@ func (s *jobSimulation) podLayer() {
 		s.text("phase", string(e.first.Phase))
 		optional(w, "reason", e.first.Reason)
 		optional(w, "disruptionTarget", e.first.DisruptedBy)
-		if e.first.Fails && e.first.Over >= 0 {
+		if e.first.Fails && e.first.Over >= 0 && !e.first.Unjudged {
 			s.match(e.first, e.first.Match)
 		}
 		s.int("times", e.times)

@@ -110,6 +110,7 @@ type PodResult struct {
 	Status                 policy.FailedPod
 	Match                  policy.PodFailureMatch // of a failed Pod
 	Fails                  bool                   // it has failed, as far as the Job is concerned
+	Unjudged               bool                   // the controller let it go before it ended: suspended, or no longer needed; Match says nothing
 }
 
 // PodName returns the name that a simulation gives to a Pod: like those of an API server, but the letters at the end

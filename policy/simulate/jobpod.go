@@ -268,7 +268,7 @@ func (j *job) drain(p *jobPod, was policy.PodPhase) {
 	}
 	if was != p.Phase && p.Phase.Terminal() {
 		r := Record{Event: PhaseChanged, Container: none, From: was, To: p.Phase, Reason: p.Reason}
-		if p.Fails {
+		if p.Fails && !p.Unjudged {
 			r.Matched, r.Match = true, p.Match
 		}
 		kept = append(kept, r)

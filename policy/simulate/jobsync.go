@@ -79,6 +79,7 @@ func (j *job) sync() {
 		return
 	}
 	for _, p := range s.deleted {
+		p.Unjudged = p.Unjudged || j.suspended
 		j.delete(p)
 		p.finalizer = p.finalizer && !j.suspended
 	}
@@ -548,6 +549,8 @@ func (s *round) write() {
 		case (p.Fails || s.end.Type != "" && s.end.Type != jobSuccessCriteriaMet) && s.match(p).Counted():
 			now.Failed++
 			counted++
+		default:
+			p.Unjudged = !p.Fails // it runs, and the Job has succeeded without it
 		}
 		return counted < finishedPerSync
 	}
