@@ -89,7 +89,7 @@ func (p *printer) simulateJob(o outcome, a *views.Answer) error {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", row[0], row[1], row[2])
 	}
 	table.Flush()
-	fmt.Fprintf(&b, "\n%s.\n", views.JobHeadline(a))
+	fmt.Fprintf(&b, "\n%s.\n", views.Verdict(a))
 	for _, u := range a.Undecided {
 		fmt.Fprintf(&b, "\nUndecided from %s on%s: %s\n", duration(u.At), o.because(u), sentence(u.Reason))
 	}

@@ -29,9 +29,6 @@ func PodVerdict(action string, rule *int) string {
 // outcome says how a Job stands.
 func outcome(a *Answer) string { return words(a.Layers.Job.Outcome, a.Layers.Job.Reason) }
 
-// JobHeadline is the verdict of a simulation.
-func JobHeadline(a *Answer) string { return simulated(a) }
-
 // LayerRows are the lines of the table of layers: containers, Pods and the Job side by side.
 func LayerRows(a *Answer) (rows [][3]string) {
 	row := func(i int) *[3]string {
@@ -50,14 +47,6 @@ func LayerRows(a *Answer) (rows [][3]string) {
 	return rows
 }
 
-// layerCells are the same as lists.
-func layerCells(a *Answer) (rows [][]string) {
-	for _, row := range LayerRows(a) {
-		rows = append(rows, row[:])
-	}
-	return rows
-}
-
 // times says how often.
 func times(text string, n int64) string {
 	if n <= 1 {
@@ -66,13 +55,13 @@ func times(text string, n int64) string {
 	return text + " ×" + strconv.FormatInt(n, 10)
 }
 
-// counterColumns are the names of what [counterRows] has.
+// counterColumns are the names of the counters, as the answer has them.
 func counterColumns(a *Answer) []string {
-	if len(a.Counters) == 0 {
-		return []string{"time"}
-	}
-	columns := []string{"time", "active", "ready", "succeeded", "failed", "terminating"}
-	if a.Counters[0].FailedIndexes != nil {
+	columns := []string{"atMillis", "active", "ready", "succeeded", "failed", "terminating"}
+	switch {
+	case len(a.Counters) == 0:
+		return nil
+	case a.Counters[0].FailedIndexes != nil:
 		columns = append(columns, "failedIndexes")
 	}
 	return columns
@@ -81,15 +70,17 @@ func counterColumns(a *Answer) []string {
 // counterRows are the lines of the table of counters.
 func counterRows(a *Answer) (rows [][]string) {
 	for _, c := range a.Counters[:min(len(a.Counters), maxRows)] {
-		row := []string{duration(c.At)}
-		list := []int64{c.Active, c.Ready, c.Succeeded, c.Failed, c.Terminating}
-		if c.FailedIndexes != nil {
-			list = append(list, *c.FailedIndexes)
-		}
-		for _, n := range list {
+		var row []string
+		for _, n := range []int64{c.At, c.Active, c.Ready, c.Succeeded, c.Failed, c.Terminating} {
 			row = append(row, strconv.FormatInt(n, 10))
+		}
+		if c.FailedIndexes != nil {
+			row = append(row, strconv.FormatInt(*c.FailedIndexes, 10))
 		}
 		rows = append(rows, row)
 	}
 	return rows
 }
+
+// Verdict is what a simulation comes to, in one line.
+func Verdict(a *Answer) string { return simulated(a) }

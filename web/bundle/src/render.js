@@ -4,7 +4,6 @@ import {control} from './answer.js';
 import {
   allowed, by, code, faults, glyph, headline, means, message, outcomeTone, podEnds, podOutcome, podWhy, quote, title, tone, why,
 } from './sentences.js';
-import {counterRows, layerRows} from './job.js';
 import {say} from './text.js';
 import {assumed, detail, draw, duration, laneSentence, maxLanes, maxRows, rows, spaced, waits, who, width} from './timeline.js';
 import {short, visible} from './visible.js';
@@ -71,10 +70,7 @@ function timeline(a) {
   return [
     a.undecided.length > 0 && [heading('heading.undecided'), h('ul', {}, a.undecided.map((u) =>
       h('li', {}, say('detail.undecided', {at: duration(u.atMillis), reason: spaced(u.reason)}), ' ', inManifest(u))))],
-    a.job && [
-      heading('heading.trace'), grid(['container', 'pod', 'job'], layerRows(a)),
-      heading('heading.pods'), grid(['time', ...Object.keys(a.counters[0] ?? {}).slice(1)], counterRows(a)),
-    ],
+    a.job && [heading('heading.pods'), grid(Object.keys(a.counters[0] ?? {}), a.counters.slice(0, maxRows).map((c) => Object.values(c).map(String)))],
     heading('heading.timeline'),
     a.pod && [
       h('div', {class: 'wide', tabindex: '0', role: 'img', 'aria-label': say('heading.timeline')},

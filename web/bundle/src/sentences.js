@@ -37,7 +37,7 @@ export function podWhy(d) {
     : say('pod.exit', {rule: d.rule, container: visible(short(container)), code: exitCode});
 }
 
-export const podEnds = (d) => (d.containers ?? []).map((c) => `${visible(short(c.container))} ${c.exitCode}`).join(', ');
+export const podEnds = (d) => d.containers?.map((c) => visible(short(c.container)) + ' ' + c.exitCode).join(', ') ?? '';
 
 function sentence(d) {
   const container = visible(d.container);
@@ -79,13 +79,7 @@ export function outcomeTone(action) {
   return {Restart: 'restart', RestartAllContainers: 'all', Stop: 'stop'}[action] ?? 'undecided';
 }
 
-export function glyph(a) {
-  if (a.timeline) return say('glyph.' + phaseTone(a));
-  if (single(a)) return say('glyph.' + (single(a).action ?? ''));
-  if (several(a)) return say('glyph.several');
-  if (a.podDecisions) return say('glyph.' + jobTone(a.jobDecision));
-  return say(!a.error && a.valid ? 'glyph.valid' : 'glyph.fault');
-}
+export const glyph = (a) => say('glyph.' + (!a.timeline && single(a) ? single(a).action ?? '' : tone(a)));
 
 export function title(path) {
   const rule = /\.restartPolicyRules\[([^[]*)\]$/.exec(path);

@@ -1,5 +1,5 @@
 // Sentences and the drawing of a simulation: one function for each of views/timeline.go, under the same name.
-import {outcome, podVerdict, times} from './job.js';
+import {podVerdict, times, words} from './job.js';
 import {by, code} from './sentences.js';
 import {say} from './text.js';
 import {short, visible} from './visible.js';
@@ -11,13 +11,14 @@ const [left, plot, bar, letter] = [12, 490, 18, 8];
 
 export const rows = (a) => a.timeline.slice(0, maxRows);
 const phaseOf = (a) => a.pod?.status.phase ?? a.layers.job.outcome;
-const over = (a) => /^(?:Succeeded|Failed|Complete)$/.test(phaseOf(a));
+const ends = {Failed: 'stop', Succeeded: 'valid', Complete: 'valid'};
+const over = (a) => ends[phaseOf(a)];
 
 export function simulated(a) {
   if (a.undecided.length > 0) return say('verdict.open', {at: duration(a.undecided[0].atMillis)});
-  const {atMillis = a.untilMillis} = over(a) && a.timeline.findLast((r) => r.event === 'PhaseChanged') || {};
+  const {atMillis} = over(a) && a.timeline.findLast((r) => r.event === 'PhaseChanged') || {atMillis: a.untilMillis};
   const n = a.containers.reduce((sum, c) => sum + c.restarts, 0);
-  return say(over(a) ? 'verdict.over' : 'verdict.still', {phase: a.job ? outcome(a.layers) : visible(phaseOf(a)), at: duration(atMillis), restarts: count('restarts', n)});
+  return say(over(a) ? 'verdict.over' : 'verdict.still', {phase: words(phaseOf(a), a.layers?.job.reason), at: duration(atMillis), restarts: count('restarts', n)});
 }
 
 const count = (key, n) => say(n === 1 ? key + '.1' : key, {n});
@@ -35,14 +36,9 @@ export const waits = (a) => (a.from ? [say('from', a.from), ...a.from.waits.map(
   return w.latestMillis - w.earliestMillis > 1e3 ? text + say('wait.between', {from: duration(w.earliestMillis), to: duration(w.latestMillis)}) : text;
 })] : []);
 
-export function phaseTone(a) {
-  return a.undecided.length > 0 ? 'undecided' : {Failed: 'stop', Succeeded: 'valid', Complete: 'valid'}[phaseOf(a)] ?? 'restart';
-}
+export const phaseTone = (a) => (a.undecided.length > 0 ? 'undecided' : over(a) ?? 'restart');
 
-export function who(a, {container, pod, pods}) {
-  const names = [a.job && pod && times(visible(short(pod)), pods), container && visible(short(container))].filter(Boolean);
-  return names.join(' ') || say(a.job ? 'column.job' : 'pod');
-}
+export const who = (a, r) => (a.job ? words(r.pod && times(r.pod, r.pods), r.container) || say('column.job') : words(r.container) || say('pod'));
 
 export function detail(r) {
   const [until, delay, since, every] = [r.untilMillis, r.delayMillis, r.sinceMillis, r.everyMillis].map((ms) => duration(ms ?? 0));
