@@ -85,6 +85,17 @@ func Intended() []Difference {
 			},
 		},
 		{
+			Name: "an update of fields that are not read",
+			Why:  "Podfate compares what it reads of two Pods; Kubernetes refuses a change of nearly every other field too.",
+			shown: func(r Release) (bool, string) {
+				const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"default"},"spec":{"dnsPolicy":"%s","containers":[{"name":"c","image":"i"}]}}`
+				old, text := fmt.Appendf(nil, pod, "Default"), fmt.Appendf(nil, pod, "ClusterFirst")
+				ours, err := validate(r.Minor(), nil, text, map[string]any{"old": json.RawMessage(old)})
+				theirs := owned(r.Update(old, text).Faults)
+				return err == nil && len(ours.Faults) == 0 && len(theirs) == 1 && strings.HasPrefix(theirs[0], unreadChange), fmt.Sprint(err, ours)
+			},
+		},
+		{
 			Name: "gates that change no answer are unknown",
 			Why: "Kubernetes has hundreds of gates, most of which say nothing about exits. Podfate refuses to guess: such a name is a fault " +
 				"without a message of Kubernetes, and what such gates miss is not reported.",

@@ -88,6 +88,8 @@ type comparison struct {
 
 	lived, podsCreated int // Jobs, and the Pods that they created
 
+	unread string // what Kubernetes says of a change that Podfate does not read; "" while it reads all that changes
+
 	differences int
 }
 

@@ -29,7 +29,7 @@ var Tables = []struct {
 }
 
 // TableTests matches the names of the tests that call them.
-const TableTests = `Phase|ShouldRestart|FindMatching|ShouldContainerBeRestarted|ShouldAllContainersRestart|ComputePodActions|` +
+const TableTests = `Phase|ShouldRestart|Restartable|FindMatching|ShouldContainerBeRestarted|ShouldAllContainersRestart|ComputePodActions|` +
 	`ValidatePod|ValidateContainers|ValidateContainerRestart|ValidateInitContainers|ValidateEphemeralContainers|RestartPolic|ShareContainersAmong`
 
 //go:embed record.go.txt
