@@ -33,15 +33,25 @@ func (o *Object) JobPath() string { return strings.TrimSuffix(o.SpecPath, "templ
 // Source: pkg/apis/core/validation, pkg/apis/apps/validation and pkg/apis/batch/validation, validation.go;
 // Kubernetes v1.33 to v1.37.
 func (o *Object) Validate(f Features) []FieldError {
-	return once(o.ValidateStatic(f), f)
+	v := validator{f: f}
+	return once(v.created(o), f)
 }
 
 // ValidateStatic reports what a kubelet of f would refuse of the restart fields of o, a Pod in a file. A kubelet drops
-// nothing, so that there are faults that the API server cannot print.
+// nothing, so that there are faults that the API server cannot print. Until 1.34 it allows nothing that a gate brought,
+// even if the gate is on: no policies of containers but that of sidecars, no resize policies of init containers.
 //
-// Source: tryDecodeSinglePod in pkg/kubelet/config/common.go, Kubernetes v1.36.
+// Source: tryDecodeSinglePod in pkg/kubelet/config/common.go, Kubernetes v1.33 to v1.37.
 func (o *Object) ValidateStatic(f Features) []FieldError {
 	v := validator{f: f}
+	if f.Minor < 35 {
+		v.f.ContainerRestartRules, v.noInitResize = false, true
+	}
+	return v.created(o)
+}
+
+// created checks o as a new object.
+func (v *validator) created(o *Object) []FieldError {
 	switch ok := v.template(o); {
 	case ok && o.Kind == "Pod" && len(o.Spec.EphemeralContainers) > 0:
 		v.forbidden(o.SpecPath+"ephemeralContainers", "cannot be set on create")

@@ -78,10 +78,11 @@ func ValidatePodSpec(spec *PodSpec, prefix string, inTemplate bool, f Features) 
 }
 
 type validator struct {
-	f           Features
-	resizeInUse bool // an update, and the old object has what 1.36 forbids to new ones
-	wasBad      bool // an update, and the template of the old object has faults of its own
-	faults      []FieldError
+	f            Features
+	resizeInUse  bool // an update, and the old object has what 1.36 forbids to new ones
+	noInitResize bool // a static Pod of an old kubelet
+	wasBad       bool // an update, and the template of the old object has faults of its own
+	faults       []FieldError
 
 	// The container that is looked at. Its path is put together only for a fault: most Pods have none.
 	prefix string
@@ -120,6 +121,9 @@ func (v *validator) podSpec(spec *PodSpec, prefix string) {
 			taken.take(c.Name)
 		}
 		v.initOnly(c)
+		if v.noInitResize && len(c.ResizePolicy) > 0 {
+			v.invalid(v.here(".resizePolicy"), v.resizePolicies(c.ResizePolicy), "must not be set for init containers")
+		}
 	}
 	for i := range spec.InitContainers {
 		taken.take(spec.InitContainers[i].Name) // for an ephemeral container also ""
@@ -460,6 +464,23 @@ func (v *validator) word(s string) string {
 	}
 	s, more := bounded(s)
 	return jsonText(s) + more
+}
+
+// resizePolicies returns a list as Kubernetes prints it.
+func (v *validator) resizePolicies(list []ContainerResizePolicy) string {
+	words := [6]string{"[", `{"ResourceName":`, `,"RestartPolicy":`, "}", ",", "]"}
+	if v.f.Minor < 34 {
+		const name = "core.ContainerResizePolicy{"
+		words = [6]string{"[]" + name, name + "ResourceName:", ", RestartPolicy:", "}", ", ", "}"}
+	}
+	s := words[0]
+	for i, p := range list {
+		if i > 0 {
+			s += words[4]
+		}
+		s += words[1] + v.word(p.ResourceName) + words[2] + v.word(string(p.RestartPolicy)) + words[3]
+	}
+	return s + words[5]
 }
 
 // resourceName returns the name of a resource as Kubernetes prints it: until 1.33 its own method did so, without quotes.
