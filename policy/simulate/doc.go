@@ -1,4 +1,4 @@
-// Package simulate plays the life of one Pod on a virtual clock.
+// Package simulate plays the life of one Pod, or of a Job with all its Pods, on a virtual clock.
 //
 // It is a small kubelet: a view of the runtime (instances per container, the sandbox), the status that it publishes,
 // the table of back-offs, and the sync that leads from one to the next. A sync builds the statuses, derives the phase
@@ -32,6 +32,12 @@
 // Static Pods, garbage collection of dead instances (the two newest of each container are kept), failures to pull
 // images, to mount volumes or to create containers, preemption, and the race in which OnPodSandboxReady overwrites a
 // newer status (v1.36). An event that asks for one of them ends the simulation as undecided.
+//
+// # Jobs
+//
+// A Job is a Job controller beside one kubelet for each Pod that runs. Of an instant first the kubelets see what they
+// can, then the controller makes one round, and so on until nothing changes. What the API server refuses is refused
+// here as well. Scaling, Pods of others with the same labels and a status that somebody else writes are not modelled.
 //
 // # Why a summary of repetition?
 //

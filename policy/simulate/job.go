@@ -154,7 +154,8 @@ type job struct {
 
 	pods      []*jobPod // all, by number
 	finishing []*jobPod // those that count as finished and still have their finalizer, by index and number
-	running   []*jobPod // active or terminating, by number
+	running   []*jobPod // active or terminating, by number, when a sync begins
+	ended     int       // of them since
 	created   []*jobPod // not begun yet
 	active    int64
 	ready     int64
@@ -174,6 +175,7 @@ type job struct {
 	next    int    // event
 	block   int    // where the last block of the timeline begins, which may stand for several Pods
 	assumed []string
+	entries []Record // of one kubelet at a time, before they are in the timeline
 	scratch policy.FailedPod
 	stopped bool
 }
@@ -272,6 +274,7 @@ func (j *job) settle() {
 		if j.dirty = false; j.wake <= j.now {
 			j.wake = never // until then it stays, whatever else makes the controller look
 		}
+		j.forget()
 		j.sync()
 		if j.res.Steps += int64(len(j.finishing)+len(j.created)) + 1; j.res.Steps > MaxSteps {
 			j.exceed(LimitSteps)

@@ -14,6 +14,7 @@ type jobPod struct {
 	finalizer bool
 	holds     bool   // its index is not pending because of it
 	listed    bool   // among those that finish
+	untracked bool   // deleted because the Job was suspended: it does not matter any more
 	finish    Millis // once it is over
 	delayed   int64  // the sync in which its finalizer waits for a replacement
 }
@@ -51,6 +52,7 @@ func (p *jobPod) begin(j *job) {
 	for i := range p.k.ctrs {
 		p.k.ctrs[i].shared = j.tapeOf(p, i)
 	}
+	p.k.res.Timeline = j.entries
 	p.k.begin()
 	j.observe(p)
 }
@@ -108,6 +110,7 @@ func (p *jobPod) step(j *job) {
 	if at > j.now { // something was done to it
 		at, sync = j.now, false
 	}
+	p.k.res.Timeline = j.entries
 	p.k.step(at, sync)
 	j.observe(p)
 }
@@ -194,7 +197,7 @@ func (j *job) observe(p *jobPod) {
 //
 // Source: isPodFailed in pkg/controller/job/job_controller.go, Kubernetes v1.33 to v1.37.
 func (j *job) list(p *jobPod) {
-	p.Fails = p.Phase == policy.PodFailed || !j.onlyFailed && p.Deleted >= 0 && p.Phase != policy.PodSucceeded
+	p.Fails = !p.untracked && (p.Phase == policy.PodFailed || !j.onlyFailed && p.Deleted >= 0 && p.Phase != policy.PodSucceeded)
 	if p.holds && (p.Phase.Terminal() || p.Deleted >= 0 && !j.onlyFailed) {
 		p.holds = false
 		j.busy.remove(p.Index)
@@ -223,12 +226,22 @@ func (j *job) over(p *jobPod) {
 	j.assumptions(p.k)
 	j.res.Steps += p.k.steps
 	p.k, p.sc = nil, Scenario{}
-	for i, q := range j.running {
-		if q == p {
-			j.running = append(j.running[:i], j.running[i+1:]...)
-			break
+	j.ended++
+}
+
+// forget takes the Pods that are over from those that run.
+func (j *job) forget() {
+	if j.ended == 0 {
+		return
+	}
+	left := j.running[:0]
+	for _, p := range j.running {
+		if p.Over < 0 {
+			left = append(left, p)
 		}
 	}
+	clear(j.running[len(left):])
+	j.running, j.ended = left, 0
 }
 
 // total adds up what became of the containers of p.
@@ -274,7 +287,7 @@ func (j *job) drain(p *jobPod, was policy.PodPhase) {
 		kept = append(kept, r)
 	}
 	j.blockOf(p.Number, kept)
-	k.res.Timeline = kept[:0]
+	k.res.Timeline, j.entries = nil, k.res.Timeline[:0]
 	for i := range k.ctrs {
 		k.ctrs[i].startRecord = none
 	}

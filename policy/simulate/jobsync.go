@@ -81,7 +81,9 @@ func (j *job) sync() {
 	for _, p := range s.deleted {
 		p.Unjudged = p.Unjudged || j.suspended
 		j.delete(p)
-		p.finalizer = p.finalizer && !j.suspended
+		if j.suspended && s.end.Type == "" {
+			p.finalizer, p.untracked = false, true
+		}
 	}
 	s.write()
 }

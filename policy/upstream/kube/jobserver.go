@@ -57,7 +57,7 @@ func newAPIServer(manifest string) (*apiServer, error) {
 	}
 	rest.FillObjectMetaSystemFields(internal)
 	internal.UID, internal.CreationTimestamp = "job", metav1.NewTime(epoch)
-	if err := rest.BeforeCreate(job.Strategy, requestContext("batch/v1/jobs", internal.Namespace), internal); err != nil {
+	if err := rest.BeforeCreate(job.Strategy, requestContext("create", "batch/v1/jobs", internal.Namespace), internal); err != nil {
 		return nil, err
 	}
 	s.job = &batchv1.Job{}

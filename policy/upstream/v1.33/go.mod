@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/podfate/podfate v0.0.0
 	github.com/podfate/podfate/policy/upstream/kube v0.0.0
+	k8s.io/client-go v0.33.5
 	k8s.io/kubernetes v1.33.5
 )
 
@@ -126,7 +127,6 @@ require (
 	k8s.io/apiextensions-apiserver v0.0.0 // indirect
 	k8s.io/apimachinery v0.33.5 // indirect
 	k8s.io/apiserver v0.33.5 // indirect
-	k8s.io/client-go v0.33.5 // indirect
 	k8s.io/cloud-provider v0.0.0 // indirect
 	k8s.io/component-base v0.33.5 // indirect
 	k8s.io/component-helpers v0.33.5 // indirect
