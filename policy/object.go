@@ -188,7 +188,7 @@ func (v *validator) podUpdate(o, old *Object) {
 	if !v.deadlineUpdate(o.Spec.ActiveDeadlineSeconds, old.Spec.ActiveDeadlineSeconds) {
 		return
 	}
-	if !sameSpec(&o.Spec, &old.Spec) {
+	if !sameSpec(&o.Spec, &old.Spec, v.f.Minor) {
 		v.forbidden("spec", "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"+
 			"`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"+
 			"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)")
@@ -216,13 +216,19 @@ func (v *validator) deadlineUpdate(now, old *int64) bool {
 }
 
 // sameSpec reports whether two specs agree in the fields that no update may change. null and an empty list are alike.
-func sameSpec(a, b *PodSpec) bool {
+// Rules of containers are fields from 1.34 on.
+func sameSpec(a, b *PodSpec, minor int) bool {
 	if defaulted(a.RestartPolicy) != defaulted(b.RestartPolicy) {
 		return false
 	}
 	for _, kind := range []ContainerKind{MainContainer, InitContainer, EphemeralContainer} {
 		if !slices.EqualFunc(a.List(kind), b.List(kind), sameContainer) {
 			return false
+		}
+		for i := range a.List(kind) {
+			if minor >= 34 && !slices.EqualFunc(a.List(kind)[i].RestartPolicyRules, b.List(kind)[i].RestartPolicyRules, sameRule) {
+				return false
+			}
 		}
 	}
 	grace, old := gracePeriod(a), gracePeriod(b)
@@ -247,7 +253,6 @@ func sameContainer(a, b Container) bool {
 	return a.Name == b.Name &&
 		(a.RestartPolicy == nil) == (b.RestartPolicy == nil) &&
 		(a.RestartPolicy == nil || *a.RestartPolicy == *b.RestartPolicy) &&
-		slices.EqualFunc(a.RestartPolicyRules, b.RestartPolicyRules, sameRule) &&
 		slices.Equal(a.ResizePolicy, b.ResizePolicy) &&
 		a.TargetContainerName == b.TargetContainerName &&
 		a.HasLifecycle == b.HasLifecycle && a.HasLivenessProbe == b.HasLivenessProbe &&

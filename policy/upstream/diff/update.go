@@ -41,6 +41,9 @@ func (c *comparison) compareUpdate(t *testing.T, shown *int, what string, set ga
 	}
 	if job || bytes.Contains(text, []byte(`"kind":"ReplicationController"`)) {
 		theirs.Faults = merged(theirs.Faults)
+	} else if half := len(theirs.Faults) / 2; c.release.Minor() <= 34 && slices.Equal(theirs.Faults[:half], theirs.Faults[half:]) &&
+		(bytes.Contains(text, []byte(`"kind":"ReplicaSet"`)) || bytes.Contains(text, []byte(`"kind":"DaemonSet"`))) {
+		theirs.Faults = theirs.Faults[:half] // the specification is checked twice there
 	}
 	c.compareAnswer(t, shown, fmt.Sprintf("%s: %s\nreplaces %s", what, text, old), theirs, set, text, map[string]any{"old": json.RawMessage(old)})
 }

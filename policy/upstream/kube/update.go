@@ -2,7 +2,6 @@ package kube
 
 import (
 	"fmt"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -77,7 +76,7 @@ func (r *Release) Static(manifest []byte) (a diff.Admission) {
 		options = podutil.GetValidationOptionsFromPodSpecAndMeta(&pod.Spec, nil, &pod.ObjectMeta, nil)
 	}
 	for _, e := range validation.ValidatePodCreate(pod, options) {
-		a.Faults = append(a.Faults, diff.Fault{Path: e.Field, Text: strings.TrimSpace(e.Error())})
+		a.Faults = append(a.Faults, diff.Fault{Path: e.Field, Text: e.Error()})
 	}
 	return a
 }
