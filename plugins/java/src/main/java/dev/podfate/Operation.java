@@ -1,0 +1,21 @@
+package dev.podfate;
+
+/** The operations of the module. Their numbers never change; {@link Engine#describe()} lists those of a module. */
+public enum Operation {
+    /** What the module knows. */
+    DESCRIBE(1),
+    /** Would the API server accept the manifest? */
+    VALIDATE(2),
+    /** What happens after each exit? */
+    DECIDE(3),
+    /** The timeline of runs and events. */
+    SIMULATE(4),
+    /** When do restarts come? */
+    CURVE(5);
+
+    final int number;
+
+    Operation(int number) {
+        this.number = number;
+    }
+}
