@@ -1,6 +1,9 @@
 package dev.podfate;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -59,7 +62,7 @@ final class Guest {
             instance = Instance.builder(module).withMachineFactory(machine).withMemoryFactory(ByteArrayMemory::new).build();
             memory = instance.exports().memory("memory");
         } catch (RuntimeException e) {
-            throw new ModuleException(new PodfateException.Details("ABI", "the module cannot be started without imports"), e);
+            throw new ModuleException(new PodfateException.Details("ABI", "the module cannot be started without imports: " + e.getMessage()), e);
         }
         ExportFunction initialize = export("_initialize", 0, null);
         ExportFunction version = export("pf_abi_version", 0, ValType.I32);
@@ -83,7 +86,7 @@ final class Guest {
     }
 
     private ExportFunction export(String name, int parameters, ValType result) {
-        FunctionType expected = FunctionType.of(java.util.Collections.nCopies(parameters, ValType.I32), result == null ? List.of() : List.of(result));
+        FunctionType expected = FunctionType.of(Collections.nCopies(parameters, ValType.I32), result == null ? List.of() : List.of(result));
         try {
             if (instance.exportType(name).equals(expected)) {
                 return instance.export(name);
@@ -123,7 +126,7 @@ final class Guest {
     }
 
     /** Answers the records of array from offset on, and copies the verdicts to out. */
-    void batch(int handle, byte[] header, byte[] array, int offset, int count, java.nio.ByteBuffer out) {
+    void batch(int handle, byte[] header, byte[] array, int offset, int count, ByteBuffer out) {
         int size = header.length + count * Event.BYTES;
         int room = Verdict.HEADER_BYTES + count * Verdict.BYTES;
         int source = reserve(events, size);
@@ -222,7 +225,7 @@ final class Guest {
         byte[] bytes = memory.readBytes((int) start, length);
         String text = new String(bytes, StandardCharsets.UTF_8);
         // A decoder replaces what is not UTF-8; encoded again, such a text has other bytes.
-        if (text.indexOf('\uFFFD') >= 0 && !java.util.Arrays.equals(text.getBytes(StandardCharsets.UTF_8), bytes)) {
+        if (text.indexOf('\uFFFD') >= 0 && !Arrays.equals(text.getBytes(StandardCharsets.UTF_8), bytes)) {
             throw malformed("the answer is not UTF-8");
         }
         boolean failed = (word >>> 31 & 1) == 1;
