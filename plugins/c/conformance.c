@@ -86,12 +86,12 @@ typedef struct {
     int64_t number;
 } value;
 
-enum { MAX_MEMBERS = 16, MAX_VALUES = 64 };
+enum { MAX_MEMBERS = 16 };
 
 typedef struct {
     char *name;
-    value values[MAX_VALUES];
-    int count;
+    value *values; /* kept for the next line */
+    int count, room;
 } member;
 
 typedef struct {
@@ -133,7 +133,10 @@ static char *text_at(char **at, size_t *length) {
 }
 
 static void value_at(char **at, member *m) {
-    if (m->count == MAX_VALUES) die("a vector has a list that is too long");
+    if (m->count == m->room) {
+        m->room = 2 * m->room + 8;
+        if ((m->values = realloc(m->values, (size_t)m->room * sizeof *m->values)) == NULL) die("no memory");
+    }
     value *v = &m->values[m->count++];
     v->text = NULL;
     if (**at == '"') v->text = text_at(at, &v->length);
@@ -383,7 +386,7 @@ int main(int argc, char **argv) {
     size_t room = 0;
     long count = 0, mismatches = 0;
     bytes data = {0}, answer = {0};
-    line l;
+    static line l;
     sha256_begin(&fold);
     while (getline(&text, &room, file) > 0) {
         parse(text, &l);
@@ -425,7 +428,8 @@ int main(int argc, char **argv) {
     }
     fclose(file);
     sha256_end(&fold, hex);
-    printf("engine=wasm2c version=%s module=%s count=%ld mismatches=%ld digest=%s\n", __VERSION__[0] != 0 ? "gcc" : "cc", podfate_module_sha256(), count, mismatches, hex);
+    printf("engine=wasm2c version=%.*s module=%s count=%ld mismatches=%ld digest=%s\n", (int)strcspn(__VERSION__, " "), __VERSION__, podfate_module_sha256(), count,
+           mismatches, hex);
     if (argc == 4) evaluate(atol(argv[3]));
     return mismatches > 0 || count == 0;
 }

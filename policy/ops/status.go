@@ -21,12 +21,13 @@ type past struct {
 // readPast reads what a simulation begins with: nil for a Pod that is created now.
 func (c *call) readPast(l *loaded) *past {
 	status := c.man.Get("status")
-	from := c.choice(c.root.Get("from"), "from", "", "creation", "status")
+	asked := c.root.Get("from")
+	from := c.choice(asked, "from", "creation", "status")
 	live := l.readable && l.object.Kind == "Pod" && (given(status.Get("phase")) || given(status.Get("containerStatuses")))
 	if from == "status" && l.readable && !live {
-		c.fault(c.root.Get("from"), "from", policy.CodeInvalid, "the manifest has no status; one with it comes from kubectl get pod NAME -o yaml")
+		c.fault(asked, "from", policy.CodeInvalid, "the manifest has no status; one with it comes from kubectl get pod NAME -o yaml")
 	}
-	live = live && from != "creation"
+	live = live && asked.Text() != "creation"
 	p := &past{Past: &simulate.Past{}}
 	if live {
 		p.read(l, c.man, status)

@@ -24,7 +24,7 @@ pub const ACTIONS: [&str; 8] = ["", "Restart", "RestartAllContainers", "Stop", "
 /// Words of [`Verdict::level`], append-only.
 pub const LEVELS: [&str; 5] = ["", "rule", "container", "pod", "default"];
 /// Words of [`Verdict::reason`], append-only.
-pub const REASONS: [&str; 14] = [
+pub const REASONS: [&str; 15] = [
     "",
     "rule_matched",
     "policy_always",
@@ -39,6 +39,7 @@ pub const REASONS: [&str; 14] = [
     "unknown_action",
     "unknown_operator",
     "no_rule_matched",
+    "managed_by",
 ];
 /// Words of [`Verdict::ignored`], append-only.
 pub const IGNORED: [&str; 6] = ["", "unknown_action", "gate_off", "sidecar", "init_completed", "no_policy"];

@@ -31,6 +31,7 @@ REASONS = (
     "unknown_action",
     "unknown_operator",
     "no_rule_matched",
+    "managed_by",
 )
 IGNORED = ("", "unknown_action", "gate_off", "sidecar", "init_completed", "no_policy")
 

@@ -39,7 +39,7 @@ public record Verdict(Action action, int status, int rule, String reason, String
     static final List<String> LEVELS = List.of("", "rule", "container", "pod", "default");
     static final List<String> REASONS = List.of("", "rule_matched", "policy_always", "policy_on_failure_failed", "policy_on_failure_succeeded",
             "policy_never", "unknown_pod_policy", "sidecar_always_restarts", "init_completed", "init_retried", "ephemeral_never_restarts",
-            "unknown_action", "unknown_operator", "no_rule_matched");
+            "unknown_action", "unknown_operator", "no_rule_matched", "managed_by");
     static final List<String> IGNORED = List.of("", "unknown_action", "gate_off", "sidecar", "init_completed", "no_policy");
 
     /** Reads a verdict at the position of a buffer, which moves by {@link #BYTES}.
