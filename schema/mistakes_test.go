@@ -63,6 +63,7 @@ var scenarioMistakes = []mistake{
 	{plain + "---\napiVersion: ⟦podfate.dev/v2\nkind: Scenario\n", "apiVersion", "unsupported_value", []string{"podfate.dev/v1"}},
 	{asking + "⟦run: {}\n", "run", "unknown_field", []string{"runs", "events", "until", "timing", "from", "now"}},
 	{asking + "from: ⟦now\n", "from", "unsupported_value", []string{"creation", "status"}},
+	{asking + "from: ⟦\"\"\n", "from", "unsupported_value", []string{"creation", "status"}},
 	{asking + "from: ⟦status\n", "from", "invalid_value", nil},
 	{asking + "now: ⟦\"2026-11-21T10:00:00Z\"\n", "now", "forbidden", nil},
 	{live + "---\nkind: Scenario\nnow: ⟦yesterday\n", "now", "bad_format", nil},
