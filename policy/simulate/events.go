@@ -37,6 +37,19 @@ var endings = [...]ending{
 	EventNodeLost:         {by: "DeletionByPodGC", message: "PodGC: node no longer exists"},
 }
 
+// upcoming returns the next event of the scenario, nil if there is none, and where it is counted. Of one instant, those
+// of all Pods come first.
+func (k *kubelet) upcoming() (*Event, *int) {
+	own, all := k.sc.Events[k.nextEvent:], k.sc.all[k.nextOfAll:]
+	switch {
+	case len(all) > 0 && (len(own) == 0 || all[0].At <= own[0].At):
+		return &all[0], &k.nextOfAll
+	case len(own) > 0:
+		return &own[0], &k.nextEvent
+	}
+	return nil, nil
+}
+
 // events lets happen what the scenario has for this instant and reports whether the kubelet should look.
 func (k *kubelet) events() (happened bool) {
 	if k.deadline <= k.now && !k.terminated {
@@ -48,9 +61,16 @@ func (k *kubelet) events() (happened bool) {
 			k.abort()
 		}
 	}
-	for k.nextEvent < len(k.sc.Events) && k.sc.Events[k.nextEvent].At <= k.now && !k.stopped {
-		e := &k.sc.Events[k.nextEvent]
-		k.nextEvent++
+	if k.deletion <= k.now {
+		k.deletion = never
+		happened = k.event(&Event{At: k.now, Type: EventDeleted, ExitCode: KilledExitCode}) || happened
+	}
+	for !k.stopped {
+		e, n := k.upcoming()
+		if e == nil || e.At > k.now {
+			break
+		}
+		*n++
 		if k.event(e) {
 			happened = true
 		}

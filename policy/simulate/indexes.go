@@ -8,18 +8,14 @@ import (
 // Indexes is a set of completion indexes. The zero value is empty.
 type Indexes struct {
 	runs []span // ascending, with a gap between neighbours
+	n    int64  // indexes in them
 }
 
 // span is a run of indexes, both ends included.
 type span struct{ first, last int32 }
 
 // Len returns the number of indexes.
-func (s *Indexes) Len() (n int64) {
-	for _, r := range s.runs {
-		n += int64(r.last-r.first) + 1
-	}
-	return n
-}
+func (s *Indexes) Len() int64 { return s.n }
 
 // at returns the first run that does not end before i.
 func (s *Indexes) at(i int32) int {
@@ -44,6 +40,7 @@ func (s *Indexes) add(i int32) {
 	if n < len(s.runs) && s.runs[n].first <= i {
 		return
 	}
+	s.n++
 	joins := n > 0 && s.runs[n-1].last == i-1
 	switch {
 	case n < len(s.runs) && s.runs[n].first == i+1:
@@ -70,6 +67,7 @@ func (s *Indexes) remove(i int32) {
 	if n == len(s.runs) || s.runs[n].first > i {
 		return
 	}
+	s.n--
 	switch r := &s.runs[n]; {
 	case r.first == r.last:
 		s.runs = append(s.runs[:n], s.runs[n+1:]...)
@@ -124,6 +122,7 @@ func parseIndexes(list string, completions int32) (s Indexes) {
 			}
 		}
 		r := span{int32(first), int32(min(last, int(completions)-1))}
+		s.n += int64(r.last-r.first) + 1
 		if n := len(s.runs); n > 0 && s.runs[n-1].last == r.first-1 {
 			s.runs[n-1].last = r.last
 		} else {

@@ -47,8 +47,6 @@ type JobScenario struct {
 type PodTapes struct {
 	Pod, Index int32 // one of them is -1
 	Tapes      []Tape
-
-	played []tape // nil before the first start
 }
 
 // JobResult is the answer of the simulation of a Job.
@@ -153,15 +151,18 @@ type job struct {
 	syncs    int64
 
 	pods      []*jobPod // all, by number
-	finishing []*jobPod // those that count as finished and still have their finalizer, by index and number
-	running   []*jobPod // active or terminating, by number, when a sync begins
-	ended     int       // of them since
+	finishing []*jobPod // those that count as finished and still have their finalizer, by index and number, without those of waiting
+	waiting   []waiting // of a limit per index: those that only wait for their replacement, by index
+	counted   int64     // of waiting: failures that count
+	running   []*jobPod // active or terminating, by number, and ended others that are over by now
+	ended     int
 	created   []*jobPod // not begun yet
 	active    int64
 	ready     int64
 	terminating,
 	restarts int64 // of all Pods that run
 	busy Indexes // with a Pod, so that the index is not pending
+	idle Indexes // pending, without those of waiting
 	due  podHeap
 
 	dirty    bool   // something has changed that the controller has to look at
@@ -170,10 +171,13 @@ type job struct {
 	backoff  backoffRecord
 	told     Millis // the end of the wait that the timeline has
 
-	tapes   []tape // of the Job, one for each container
-	byPod   []int  // events of single Pods by number
-	next    int    // event
-	block   int    // where the last block of the timeline begins, which may stand for several Pods
+	tapes   []tape   // of the Job, one for each container
+	own     []int    // PodTapes by Pod and index
+	played  [][]tape // how far those of each have come, nil before the first start
+	ofOne   []Event  // those of single Pods, by number and time
+	ofAll   []Event  // those of all Pods, by time
+	next    int      // event
+	block   int      // where the last block of the timeline begins, which may stand for several Pods
 	assumed []string
 	entries []Record // of one kubelet at a time, before they are in the timeline
 	scratch policy.FailedPod
@@ -210,6 +214,13 @@ func newJob(sc *JobScenario) *job {
 			j.success = append(j.success, set)
 		}
 	}
+	if j.indexed && *spec.Completions > 0 {
+		j.idle = Indexes{runs: []span{{0, *spec.Completions - 1}}, n: int64(*spec.Completions)}
+	}
+	own := sc.PodTapes
+	j.own = policy.Order(len(own), func(a, b int) bool {
+		return own[a].Pod < own[b].Pod || own[a].Pod == own[b].Pod && own[a].Index < own[b].Index
+	})
 	inits, mains := len(j.pod.InitContainers), len(j.pod.Containers)
 	j.byName = policy.Order(mains, func(a, b int) bool { return j.pod.Containers[a].Name < j.pod.Containers[b].Name })
 	for i := range j.byName {
@@ -224,8 +235,17 @@ func newJob(sc *JobScenario) *job {
 	for _, t := range sc.Pod.Tapes {
 		j.tapes[(&kubelet{inits: inits, ctrs: make([]container, len(j.tapes)), ephemerals: len(j.pod.EphemeralContainers)}).index(t.Container)].runs = t.Runs
 	}
+	j.played = make([][]tape, len(own))
 	events := sc.Pod.Events
-	j.byPod = policy.Order(len(events), func(a, b int) bool { return events[a].Pod < events[b].Pod })
+	for _, i := range policy.Order(len(events), func(a, b int) bool { return events[a].Pod < events[b].Pod }) {
+		switch e := &events[i]; {
+		case e.Type.OfJob():
+		case e.Pod == AllPods:
+			j.ofAll = append(j.ofAll, *e)
+		default:
+			j.ofOne = append(j.ofOne, *e)
+		}
+	}
 	return j
 }
 
@@ -274,7 +294,9 @@ func (j *job) settle() {
 		if j.dirty = false; j.wake <= j.now {
 			j.wake = never // until then it stays, whatever else makes the controller look
 		}
-		j.forget()
+		if j.ended > len(j.running)/2 {
+			j.forget()
+		}
 		j.sync()
 		if j.res.Steps += int64(len(j.finishing)+len(j.created)) + 1; j.res.Steps > MaxSteps {
 			j.exceed(LimitSteps)

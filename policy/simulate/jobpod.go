@@ -17,6 +17,7 @@ type jobPod struct {
 	untracked bool   // deleted because the Job was suspended: it does not matter any more
 	finish    Millis // once it is over
 	delayed   int64  // the sync in which its finalizer waits for a replacement
+	steps     int64  // of its kubelet, as far as they are among those of the Job
 }
 
 // create makes a Pod. It begins when the sync is over.
@@ -30,7 +31,7 @@ func (j *job) create(index, failures, ignored int32) {
 		j.exceed(LimitPods)
 		return
 	}
-	if len(j.running) >= MaxActivePods {
+	if len(j.running)-j.ended >= MaxActivePods {
 		j.exceed(LimitActivePods)
 		return
 	}
@@ -40,6 +41,7 @@ func (j *job) create(index, failures, ignored int32) {
 	j.active, j.dirty = j.active+1, true
 	if index >= 0 {
 		j.busy.add(index)
+		j.idle.remove(index)
 	}
 	j.blockOf(p.Number, []Record{{Event: PodCreated, Container: none}})
 }
@@ -47,61 +49,70 @@ func (j *job) create(index, failures, ignored int32) {
 // begin lets the kubelet see p.
 func (p *jobPod) begin(j *job) {
 	p.sc = j.sc.Pod
-	p.sc.Start, p.sc.Tapes, p.sc.Events = j.now, nil, j.eventsOf(p)
+	p.sc.Start, p.sc.Tapes = j.now, nil
+	p.sc.Events, p.sc.all = j.eventsOf(p)
 	p.k = newKubelet(&p.sc)
-	for i := range p.k.ctrs {
-		p.k.ctrs[i].shared = j.tapeOf(p, i)
-	}
+	j.useTapes(p)
 	p.k.res.Timeline = j.entries
 	p.k.begin()
 	j.observe(p)
 }
 
-// eventsOf returns what happens to p, in order of time.
-func (j *job) eventsOf(p *jobPod) (list []Event) {
-	events := j.sc.Pod.Events
-	for _, i := range j.byPod {
-		e := &events[i]
-		if e.Pod > p.Number {
-			break
-		}
-		if !e.Type.OfJob() && (e.Pod == p.Number && e.At >= j.now || e.Pod == AllPods && e.At > j.now) {
-			n := len(list)
-			for n > 0 && list[n-1].At > e.At {
-				n--
-			}
-			list = append(list, Event{})
-			copy(list[n+1:], list[n:])
-			list[n] = *e
+// first returns the first of the numbers from 0 to n-1 for which after says yes, n if there is none. Those for which it
+// says no come first.
+func first(n int, after func(int) bool) int {
+	low := 0
+	for low < n {
+		if m := (low + n) / 2; after(m) {
+			n = m
+		} else {
+			low = m + 1
 		}
 	}
-	return list
+	return n
 }
 
-// tapeOf returns the tape of container i: that of the Pod, of its index, or of the Job.
-func (j *job) tapeOf(p *jobPod, i int) *tape {
-	best := &j.tapes[i]
-	for n := range j.sc.PodTapes {
-		own := &j.sc.PodTapes[n]
-		if own.Pod != p.Number && (own.Index < 0 || own.Index != p.Index) {
-			continue
-		}
-		for t := range own.Tapes {
-			if p.k.index(own.Tapes[t].Container) != i {
-				continue
-			}
-			if own.played == nil {
-				own.played = make([]tape, len(own.Tapes))
-			}
-			if own.played[t].runs == nil {
-				own.played[t].runs = own.Tapes[t].Runs
-			}
-			if best = &own.played[t]; own.Pod == p.Number {
-				return best
-			}
+// eventsOf returns what happens to p alone, and from now on to all Pods, each in order of time.
+func (j *job) eventsOf(p *jobPod) (own, all []Event) {
+	own = j.ofOne[first(len(j.ofOne), func(i int) bool {
+		e := &j.ofOne[i]
+		return e.Pod > p.Number || e.Pod == p.Number && e.At >= j.now
+	}):]
+	own = own[:first(len(own), func(i int) bool { return own[i].Pod > p.Number })]
+	return own, j.ofAll[first(len(j.ofAll), func(i int) bool { return j.ofAll[i].At > j.now }):]
+}
+
+// useTapes gives p the tapes of the Job, or those of its index, or its own.
+func (j *job) useTapes(p *jobPod) {
+	for i := range p.k.ctrs {
+		p.k.ctrs[i].shared = &j.tapes[i]
+	}
+	if p.Index >= 0 {
+		j.useTapesOf(p, -1, p.Index)
+	}
+	j.useTapesOf(p, p.Number, -1)
+}
+
+func (j *job) useTapesOf(p *jobPod, pod, index int32) {
+	list := j.sc.PodTapes
+	n := first(len(j.own), func(i int) bool {
+		t := &list[j.own[i]]
+		return t.Pod > pod || t.Pod == pod && t.Index >= index
+	})
+	if n == len(j.own) || list[j.own[n]].Pod != pod || list[j.own[n]].Index != index {
+		return
+	}
+	n = j.own[n]
+	own := list[n].Tapes
+	if j.played[n] == nil {
+		j.played[n] = make([]tape, len(own))
+		for i := range own {
+			j.played[n][i].runs = own[i].Runs
 		}
 	}
-	return best
+	for i := range own {
+		p.k.ctrs[p.k.index(own[i].Container)].shared = &j.played[n][i]
+	}
 }
 
 // step plays the next instant of p.
@@ -122,11 +133,8 @@ func (j *job) delete(p *jobPod) {
 	j.tally(p, 1)
 	j.dirty = true
 	j.blockOf(p.Number, []Record{{Event: PodDeleted, Container: none}})
-	if k := p.k; k != nil {
-		list := append(p.sc.Events, Event{})
-		copy(list[k.nextEvent+1:], list[k.nextEvent:])
-		list[k.nextEvent] = Event{At: j.now, Type: EventDeleted, ExitCode: KilledExitCode}
-		p.sc.Events = list
+	if p.k != nil {
+		p.k.deletion = j.now
 		p.at = j.now
 		j.due.push(p)
 	}
@@ -187,9 +195,16 @@ func (j *job) observe(p *jobPod) {
 	} else if p.at != never {
 		j.due.push(p)
 	}
+	if j.res.Steps += k.steps - p.steps; j.res.Steps > MaxSteps {
+		j.exceed(LimitSteps)
+	}
+	p.steps = k.steps
 	if len(k.res.Undecided) > 0 || k.res.Exceeded != "" {
 		j.res.Undecided = append(j.res.Undecided, k.res.Undecided...)
-		j.res.Exceeded, j.stopped = k.res.Exceeded, true
+		j.stopped = true
+		if k.res.Exceeded != "" {
+			j.exceed(k.res.Exceeded)
+		}
 	}
 }
 
@@ -201,18 +216,87 @@ func (j *job) list(p *jobPod) {
 	if p.holds && (p.Phase.Terminal() || p.Deleted >= 0 && !j.onlyFailed) {
 		p.holds = false
 		j.busy.remove(p.Index)
+		if !j.status.CompletedIndexes.has(p.Index) && !j.status.FailedIndexSet.has(p.Index) {
+			j.idle.add(p.Index)
+		}
 	}
 	if p.listed || !p.finalizer || !p.Fails && p.Phase != policy.PodSucceeded {
 		return
 	}
 	p.listed = true
+	j.unwait(p.Index)
+	j.finishes(p)
+}
+
+func (p *jobPod) before(q *jobPod) bool {
+	return p.Index < q.Index || p.Index == q.Index && p.Number < q.Number
+}
+
+// finishes enters p into j.finishing.
+func (j *job) finishes(p *jobPod) {
 	n := len(j.finishing)
-	for n > 0 && (j.finishing[n-1].Index > p.Index || j.finishing[n-1].Index == p.Index && j.finishing[n-1].Number > p.Number) {
+	for n > 0 && p.before(j.finishing[n-1]) {
 		n--
 	}
 	j.finishing = append(j.finishing, nil)
 	copy(j.finishing[n+1:], j.finishing[n:])
 	j.finishing[n] = p
+}
+
+// waiting is a failed Pod that is over and keeps its finalizer until its index has another Pod. Nothing about it changes
+// any more, so that the controller need not look at all of them again whenever one is added.
+type waiting struct {
+	end           Millis // of the back-off
+	index, number int32
+}
+
+// rest takes p out of what the controller looks at in each round: index and all else are such that only a new Pod of the
+// index changes what becomes of p.
+func (j *job) rest(p *jobPod, end Millis) {
+	n := j.restsAt(p.Index)
+	j.waiting = append(j.waiting, waiting{})
+	copy(j.waiting[n+1:], j.waiting[n:])
+	j.waiting[n] = waiting{end, p.Index, p.Number}
+	if p.Match.Counted() {
+		j.counted++
+	}
+	j.idle.remove(p.Index)
+}
+
+// restsAt returns the place in j.waiting of the first index that is not below this one.
+func (j *job) restsAt(index int32) int {
+	return first(len(j.waiting), func(i int) bool { return j.waiting[i].index >= index })
+}
+
+// unwait takes the Pod of an index back among those that finish.
+func (j *job) unwait(index int32) {
+	n := j.restsAt(index)
+	if n == len(j.waiting) || j.waiting[n].index != index {
+		return
+	}
+	p := j.pods[j.waiting[n].number]
+	j.waiting = append(j.waiting[:n], j.waiting[n+1:]...)
+	if p.Match.Counted() {
+		j.counted--
+	}
+	if !j.busy.has(index) {
+		j.idle.add(index)
+	}
+	p.delayed = j.syncs
+	j.finishes(p)
+}
+
+// unwaitAll does so for all of them.
+func (j *job) unwaitAll() {
+	all := j.finishing
+	for _, w := range j.waiting {
+		all = append(all, j.pods[w.number])
+		j.idle.add(w.index)
+	}
+	j.waiting, j.counted, j.finishing = nil, 0, make([]*jobPod, len(all))
+	for i, n := range policy.Order(len(all), func(a, b int) bool { return all[a].before(all[b]) }) {
+		j.finishing[i] = all[n]
+	}
 }
 
 // over keeps of p what is asked for later.
@@ -224,16 +308,12 @@ func (j *job) over(p *jobPod) {
 	p.Over = j.now
 	j.total(p)
 	j.assumptions(p.k)
-	j.res.Steps += p.k.steps
 	p.k, p.sc = nil, Scenario{}
 	j.ended++
 }
 
-// forget takes the Pods that are over from those that run.
+// forget takes the Pods that are over from those that run, when there are as many of them.
 func (j *job) forget() {
-	if j.ended == 0 {
-		return
-	}
 	left := j.running[:0]
 	for _, p := range j.running {
 		if p.Over < 0 {

@@ -109,6 +109,7 @@ type round struct {
 func (s *round) countFinished() {
 	s.succeeded, s.failed = s.status.Succeeded, s.status.Failed
 	succeeded, failed := int64(0), int64(0)
+	s.failed += s.counted
 	lastSuccess, lastFailure := Millis(-1), Millis(-1)
 	for _, p := range s.finishing {
 		if p.Fails {
@@ -256,17 +257,18 @@ func (s *round) successRule() int {
 	if s.spec.SuccessPolicy == nil {
 		return -1
 	}
-	set := Indexes{runs: append([]span(nil), s.status.CompletedIndexes.runs...)}
-	for _, i := range s.newSucceeded {
-		set.add(i)
-	}
 	for i, rule := range s.spec.SuccessPolicy.Rules {
 		least, found := int64(-1), s.succeeded
 		if rule.SucceededIndexes != nil {
 			if least = s.success[i].Len(); least == 0 {
 				continue
 			}
-			found = set.common(&s.success[i])
+			found = s.status.CompletedIndexes.common(&s.success[i])
+			for _, n := range s.newSucceeded {
+				if s.success[i].has(n) {
+					found++
+				}
+			}
 		}
 		if rule.SucceededCount != nil && (least < 0 || int64(*rule.SucceededCount) < least) {
 			least = int64(*rule.SucceededCount)
@@ -413,16 +415,13 @@ func (s *round) replace() {
 		s.active += missing
 		return
 	}
-	created, until := int64(0), never
-	for _, i := range s.pending(int(missing)) {
+	created, until := s.pending(int(missing))
+	for _, i := range created {
 		failures, ignored := int32(-1), int32(-1)
 		if s.perIndex {
+			s.unwait(i)
 			failures = 0
 			if p := s.replaced(i); p != nil {
-				if end := s.backoffEnd(int64(p.absolute())+1, s.finishTime(p)); end > s.now {
-					until = min(until, end)
-					continue
-				}
 				failures, ignored = p.FailureCount, p.IgnoredCount
 				if s.match(p).Counted() {
 					failures++
@@ -432,10 +431,9 @@ func (s *round) replace() {
 			}
 		}
 		s.create(i, failures, ignored)
-		created++
 	}
-	s.active += created
-	if created == 0 && until != never {
+	s.active += int64(len(created))
+	if len(created) == 0 && until != never {
 		s.wait(until)
 	}
 }
@@ -477,54 +475,71 @@ func (s *round) wait(end Millis) {
 	}
 }
 
-// replaced returns the failed Pod whose index waits for another one.
+// replaced returns the failed Pod whose index waits for another one, if it is among those that finish.
 func (s *round) replaced(index int32) *jobPod {
-	low, high := 0, len(s.finishing)
-	for low < high {
-		if m := (low + high) / 2; s.finishing[m].Index < index {
-			low = m + 1
-		} else {
-			high = m
+	for _, p := range s.finishing[first(len(s.finishing), func(i int) bool { return s.finishing[i].Index >= index }):] {
+		if p.Index != index {
+			break
 		}
-	}
-	for ; low < len(s.finishing) && s.finishing[low].Index == index; low++ {
-		if s.finishing[low].delayed == s.syncs {
-			return s.finishing[low]
+		if p.delayed == s.syncs {
+			return p
 		}
 	}
 	return nil
 }
 
-// pending returns the first n indexes that have neither ended nor a Pod.
+// retryAt is when the index of p, which has failed, may have another Pod.
+func (s *round) retryAt(p *jobPod) Millis {
+	return s.backoffEnd(int64(p.absolute())+1, s.finishTime(p))
+}
+
+// pending looks at the first n indexes that have neither ended nor a Pod. It returns those whose back-off is over, and
+// when the first of the others is.
 //
-// Source: firstPendingIndexes in pkg/controller/job/indexed_job_utils.go, Kubernetes v1.33 to v1.37.
-func (s *round) pending(n int) (list []int32) {
-	sets := []*Indexes{&s.status.CompletedIndexes, &s.status.FailedIndexSet, &s.busy}
-	at := [3]int{}
-	succeeded, failed := s.newSucceeded, s.newFailed
-candidates:
-	for i := int32(0); i < *s.spec.Completions && len(list) < n; i++ {
-		for k, set := range sets {
-			for at[k] < len(set.runs) && set.runs[at[k]].last < i {
-				at[k]++
-			}
-			if at[k] < len(set.runs) && set.runs[at[k]].first <= i {
-				i = set.runs[at[k]].last
-				continue candidates
-			}
+// Source: firstPendingIndexes in pkg/controller/job/indexed_job_utils.go, getPodCreationInfoForIndependentIndexes in
+// job_controller.go, Kubernetes v1.33 to v1.37.
+func (s *round) pending(n int) (list []int32, until Millis) {
+	until = never
+	wait := s.waiting
+	ask := func(index int32, end Millis) {
+		if n--; end > s.now {
+			until = min(until, end)
+		} else {
+			list = append(list, index)
 		}
-		for len(succeeded) > 0 && succeeded[0] < i {
-			succeeded = succeeded[1:]
-		}
-		for len(failed) > 0 && failed[0] < i {
-			failed = failed[1:]
-		}
-		if len(succeeded) > 0 && succeeded[0] == i || len(failed) > 0 && failed[0] == i {
-			continue
-		}
-		list = append(list, i)
 	}
-	return list
+	waitingBelow := func(index int32) {
+		for n > 0 && len(wait) > 0 && wait[0].index < index {
+			ask(wait[0].index, wait[0].end)
+			wait = wait[1:]
+		}
+	}
+	succeeded, failed := s.newSucceeded, s.newFailed
+	for _, r := range s.idle.runs {
+		for i := r.first; i <= r.last; i++ {
+			if waitingBelow(i); n == 0 {
+				return list, until
+			}
+			for len(succeeded) > 0 && succeeded[0] < i {
+				succeeded = succeeded[1:]
+			}
+			for len(failed) > 0 && failed[0] < i {
+				failed = failed[1:]
+			}
+			if len(succeeded) > 0 && succeeded[0] == i || len(failed) > 0 && failed[0] == i {
+				continue
+			}
+			end := Millis(0)
+			if s.perIndex {
+				if p := s.replaced(i); p != nil {
+					end = s.retryAt(p)
+				}
+			}
+			ask(i, end)
+		}
+	}
+	waitingBelow(*s.spec.Completions)
+	return list, until
 }
 
 // write counts what has finished and writes the status.
@@ -556,6 +571,9 @@ func (s *round) write() {
 		}
 		return counted < finishedPerSync
 	}
+	if s.end.Type != "" {
+		s.unwaitAll()
+	}
 	goesOn := true
 	for _, p := range s.finishing {
 		if s.end.Type != "" || p.Phase == policy.PodSucceeded || !s.perIndex || p.delayed != s.syncs {
@@ -569,7 +587,7 @@ func (s *round) write() {
 			if !goesOn {
 				break
 			}
-			if p.finalizer && !p.listed {
+			if p.finalizer && !p.listed && p.Over < 0 {
 				goesOn = take(p)
 			}
 		}
@@ -615,12 +633,14 @@ func (s *round) write() {
 	j.finished = finished
 	for _, i := range s.newSucceeded {
 		now.CompletedIndexes.add(i)
+		j.idle.remove(i)
 	}
 	if s.indexed {
 		now.Succeeded = now.CompletedIndexes.Len()
 	}
 	for _, i := range s.newFailed {
 		now.FailedIndexSet.add(i)
+		j.idle.remove(i)
 		j.record(&Record{Event: IndexFailed, Container: OfJob, Index: i})
 	}
 	for i := range announced {
@@ -630,20 +650,30 @@ func (s *round) write() {
 	for _, p := range freed {
 		p.finalizer = false
 	}
-	if len(freed) > 0 {
-		left := j.finishing[:0]
-		for _, p := range j.finishing {
-			if p.finalizer {
-				left = append(left, p)
-			}
-		}
-		j.finishing = left
-		j.dirty = true
-	}
+	s.keep()
+	j.dirty = j.dirty || len(freed) > 0
 	if flush {
 		now.Written, j.dirty = true, true
 	}
 	j.status = *now
+}
+
+// keep leaves among those that finish whose finalizer stays, but for those of which nothing changes before they are
+// replaced.
+func (s *round) keep() {
+	left, all := s.finishing[:0], s.finishing
+	for i, p := range all {
+		switch {
+		case !p.finalizer:
+		case s.end.Type == "" && s.perIndex && p.delayed == s.syncs && p.Over >= 0 && !s.busy.has(p.Index) &&
+			(len(left) == 0 || left[len(left)-1].Index != p.Index) && (i+1 == len(all) || all[i+1].Index != p.Index):
+			s.rest(p, s.retryAt(p))
+		default:
+			left = append(left, p)
+		}
+	}
+	clear(all[len(left):])
+	s.job.finishing = left
 }
 
 // refused tells whether the API server refuses the status.

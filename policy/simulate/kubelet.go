@@ -54,6 +54,8 @@ type kubelet struct {
 	relistAt  Millis // when the kubelet next looks at the runtime because of what it did itself, below 0 for never
 
 	nextEvent int
+	nextOfAll int
+	deletion  Millis // when the controller of a Job deletes the Pod
 	res       Result
 	steps     int64
 	assumed   []string // in the order of their codes
@@ -95,12 +97,15 @@ func newKubelet(sc *Scenario) *kubelet {
 	for _, t := range sc.Tapes {
 		k.at(t.Container).runs = t.Runs
 	}
-	for _, e := range sc.Events {
-		if e.Type == EventStartupFailed {
-			k.at(e.Container).startupFailures++
+	for _, list := range [][]Event{sc.Events, sc.all} {
+		for i := range list {
+			if e := &list[i]; e.Type == EventStartupFailed {
+				k.at(e.Container).startupFailures++
+			}
 		}
+		k.steps += int64(len(list)) / 32
 	}
-	k.deadline = never
+	k.deadline, k.deletion = never, never
 	if d := sc.Spec.ActiveDeadlineSeconds; d != nil {
 		k.deadline = sc.Start + seconds(*d)
 	}
@@ -250,9 +255,9 @@ func (k *kubelet) step(t Millis, sync bool) {
 
 // next returns the next instant at which something happens, and whether it is one of a sync of its own.
 func (k *kubelet) next() (at Millis, sync bool) {
-	at = never
-	if k.nextEvent < len(k.sc.Events) {
-		at = k.sc.Events[k.nextEvent].At
+	at = k.deletion
+	if e, _ := k.upcoming(); e != nil {
+		at = min(at, e.At)
 	}
 	if k.terminated {
 		return at, false

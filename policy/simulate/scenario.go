@@ -211,6 +211,7 @@ type Scenario struct {
 	// Assume is the code of an assumption that Tapes rest on, "" for none.
 	Assume string
 
+	all      []Event        // of a Pod of a Job: those that it shares with the others, by time
 	writeOut bool           // repetition is not summarised
 	rules    *policy.Policy // of Spec, compiled for Kubelet; nil: they are compiled anew
 }
