@@ -173,7 +173,9 @@ func (l *linter) rules(c *Container, kind ContainerKind, path string) {
 	}
 	if kind == MainContainer {
 		l.ends(c, path, open)
-		l.probes(c, path, u, open)
+	}
+	if kind == MainContainer || c.IsSidecar(kind) { // others have no probes
+		l.probes(c, path)
 	}
 }
 
@@ -307,14 +309,27 @@ func (l *linter) ends(c *Container, path string, open codeSet) {
 	}
 }
 
-// probes warns if a rule is there for the codes of a kill that no rule is asked about.
-func (l *linter) probes(c *Container, path string, u universe, open codeSet) {
-	if !c.HasLivenessProbe && !c.HasStartupProbe || *c.RestartPolicy != RestartPolicyNever {
+// probes warns if a rule is there for the codes of a kill about which no rule is asked. With Never they are asked
+// afterwards, as about any exit, if the Pod is still there.
+func (l *linter) probes(c *Container, path string) {
+	if !c.HasLivenessProbe && !c.HasStartupProbe {
 		return
 	}
-	if matched := u.all().minus(open); matched.has(137) || matched.has(143) {
-		l.warn(path+".restartPolicyRules", WarnProbeKill, "a failed liveness or startup probe does not ask the rules: "+
-			"with Never the container is killed for good and, if no other main container runs, the Pod with it", sourceActions)
+	for _, code := range [2]int32{137, 143} {
+		i := c.FirstMatch(code)
+		switch {
+		case i < 0:
+			continue
+		case *c.RestartPolicy == RestartPolicyNever:
+			l.warn(path+".restartPolicyRules", WarnProbeKill, "a failed liveness or startup probe does not ask the rules: "+
+				"with Never they are asked only afterwards, while another main container runs; otherwise the whole Pod is killed", sourceActions)
+		case c.RestartPolicyRules[i].Action == ActionRestartAllContainers && l.f.RestartAllContainersOnContainerExits:
+			l.warn(path+".restartPolicyRules"+index(i), WarnProbeKill, "a failed liveness or startup probe does not ask the rules: "+
+				"this container alone is started again", sourceActions)
+		default:
+			continue
+		}
+		return
 	}
 }
 

@@ -13,7 +13,7 @@ func (c *call) simulateJob(l *loaded, cl cluster, sc *simulate.Scenario, podRuns
 	}
 	if l.object.Kind != "Job" {
 		js.Job.SetDefaults() // those of a CronJob come with its Jobs
-		js.Pod.Assume = "one_job_of_the_cron_job"
+		js.Pod.Assume = []string{"one_job_of_the_cron_job"}
 	}
 	r := simulate.Job(js)
 	if !c.exceeded(r.Exceeded) {

@@ -178,6 +178,7 @@ func (p *past) state(v manifest.Value) (s simulate.State) {
 }
 
 // goOn gives each container that has ended before a tape of runs like its last one, unless the request has one for it.
+// What it takes for granted about a container that runs is an assumption of the answer.
 func (p *past) goOn(sc *simulate.Scenario) {
 	for i := range p.Containers {
 		x := &p.Containers[i]
@@ -185,24 +186,38 @@ func (p *past) goOn(sc *simulate.Scenario) {
 		if x.State.Kind == policy.StateTerminated {
 			last = &x.State
 		}
+		runs := x.State.Kind == policy.StateRunning && !p.Deleted
 		took := last.Finished - last.Started
-		if last.Kind != policy.StateTerminated || last.Started == 0 || took < 0 {
-			continue
+		var told *simulate.Tape
+		for j := range sc.Tapes {
+			if sc.Tapes[j].Container == x.Ref {
+				told = &sc.Tapes[j]
+			}
 		}
-		if x.State.Kind == policy.StateRunning && x.State.Started+took <= p.now {
-			continue // this time it is better
-		}
-		told := false
-		for _, t := range sc.Tapes {
-			told = told || t.Container == x.Ref
-		}
-		if !told {
+		switch {
+		case told != nil:
+			if runs && len(told.Runs) > 0 { // an empty list says that it runs on
+				sc.Assume = append(sc.Assume, underWay(told.Runs[0].For, p.now-x.State.Started))
+			}
+		case last.Kind != policy.StateTerminated || last.Started == 0 || took < 0 || runs && x.State.Started+took <= p.now:
+			if runs { // for the first time, or this time it is better
+				sc.Assume = append(sc.Assume, "runs_on")
+			}
+		default:
 			sc.Tapes = append(sc.Tapes, simulate.Tape{Container: x.Ref, Runs: []simulate.Run{
 				{For: took, ExitCode: last.ExitCode, Reason: last.Reason, Times: simulate.Forever},
 			}})
-			sc.Assume = "ends_like_the_last_time"
+			sc.Assume = append(sc.Assume, "ends_like_the_last_time")
 		}
 	}
+}
+
+// underWay says what the first of the given runs means for a container that has run for some time already.
+func underWay(length, already policy.Millis) string {
+	if length < already {
+		return "run_under_way_ends_now"
+	}
+	return "run_under_way_is_the_first"
 }
 
 // writePast writes what the simulation began with.

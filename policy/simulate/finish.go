@@ -42,8 +42,8 @@ func (k *kubelet) standing() {
 	k.assume("images_present")
 	k.assume("probes_pass")
 	k.assume("sweep_at_even_seconds")
-	if k.sc.Assume != "" {
-		k.assume(k.sc.Assume)
+	for _, code := range k.sc.Assume {
+		k.assume(code)
 	}
 	switch {
 	case !t.KubeletSync && t.Detection == 0:

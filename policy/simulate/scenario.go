@@ -208,8 +208,8 @@ type Scenario struct {
 	Timing  Timing
 	// Undecided says why nobody knows what follows an exit, "" if it is known; nil never asks.
 	Undecided func(policy.Ref, policy.Exit) (reason, path string)
-	// Assume is the code of an assumption that Tapes rest on, "" for none.
-	Assume string
+	// Assume holds the codes of what Tapes rest on, in any order.
+	Assume []string
 
 	all      []Event        // of a Pod of a Job: those that it shares with the others, by time
 	writeOut bool           // repetition is not summarised
