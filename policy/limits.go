@@ -42,6 +42,9 @@ const (
 	MaxOutputBytes = 4 << 20
 	// MaxFaults bounds the faults of one answer; one more entry then says how many were left out.
 	MaxFaults = 100
+	// MaxKeptFaults bounds the faults of a manifest that are kept until their places are known: 4 MiB of them with
+	// their texts. Of more only the number is kept.
+	MaxKeptFaults = 4096
 	// MaxQuotedBytes bounds how much of the user's text one fault repeats.
 	MaxQuotedBytes = 256
 )

@@ -58,7 +58,7 @@ func (v *validator) created(o *Object) []FieldError {
 	case ok && o.Kind == "Job":
 		v.podHostname(o)
 	}
-	return v.faults
+	return v.faults.All()
 }
 
 // once leaves out faults that say what an earlier one said, as the API server does from 1.37 on.
@@ -104,10 +104,10 @@ func (o *Object) ValidateUpdate(old *Object, f Features) []FieldError {
 	if o.Kind == "StatefulSet" && f.Minor >= 34 { // a template that was bad may stay, or become another bad one
 		was := v
 		was.template(old)
-		v.wasBad = len(was.faults) > 0
+		v.wasBad = len(was.faults.kept) > 0
 	}
 	if !v.template(o) {
-		return v.faults
+		return v.faults.All()
 	}
 	switch o.Kind {
 	case "Pod":
@@ -122,9 +122,9 @@ func (o *Object) ValidateUpdate(old *Object, f Features) []FieldError {
 		if f.Minor >= 37 {
 			v.podHostname(o)
 		}
-		return merged(v.faults)
+		return merged(v.faults.All())
 	}
-	return once(v.faults, f)
+	return once(v.faults.All(), f)
 }
 
 // template checks the Pod of o and what its kind asks of it; false means that there is none, or that the API server

@@ -74,7 +74,7 @@ func ValidatePodSpec(spec *PodSpec, prefix string, inTemplate bool, f Features) 
 			v.forbidden(prefix+"ephemeralContainers", "cannot be set on create")
 		}
 	}
-	return v.faults
+	return v.faults.All()
 }
 
 type validator struct {
@@ -82,15 +82,23 @@ type validator struct {
 	resizeInUse  bool // an update, and the old object has what 1.36 forbids to new ones
 	noInitResize bool // a static Pod of an old kubelet
 	wasBad       bool // an update, and the template of the old object has faults of its own
-	faults       []FieldError
+	faults       Faults
 
 	// The container that is looked at. Its path is put together only for a fault: most Pods have none.
 	prefix string
 	at     Ref
 }
 
-// here returns the path of the container that is looked at with suffix behind it.
-func (v *validator) here(suffix string) string { return v.prefix + v.at.Path() + suffix }
+// here returns the path of the container that is looked at with suffix behind it; suffix alone if a fault there will only
+// be counted.
+//
+//go:noinline
+func (v *validator) here(suffix string) string {
+	if v.faults.full(suffix) {
+		return suffix
+	}
+	return v.prefix + v.at.Path() + suffix
+}
 
 // podSpec checks what is the same on create and on update. A terminationGracePeriodSeconds below 0 is no fault: the
 // releases until 1.36 store it and treat it as 1, 1.37 makes it 1 in a Pod before it looks.
@@ -355,9 +363,12 @@ func (v *validator) rules(c *Container) {
 	}
 }
 
-// ofRule returns the path of a field of rule i.
+// ofRule returns the path of a field of rule i; field begins with the bracket that closes the index.
 func (v *validator) ofRule(i int, field string) string {
-	return v.here(".restartPolicyRules" + index(i) + field)
+	if v.faults.full(field) {
+		return field
+	}
+	return v.here(".restartPolicyRules[" + strconv.Itoa(i) + field)
 }
 
 func (v *validator) rule(rule *ContainerRestartRule, i int) {
@@ -366,19 +377,19 @@ func (v *validator) rule(rule *ContainerRestartRule, i int) {
 		if v.f.RestartAllContainersOnContainerExits && v.f.Minor >= 36 { // 1.35 accepts both and lists one
 			supported = append(supported, "RestartAllContainers")
 		}
-		v.unsupported(v.ofRule(i, ".action"), string(rule.Action), supported...)
+		v.unsupported(v.ofRule(i, "].action"), string(rule.Action), supported...)
 	}
 	if rule.ExitCodes == nil {
-		v.required(v.ofRule(i, ".exitCodes"), "must be specified")
+		v.required(v.ofRule(i, "].exitCodes"), "must be specified")
 		return
 	}
 	switch rule.ExitCodes.Operator {
 	case OperatorIn, OperatorNotIn:
 	default:
-		v.unsupported(v.ofRule(i, ".exitCodes.operator"), string(rule.ExitCodes.Operator), "In", "NotIn")
+		v.unsupported(v.ofRule(i, "].exitCodes.operator"), string(rule.ExitCodes.Operator), "In", "NotIn")
 	}
 	if n := len(rule.ExitCodes.Values); n > maxRuleValues {
-		v.tooMany(v.ofRule(i, ".exitCodes.values"), n, maxRuleValues)
+		v.tooMany(v.ofRule(i, "].exitCodes.values"), n, maxRuleValues)
 	}
 }
 
@@ -414,7 +425,9 @@ func (v *validator) invalid(path, value, detail string) {
 }
 
 func (v *validator) unsupported(path, value string, supported ...string) {
-	v.unsupportedText(path, v.word(value), supported...)
+	if !v.faults.Skip(path, CodeUnsupported) {
+		v.unsupportedText(path, v.word(value), supported...)
+	}
 }
 
 // unsupportedText is unsupported with a value as Kubernetes prints it.
@@ -424,7 +437,7 @@ func (v *validator) unsupportedText(path, value string, supported ...string) {
 		list[i] = strconv.Quote(s)
 	}
 	v.add(path, TypeUnsupported, CodeUnsupported, value, "supported values: "+strings.Join(list, ", "))
-	v.faults[len(v.faults)-1].Allowed = slices.Clone(supported)
+	v.faults.Last().Allowed = slices.Clone(supported)
 }
 
 // omitted is no value: Kubernetes then prints the type of the fault alone.
@@ -434,6 +447,9 @@ const omitted = "\x00"
 //
 // Source: Error.ErrorBody in k8s.io/apimachinery v0.36, pkg/util/validation/field/errors.go.
 func (v *validator) add(path string, t FaultType, code FaultCode, value, detail string) {
+	if v.faults.Skip(path, code) {
+		return
+	}
 	message := path + ": " + string(t)
 	switch {
 	case t == TypeRequired, t == TypeForbidden, t == TypeTooLong, value == omitted:
@@ -443,7 +459,7 @@ func (v *validator) add(path string, t FaultType, code FaultCode, value, detail 
 	if detail != "" {
 		message += ": " + detail
 	}
-	v.faults = append(v.faults, FieldError{Path: path, Type: t, Code: code, Detail: detail, Message: message})
+	v.faults.Add(FieldError{Path: path, Type: t, Code: code, Detail: detail, Message: message})
 }
 
 // quoted returns a plain string as Kubernetes prints it, cut after [MaxQuotedBytes].

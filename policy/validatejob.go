@@ -380,7 +380,7 @@ func (v *jobValidator) successRules() bool {
 			if indexes == nil && *count < 0 {
 				v.badNumber(".succeededCount", int64(*count), negativeText)
 			}
-			v.faults = append(v.faults, FieldError{Path: v.at, Code: CodePanics, Detail: panicsText})
+			v.faults.Add(FieldError{Path: v.at, Code: CodePanics, Detail: panicsText})
 			return false
 		}
 		total, completions := int32(0), *v.j.Completions
@@ -500,7 +500,7 @@ func (v *validator) jobUpdate(o, old *Object) {
 		path := "spec." + field
 		if i == immutableTemplate {
 			if !sameSpec(&o.Spec, &old.Spec, v.f.Minor) || !sameInt64(o.Spec.ActiveDeadlineSeconds, old.Spec.ActiveDeadlineSeconds) {
-				v.faults = append(v.faults, FieldError{Path: path, Type: TypeInvalid, Code: CodeInvalid, Detail: "field is immutable"})
+				v.faults.Add(FieldError{Path: path, Type: TypeInvalid, Code: CodeInvalid, Detail: "field is immutable"})
 			}
 			continue
 		}
@@ -523,7 +523,7 @@ func (v *validator) printed(path, value, detail string) {
 		value = `"null"`
 	}
 	v.invalid(path, value, detail)
-	if f := &v.faults[len(v.faults)-1]; v.f.Minor < 34 && value[0] == '{' {
+	if f := v.faults.Last(); v.f.Minor < 34 && value[0] == '{' {
 		f.Message, f.Detail = "", f.Detail+addressesText
 	}
 }

@@ -60,19 +60,19 @@ func (o *Object) Warnings(f Features) []FieldError {
 	}
 	l.gracePeriod()
 	l.jobs()
-	return l.found
+	return l.found.All()
 }
 
 type linter struct {
 	o     *Object
 	f     Features
-	found []FieldError
+	found Faults
 
 	saidNoBackoff, saidOlderKubelet, saidOlderNode bool // once for a Pod
 }
 
 func (l *linter) warn(path string, code FaultCode, detail, source string) {
-	l.found = append(l.found, FieldError{Path: path, Code: code, Detail: detail, Source: source})
+	l.found.Add(FieldError{Path: path, Code: code, Detail: detail, Source: source})
 }
 
 // wrongCase warns about a value that is right but for case.
@@ -80,7 +80,7 @@ func (l *linter) wrongCase(path, value string, allowed ...string) {
 	for _, a := range allowed {
 		if a != value && EqualFold(a, value) {
 			l.warn(path, WarnWrongCase, "values are case-sensitive: "+strconv.Quote(a), sourceValidate)
-			l.found[len(l.found)-1].Allowed = []string{a}
+			l.found.Last().Allowed = []string{a}
 		}
 	}
 }
@@ -93,7 +93,7 @@ func (l *linter) gracePeriod() {
 	path := l.o.SpecPath + "terminationGracePeriodSeconds"
 	l.warn(path, WarnNegativeGrace, "a negative grace period is treated as 1 second", sourceWarnings)
 	if l.f.Minor < 37 || l.o.Kind != "Pod" { // 1.37 has made it 1 before it could warn
-		l.found[len(l.found)-1].Message = path + ": must be >= 0; negative values are invalid and will be treated as 1"
+		l.found.Last().Message = path + ": must be >= 0; negative values are invalid and will be treated as 1"
 	}
 }
 

@@ -102,7 +102,7 @@ func (l *linter) jobs() {
 	if j.Indexed() && j.Completions != nil && *j.Completions > maxIndexed && j.number(numberParallelism) > maxOfManyIndexes {
 		at := path[:len(path)-1]
 		l.job(at, WarnManyIndexes)
-		f := &l.found[len(l.found)-1]
+		f := l.found.Last()
 		f.Message, f.Detail = at+": "+manyIndexesText, manyIndexesText
 	}
 	if j.PodFailurePolicy != nil {

@@ -28,9 +28,7 @@ func (t *tally) full(offset int) bool {
 
 // rest is the entry that stands for the faults beyond the limit.
 func (t *tally) rest(strict bool) Fault {
-	return Fault{Offset: t.moreAt, Strict: strict, FieldError: policy.FieldError{
-		Code: policy.CodeTooManyFaults, Detail: "and " + strconv.Itoa(t.more) + " more",
-	}}
+	return Fault{Offset: t.moreAt, Strict: strict, FieldError: policy.TooManyFaults(t.more)}
 }
 
 func (c *checker) checked() Checked {

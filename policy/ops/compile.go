@@ -51,7 +51,7 @@ func (c *call) compile(handle int64, room int) *Policy {
 		return nil
 	}
 	c.passOverUnknown(&l)
-	c.faults = append(c.faults, l.faults...)
+	c.faults.addAll(l.faults)
 	if c.failOnFaults() {
 		return nil
 	}

@@ -88,10 +88,10 @@ func (c *call) readBackoff(v manifest.Value, p *policy.CurveParameters) (free bo
 		return false
 	}
 	c.members(v, "backoff", "initial", "factor", "max", "reset")
-	before := len(c.faults)
+	before := c.faults.n
 	p.Max = c.length(v.Get("max"), "backoff.max", p.Max, 1)
 	p.Initial = c.length(v.Get("initial"), "backoff.initial", min(p.Initial, p.Max), 1)
-	if len(c.faults) == before && p.Initial > p.Max {
+	if c.faults.n == before && p.Initial > p.Max {
 		c.requestFault(v.Get("initial"), policy.FieldError{
 			Path: "backoff.initial", Code: policy.CodeOutOfRange, Detail: "must not be longer than max, " + millisText(p.Max),
 		})
@@ -180,12 +180,12 @@ func (c *call) readWindows(v manifest.Value, otherwise []policy.Millis) []policy
 	i := 0
 	for e := v.First(); e.Exists(); e = e.Next() {
 		path := element("windows", i)
-		before := len(c.faults)
+		before := c.faults.n
 		if e.Kind() == manifest.Null {
 			c.wrongType(e, path, `a string with a unit, such as "10s"`)
 		}
 		window := c.length(e, path, 0, 1)
-		if n := len(windows); len(c.faults) == before && n > 0 && window <= windows[n-1] {
+		if n := len(windows); c.faults.n == before && n > 0 && window <= windows[n-1] {
 			c.requestFault(e, policy.FieldError{Path: path, Code: policy.CodeOutOfRange, Detail: "windows begin together and must get longer: the one before ends at " + millisText(windows[n-1])})
 		}
 		windows = append(windows, window)

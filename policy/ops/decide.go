@@ -3,7 +3,6 @@ package ops
 import (
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/manifest"
@@ -26,7 +25,7 @@ func (c *call) decide() {
 		return
 	}
 	c.passOverUnknown(&l)
-	c.faults = append(c.faults, l.faults...)
+	c.faults.addAll(l.faults)
 	pods := c.readPods(&l, cl.features.Minor)
 	var exits []exit
 	onlyPods := given(c.root.Get("pods")) && !c.root.Get("exits").Exists()
@@ -62,8 +61,7 @@ func (c *call) decide() {
 func (c *call) passOverUnknown(l *loaded) {
 	kept := l.faults[:0]
 	for _, f := range l.faults {
-		if f.Code == policy.CodeUnsupported && (strings.HasSuffix(f.Path, "].action") ||
-			strings.HasSuffix(f.Path, ".exitCodes.operator") || strings.HasSuffix(f.Path, ".onExitCodes.operator")) {
+		if f.UnknownWord() {
 			l.warnings = append(l.warnings, f)
 		} else if f.Path != "spec.ephemeralContainers" || l.object.Kind != "Pod" || f.Type != policy.TypeForbidden {
 			kept = append(kept, f)

@@ -22,6 +22,7 @@ type failure struct {
 	offset  int // in the request, -1 for none
 	limit   string
 	faults  []located
+	more    int // that are not in faults
 }
 
 func (c *call) failWith(code policy.ErrorCode, message string) {
@@ -44,13 +45,74 @@ func (c *call) requestFault(v manifest.Value, f policy.FieldError) {
 }
 
 func (c *call) requestFaultAt(offset int, f policy.FieldError) {
-	c.faults = append(c.faults, located{f, offset, policy.EventInvalid})
+	c.faults.add(located{f, offset, policy.EventInvalid})
 }
 
 // clusterFault notes a fault that puts the cluster outside the model.
 func (c *call) clusterFault(v manifest.Value, f policy.FieldError) {
-	c.requestFault(v, f)
-	c.faults[len(c.faults)-1].group = policy.UnsupportedVersion
+	offset := -1
+	if v.Exists() {
+		offset = v.Offset()
+	}
+	c.faults.add(located{f, offset, policy.UnsupportedVersion})
+}
+
+// faultList holds the faults of a call that can be listed, those that stand first in the request, and counts all: a
+// request of 1 MiB may have more than the module has memory for.
+type faultList struct {
+	kept   []located
+	cut    bool    // some were dropped
+	beyond int     // then what does not stand before is only counted
+	n      int     // of all
+	lead   located // the first of the group that gives the error its code; of none as long as n is 0
+}
+
+// enoughFaults is how many are kept until those that stand too far behind are dropped.
+const enoughFaults = 4 * policy.MaxFaults
+
+func (l *faultList) add(f located) {
+	if more := f.More(); more > 0 {
+		l.n += more
+		return
+	}
+	if len(l.kept) == 0 || groupRank(f.group) > groupRank(l.lead.group) || f.group == l.lead.group && f.offset < l.lead.offset {
+		l.lead = f
+	}
+	l.n++
+	if l.cut && f.offset >= l.beyond {
+		return
+	}
+	if len(l.kept) == enoughFaults {
+		l.kept = inOrder(l.kept)[:policy.MaxFaults]
+		l.cut, l.beyond = true, l.kept[policy.MaxFaults-1].offset
+	}
+	l.kept = append(l.kept, f)
+}
+
+func (l *faultList) addAll(faults []located) {
+	for _, f := range faults {
+		l.add(f)
+	}
+}
+
+// groupRank orders the groups of faults: what is greater makes the others moot.
+func groupRank(g policy.ErrorCode) int {
+	switch g {
+	case policy.UnsupportedVersion:
+		return 2
+	case policy.ManifestInvalid:
+		return 1
+	}
+	return 0
+}
+
+// inOrder returns faults as they stand in the request; those of one place stay as they are.
+func inOrder(faults []located) []located {
+	out := make([]located, 0, enoughFaults)
+	for _, i := range policy.Order(len(faults), func(i, j int) bool { return faults[i].offset < faults[j].offset }) {
+		out = append(out, faults[i])
+	}
+	return out
 }
 
 // manifestFaults gives faults of the manifest their places. Their order stays: it is Kubernetes'.
@@ -83,34 +145,20 @@ func (c *call) failOnFaults() bool {
 	if c.failure != nil {
 		return true
 	}
-	if len(c.faults) == 0 {
+	if c.faults.n == 0 {
 		return false
 	}
-	unsorted := c.faults
-	c.faults = make([]located, 0, len(unsorted))
-	for _, i := range policy.Order(len(unsorted), func(i, j int) bool { return unsorted[i].offset < unsorted[j].offset }) {
-		c.faults = append(c.faults, unsorted[i])
-	}
-	code := policy.EventInvalid
-	for _, f := range c.faults {
-		if f.group == policy.UnsupportedVersion || f.group == policy.ManifestInvalid && code == policy.EventInvalid {
-			code = f.group
-		}
-	}
-	first := c.faults[0]
-	for _, f := range c.faults {
-		if f.group == code {
-			first = f
-			break
-		}
-	}
-	message := first.Error()
-	if n := len(c.faults) - 1; n == 1 {
+	lead := c.faults.lead
+	message := lead.Error()
+	if n := c.faults.n - 1; n == 1 {
 		message += " (and one more fault)"
 	} else if n > 1 {
 		message += " (and " + strconv.Itoa(n) + " more faults)"
 	}
-	c.failure = &failure{code: code, message: message, path: first.Path, offset: first.offset, faults: c.faults}
+	c.failure = &failure{
+		code: lead.group, message: message, path: lead.Path, offset: lead.offset,
+		faults: inOrder(c.faults.kept), more: c.faults.n - len(c.faults.kept),
+	}
 	return true
 }
 
@@ -138,7 +186,7 @@ func (f *failure) payload(c *call) []byte {
 	}
 	if len(f.faults) > 0 {
 		w.Key("faults")
-		c.writeFaults(&w, f.faults)
+		c.writeFaults(&w, f.faults, f.more)
 	}
 	w.End()
 	w.End()
@@ -154,17 +202,24 @@ func (c *call) position(w *manifest.Writer, offset int) {
 	w.Int(int64(column))
 }
 
-// writeFaults writes at most [policy.MaxFaults] faults and, if there were more, how many.
-func (c *call) writeFaults(w *manifest.Writer, faults []located) {
+// writeFaults writes at most [policy.MaxFaults] faults and, if there were more, how many; more is the number of those that
+// are not in faults.
+func (c *call) writeFaults(w *manifest.Writer, faults []located, more int) {
 	w.Array()
-	for i, f := range faults {
-		if i == policy.MaxFaults {
-			c.writeFault(w, located{policy.FieldError{
-				Code: policy.CodeTooManyFaults, Detail: strconv.Itoa(len(faults)-i) + " more faults are not listed",
-			}, -1, ""})
-			break
+	listed := 0
+	for _, f := range faults {
+		switch n := f.More(); {
+		case n > 0:
+			more += n
+		case listed == policy.MaxFaults:
+			more++
+		default:
+			listed++
+			c.writeFault(w, f)
 		}
-		c.writeFault(w, f)
+	}
+	if more > 0 {
+		c.writeFault(w, located{policy.TooManyFaults(more), -1, ""})
 	}
 	w.End()
 }

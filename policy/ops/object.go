@@ -220,5 +220,5 @@ func (c *call) writeDropped(dropped []policy.Dropped) {
 
 func (c *call) writeWarnings(warnings []located) {
 	c.w.Key("warnings")
-	c.writeFaults(&c.w, warnings)
+	c.writeFaults(&c.w, warnings, 0)
 }

@@ -133,7 +133,7 @@ type call struct {
 	man    manifest.Value // the manifest in it
 	w      manifest.Writer
 
-	faults  []located
+	faults  faultList
 	failure *failure
 	names   []string // of containers, for faults; nil until one needs them
 	runs    int      // of all tapes that were read

@@ -3,6 +3,7 @@ package ops_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -23,6 +24,59 @@ func TestNumbersAreFixed(t *testing.T) {
 	}
 	for name := range want {
 		t.Errorf("%s is gone", name)
+	}
+}
+
+// A request can have more faults than the module has memory for. Those that stand first are listed, in their order, however
+// many come after or were found before, and the others are counted.
+func TestManyFaults(t *testing.T) {
+	const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"main","image":"i"}]}}`
+	type answer struct {
+		Error struct {
+			Code, Message string
+			Offset        int
+			Faults        []struct{ Path, Code, Detail string }
+		}
+	}
+	ask := func(t *testing.T, op uint32, request string) (got answer) {
+		t.Helper()
+		text, failed := ops.Call(op, []byte(request))
+		if err := json.Unmarshal(text, &got); err != nil || !failed {
+			t.Fatalf("%v, %.300s", err, text)
+		}
+		return got
+	}
+	for n := 95; n < 1500; n = n*5/4 + 1 { // each exit has two: no code, and a member that is none
+		got := ask(t, 3, `{"exits":[`+strings.Repeat(`{"a":1},`, n)+`{"exitCode":1}],"b":1,"manifest":`+pod+`}`).Error
+		if want := fmt.Sprintf("(and %d more faults)", 2*n); !strings.HasSuffix(got.Message, want) {
+			t.Errorf("%d exits: %s, want %s", n, got.Message, want)
+		}
+		for i, f := range got.Faults[:100] {
+			if !strings.HasPrefix(f.Path, fmt.Sprintf("exits[%d].", i/2)) {
+				t.Fatalf("%d exits: fault %d is that of %s", n, i, f.Path)
+			}
+		}
+		if last, want := got.Faults[100], fmt.Sprintf("%d more faults are not listed", 2*n+1-100); last.Detail != want || len(got.Faults) != 101 {
+			t.Errorf("%d exits: %d faults, the last is %q, want %q", n, len(got.Faults), last.Detail, want)
+		}
+	}
+	// What makes the others moot may stand behind all that is listed.
+	got := ask(t, 3, `{"exits":[`+strings.Repeat(`{},`, 2000)+`{"exitCode":1}],"manifest":`+pod+`,"cluster":{"version":"1.12"}}`).Error
+	if got.Code != "UNSUPPORTED_VERSION" || got.Offset < 6000 || len(got.Faults) != 101 || got.Faults[0].Path != "exits[0].exitCode" {
+		t.Errorf("%s at %d, %d faults", got.Code, got.Offset, len(got.Faults))
+	}
+	// Unknown words are passed over by decide, also those that are only counted.
+	rules := strings.TrimSuffix(strings.Repeat(`{"action":"Wait","exitCodes":{"operator":"Is","values":[7]}},`, 20), ",")
+	for _, n := range []int{policy.MaxKeptFaults/40 - 1, policy.MaxKeptFaults/40 + 10} {
+		var containers strings.Builder
+		for i := range n {
+			fmt.Fprintf(&containers, `{"name":"c%d","image":"i","restartPolicy":"Never","restartPolicyRules":[%s]},`, i, rules)
+		}
+		answer, failed := ops.Call(3, []byte(`{"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[`+containers.String()+
+			`{"name":"main","image":"i"}]}},"exits":[{"container":"main","exitCode":1}]}`))
+		if want := fmt.Sprintf(`"detail":"%d more faults are not listed"`, 40*n-100); failed || !strings.Contains(string(answer), want) {
+			t.Errorf("%d unknown words, want %s: %.400s", 40*n, want, answer)
+		}
 	}
 }
 

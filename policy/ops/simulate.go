@@ -18,7 +18,7 @@ func (c *call) simulate() {
 		return
 	}
 	c.passOverUnknown(&l)
-	c.faults = append(c.faults, l.faults...)
+	c.faults.addAll(l.faults)
 	p := c.readPast(&l)
 	sc := c.readScenario(&l, &cl)
 	podRuns := c.readPodRuns(c.root.Get("podRuns"), &l)
@@ -116,10 +116,10 @@ func (c *call) readTiming(v manifest.Value) (t simulate.Timing) {
 		c.fault(v.Get("detection"), "timing.detection", policy.CodeOutOfRange, "must be at most 10m")
 	}
 	t.FirstRestart = simulate.FirstRestart(c.choice(v.Get("firstRestart"), "timing.firstRestart", "kubelet", "documented"))
-	before := len(c.faults)
+	before := c.faults.n
 	t.KubeletSync = c.choice(v.Get("sync"), "timing.sync", "ideal", "kubelet") == "kubelet"
 	t.Jitter = simulate.Jitter(c.choice(v.Get("jitter"), "timing.jitter", "none", "mean", "full"))
-	if j := v.Get("jitter"); j.Kind() == manifest.String && !t.KubeletSync && len(c.faults) == before {
+	if j := v.Get("jitter"); j.Kind() == manifest.String && !t.KubeletSync && c.faults.n == before {
 		c.forbidden(j, "timing.jitter", "counts only with sync: kubelet")
 	}
 	return t

@@ -30,7 +30,7 @@ func (c *call) validate() {
 	optional(w, "message", l.message)
 	w.Key("faults")
 	if n := len(l.faults) - 1; n >= 0 && l.faults[n].Code == policy.CodePanics { // it is the last fault
-		c.writeFaults(w, l.faults[:n])
+		c.writeFaults(w, l.faults[:n], 0)
 		w.Key("undecided")
 		w.Array()
 		w.Object()
@@ -46,7 +46,7 @@ func (c *call) validate() {
 		w.End()
 		w.End()
 	} else {
-		c.writeFaults(w, l.faults)
+		c.writeFaults(w, l.faults, 0)
 	}
 	c.writeDropped(l.dropped)
 	c.writeWarnings(l.warnings)
@@ -145,7 +145,8 @@ func spellingsOf(place string) []spelling {
 }
 
 // draftSpellings warns about members that the decoder only calls unknown.
-func (c *call) draftSpellings(o *policy.Object) (found []policy.FieldError) {
+func (c *call) draftSpellings(o *policy.Object) []policy.FieldError {
+	var found policy.Faults
 	path := strings.TrimSuffix(o.SpecPath, ".")
 	spec := c.man.Locate(path)
 	if spec.Path(c.man) != path {
@@ -155,7 +156,7 @@ func (c *call) draftSpellings(o *policy.Object) (found []policy.FieldError) {
 		for _, s := range spellingsOf(place) {
 			for _, name := range s.names {
 				if m := v.Get(name); m.Exists() {
-					found = append(found, policy.FieldError{Path: m.Path(c.man), Code: s.code, Detail: s.detail, Source: s.source})
+					found.Add(policy.FieldError{Path: m.Path(c.man), Code: s.code, Detail: s.detail, Source: s.source})
 				}
 			}
 		}
@@ -169,5 +170,5 @@ func (c *call) draftSpellings(o *policy.Object) (found []policy.FieldError) {
 			}
 		}
 	}
-	return found
+	return found.All()
 }

@@ -296,6 +296,35 @@ func (g *generator) handles() {
 	release(4096)
 	g.add("handle/bytes", large)
 	g.add("handle/bytes", parts("pf_call", []any{3}, `[`, 1, `{"a":1},`, 120_000, `1]`, 1)) // the operations still have room
+	g.full()
+}
+
+// full asks an instance that lends and keeps all it may for answers to requests with more faults than there is memory for.
+func (g *generator) full() {
+	for range policy.MaxBufferBytes>>20 - 2 {
+		g.add("full", Vector{Do: "pf_alloc", X: []any{1 << 20}})
+	}
+	var names []string
+	for i := range policy.MaxMembers - 1 {
+		names = append(names, fmt.Sprintf(`"%d":1`, i))
+	}
+	members := `{` + strings.Join(names, ",") + `},`
+	many := (policy.MaxRequestBytes - 300) / len(members)
+	pod := `{"manifest":` + onePod
+	containers := `{"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[`
+	rules := `{"restartPolicyRules":[` + strings.Repeat(`{},`, 60) + `{}]},`
+	for _, v := range []Vector{
+		parts("pf_call", []any{3}, pod+`,"exits":[`, 1, members, many, `{}]}`, 1),
+		parts("pf_call", []any{4}, pod+`,"runs":{"main":[`, 1, members, many, `{}]}}`, 1),
+		parts("pf_call", []any{4}, pod+`,"events":[`, 1, members, many, `{}]}`, 1),
+		parts("pf_call", []any{3}, pod+`,"exits":[`, 1, `{"a":1`+strings.Repeat(`,"a":1`, 990)+`},`, 170, `1]}`, 1),
+		parts("pf_call", []any{3}, pod+`,"exits":[`, 1, `{"container":1,"reason":1,"x":1,"y":1,"z":1},`, policy.MaxExits-1, `1]}`, 1),
+		parts("pf_call", []any{2}, containers, 1, rules, 1020, `{}]}}}`, 1),
+		parts("pf_compile", nil, containers, 1, rules, 1020, `{}]}}}`, 1),
+		parts("pf_call", []any{2}, containers+`{"name":"main","image":"x","resizePolicy":[`, 1, `{},`, 85_000, `{}]}]}}}`, 1),
+	} {
+		g.add("full", v)
+	}
 }
 
 // buffers are lent, given back, given back twice, too many, too large, and requests that do not lie in one.

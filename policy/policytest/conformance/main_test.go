@@ -34,6 +34,31 @@ func TestEnginesInGo(t *testing.T) {
 	}
 }
 
+// TestFullInstance asks an instance with all the buffers and policies that it may have for answers with a hundred thousand faults.
+func TestFullInstance(t *testing.T) {
+	var vectors, full bytes.Buffer
+	if _, err := policytest.WriteVectors(&vectors, false); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	for line := range bytes.Lines(vectors.Bytes()) {
+		filling := asked > 0 && bytes.HasPrefix(line, []byte(`{"id":"handle/`))
+		if filling || bytes.HasPrefix(line, []byte(`{"id":"handle/bytes/`)) || bytes.HasPrefix(line, []byte(`{"id":"full/`)) {
+			full.Write(line)
+			asked++
+		}
+	}
+	player, _, err := newPlayer("compiler")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer player.Close()
+	got, err := player.Replay(&full, func(text string) { t.Error(text) })
+	if err != nil || got.Count != asked || asked < 30 {
+		t.Errorf("%d vectors played of %d: %v", got.Count, asked, err)
+	}
+}
+
 // TestMemoryStaysSmall evaluates until garbage that is not collected would show.
 func TestMemoryStaysSmall(t *testing.T) {
 	player, _, err := newPlayer("compiler")
