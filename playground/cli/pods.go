@@ -15,8 +15,7 @@ import (
 // maxPodsBytes bounds a file of Pods: ten thousand as kubectl prints them.
 const maxPodsBytes = 64 << 20
 
-// readPods reads Pods from a file and keeps of each what a Job looks at, so that a List of thousands fits into a request:
-// kubectl prints five times as much, and nobody wants to strip it by hand.
+// readPods reads Pods from a file for the member pods of a request.
 func readPods(name string, in io.Reader) (json.RawMessage, error) {
 	texts, err := openBounded([]string{name}, in, maxPodsBytes)
 	if err != nil {
@@ -24,85 +23,20 @@ func readPods(name string, in io.Reader) (json.RawMessage, error) {
 	}
 	pods := []json.RawMessage{}
 	for _, t := range texts {
-		docs := [][]byte{t.content}
 		if len(t.content) > maxPodsBytes {
 			return nil, fmt.Errorf("%s: more than %d MiB", t.name, maxPodsBytes>>20)
 		}
-		if !json.Valid(t.content) { // YAML, or JSON with a fault: its reader finds the place
-			decoded, err := schema.DecodeNamed(t.name, t.content)
-			if err != nil {
-				return nil, err
-			}
-			docs = nil
-			for _, doc := range decoded {
-				docs = append(docs, doc.JSON())
-			}
+		array, err := schema.ReadPods(t.name, t.content)
+		if err != nil {
+			return nil, err
 		}
-		for _, doc := range docs {
-			pods = append(pods, podsOf(doc)...)
+		var list []json.RawMessage
+		if err := json.Unmarshal(array, &list); err != nil {
+			return nil, err
 		}
+		pods = append(pods, list...)
 	}
-	return json.Marshal(pods)
-}
-
-// podsOf returns the items of a List, the elements of an array, or the Pod itself.
-func podsOf(doc []byte) (pods []json.RawMessage) {
-	var list struct {
-		Items []json.RawMessage `json:"items"`
-	}
-	switch {
-	case json.Unmarshal(doc, &pods) == nil:
-	case json.Unmarshal(doc, &list) == nil && list.Items != nil:
-		pods = list.Items
-	default:
-		pods = []json.RawMessage{doc}
-	}
-	for i := range pods {
-		pods[i] = prunePod(pods[i])
-	}
-	return pods
-}
-
-// prunePod leaves out what no decision looks at. What is no object stays, for the core to refuse.
-func prunePod(pod json.RawMessage) json.RawMessage {
-	var p map[string]json.RawMessage
-	if json.Unmarshal(pod, &p) != nil || p == nil {
-		return pod
-	}
-	kept := map[string]json.RawMessage{}
-	for _, name := range []string{"kind", "metadata", "status"} {
-		if v, ok := p[name]; ok {
-			kept[name] = v
-		}
-	}
-	var metadata map[string]json.RawMessage
-	if json.Unmarshal(p["metadata"], &metadata) == nil {
-		for _, name := range []string{"managedFields", "selfLink", "resourceVersion", "creationTimestamp", "generateName", "finalizers"} {
-			delete(metadata, name)
-		}
-		for _, name := range []string{"labels", "annotations"} {
-			metadata[name] = pruneMap(metadata[name])
-		}
-		kept["metadata"] = encode(metadata)
-	}
-	return encode(kept)
-}
-
-// pruneMap keeps labels and annotations of Jobs.
-func pruneMap(text json.RawMessage) json.RawMessage {
-	var m map[string]json.RawMessage
-	if json.Unmarshal(text, &m) != nil {
-		if text == nil {
-			return json.RawMessage("null")
-		}
-		return text
-	}
-	for name := range m {
-		if name != "job-name" && !strings.HasPrefix(name, "batch.kubernetes.io/") {
-			delete(m, name)
-		}
-	}
-	return encode(m)
+	return encode(pods), nil
 }
 
 // maxPodsExplained bounds the Pods whose rules are listed one by one.
