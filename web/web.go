@@ -27,6 +27,7 @@ type example struct {
 	Exits      string            `json:"exits"`
 	Version    string            `json:"version"`
 	Gates      map[string]string `json:"gates"`
+	Pods       bool              `json:"pods"` // there is a file of Pods, ID.pods.yaml
 	Validation string            `json:"validation"`
 }
 
@@ -45,8 +46,14 @@ var readExamples = sync.OnceValue(func() []views.Example {
 		if err != nil {
 			panic("web: " + err.Error())
 		}
+		var pods []byte
+		if e.Pods {
+			if pods, err = examples.ReadFile("examples/" + e.ID + ".pods.yaml"); err != nil {
+				panic("web: " + err.Error())
+			}
+		}
 		list = append(list, views.Example{ID: e.ID, Title: e.Title, Question: e.Question, Form: views.Form{
-			Manifest: string(manifest), Exits: e.Exits, Version: e.Version, Validation: e.Validation, Gates: e.Gates, Example: e.ID,
+			Manifest: string(manifest), Pods: string(pods), Exits: e.Exits, Version: e.Version, Validation: e.Validation, Gates: e.Gates, Example: e.ID,
 		}})
 	}
 	return list
@@ -78,8 +85,7 @@ var readAssets = sync.OnceValue(func() views.Assets {
 		Script: address("app.js"),
 		Worker: address("worker.js"),
 		Icon:   address("icon.svg"),
-
-		Examples: address("examples.json"),
+		Data:   address("page.json"),
 	}
 })
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/podfate/podfate/policy/ops"
 	"github.com/podfate/podfate/policy/policytest"
+	"github.com/podfate/podfate/schema"
 	"github.com/podfate/podfate/web"
 	"github.com/podfate/podfate/web/views"
 )
@@ -45,6 +46,13 @@ func request(t *testing.T, f views.Form) string {
 		t.Fatal(err)
 	}
 	members := map[string]any{"manifest": json.RawMessage(manifest), "cluster": map[string]any{"version": f.Version}}
+	if f.Pods != "" {
+		pods, err := schema.ReadPods("", []byte(f.Pods))
+		if err != nil {
+			t.Fatal(err)
+		}
+		members["pods"] = pods
+	}
 	if f.Operation() == "simulate" {
 		added, fault := f.ParseRuns()
 		if fault != nil {
@@ -79,6 +87,10 @@ var wanted = map[string]string{
 	"restart-all-containers":  "3 exits: 1 Restart, 1 RestartAllContainers, 1 Stop",
 	"gate-off":                "main exits 42 → Stop",
 	"live-crash-loop":         "main starts again in 2m40s, at 2026-11-21T10:04:00Z, after a wait of 2m40s, as its status says.",
+	"job-bug":                 "Job Failed (PodFailurePolicy) after 20s: 0 Pods succeeded, 1 failed",
+	"job-preempted":           "Job Complete (CompletionsReached) after 13m10s: 1 Pod succeeded, 0 failed",
+	"job-both":                "Job Failed (PodFailurePolicy) after 8m10s: 0 Pods succeeded, 1 failed",
+	"job-pods":                "The Job fails: Container export for pod batch/nightly-9kz2p failed with exit code 3 matching FailJob rule at index 1",
 	"kep-5307-proposal":       "Kubernetes 1.37 refuses this manifest",
 	"wrong-case":              "Kubernetes 1.37 refuses this manifest",
 	"rules-without-policy":    "Kubernetes 1.37 refuses this manifest",
@@ -114,7 +126,7 @@ func cases(t *testing.T) []asked {
 	for _, e := range web.Examples() {
 		list = append(list, ask(t, e.Form.Operation(), request(t, e.Form)))
 		validate := e.Form
-		validate.Exits = ""
+		validate.Exits, validate.Pods = "", ""
 		list = append(list, ask(t, "validate", request(t, validate)))
 	}
 	scenarios, err := policytest.Cases()
@@ -183,7 +195,7 @@ func read(t *testing.T, q asked) *views.Answer {
 
 var (
 	space     = regexp.MustCompile(`\s+`)
-	nextBlock = regexp.MustCompile(` ?(</?(?:div|p|h3|ol|ul|li|table|thead|tbody|tr|th|td|details|summary|svg|title|path|text)(?: [^>]*)?>) ?`)
+	nextBlock = regexp.MustCompile(` ?(</?(?:div|p|h3|h4|ol|ul|li|table|thead|tbody|tr|th|td|details|summary|svg|title|path|text)(?: [^>]*)?>) ?`)
 	inEnd     = regexp.MustCompile(` (</(?:span|a)>)`)
 )
 
@@ -245,7 +257,7 @@ func firstDifference(a, b string) int {
 
 func TestHostileTextStaysText(t *testing.T) {
 	tag := regexp.MustCompile(`</?(\w+)`)
-	allowed := " div p h3 ol ul li table thead tbody tr th td details summary span a b code svg title path text "
+	allowed := " div p h3 h4 ol ul li table thead tbody tr th td details summary span a b code svg title path text "
 	for _, q := range cases(t) {
 		html := rendered(t, q)
 		for _, m := range tag.FindAllStringSubmatch(html, -1) {
@@ -263,7 +275,7 @@ func TestHostileTextStaysText(t *testing.T) {
 
 func TestAssetsAreServedFromStatic(t *testing.T) {
 	a := web.Assets()
-	for _, address := range []string{a.Style, a.Script, a.Worker, a.Icon, a.Examples} {
+	for _, address := range []string{a.Style, a.Script, a.Worker, a.Icon, a.Data} {
 		path, _, ok := strings.Cut(address, "?v=")
 		if !ok || !strings.HasPrefix(path, "/static/") {
 			t.Errorf("%s: want /static/NAME?v=DIGEST", address)

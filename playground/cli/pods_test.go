@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/podfate/podfate/web/views"
 )
 
 // A Job that failed at night for a bug, while another of its Pods was preempted.
@@ -86,7 +88,7 @@ func TestWordsForPods(t *testing.T) {
 		"condition", "no_such_condition", "other_status", "exit_codes_zero", "no_terminated_container", "no_requirement", "managed_by",
 		"api_server_panics", "running", "pending", "succeeded", "terminating", "no_phase", "other_phase", "other_namespace", "other_job",
 	} {
-		if sentences[code] == "" {
+		if !views.Phrased(code) {
 			t.Errorf("no sentence for %s", code)
 		}
 	}

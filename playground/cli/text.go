@@ -258,95 +258,6 @@ func because(code, ignored string) string {
 	return text
 }
 
-// sentences says in words what the codes of decisions and their traces mean.
-var sentences = map[string]string{
-	"policy_always":               "restartPolicy is Always",
-	"policy_on_failure_failed":    "restartPolicy is OnFailure and the code is not 0",
-	"policy_on_failure_succeeded": "restartPolicy is OnFailure and the code is 0",
-	"policy_never":                "restartPolicy is Never",
-	"unknown_pod_policy":          "the Pod's restartPolicy is unknown, and the kubelet then restarts",
-	"sidecar_always_restarts":     "a sidecar is always restarted",
-	"init_completed":              "an init container that succeeded is not run again",
-	"init_retried":                "a failed init container is run again",
-	"ephemeral_never_restarts":    "an ephemeral container is never restarted",
-
-	"in":                   "the code is in the list",
-	"not_in":               "the code is not in the list",
-	"no_exit_codes":        "the rule has no exitCodes",
-	"unknown_operator":     "no release that is modelled knows this operator",
-	"unknown_policy":       "Kubernetes does not know this policy",
-	"gate_off":             "the gate ContainerRestartRules is off",
-	"not_set":              "not set",
-	"earlier_rule_matched": "an earlier rule matched",
-	"already_decided":      "already decided",
-	"not_consulted":        "not asked",
-	"unknown_action":       "no release that is modelled knows this action",
-
-	// Of Jobs.
-	"condition":               "the Pod has the condition",
-	"no_such_condition":       "the Pod has no such condition",
-	"other_status":            "the condition has another status",
-	"exit_codes_zero":         "code 0 matches no rule",
-	"no_terminated_container": "no such container has terminated",
-	"no_requirement":          "the rule asks for nothing",
-	"managed_by":              "another controller manages this Job",
-	"api_server_panics":       "the API server does not get any further: completions are absent, and it panics when it compares them with this rule",
-	"running":                 "it runs",
-	"pending":                 "it has not started yet",
-	"succeeded":               "it succeeded",
-	"terminating":             "it is being deleted; it counts when its phase is Failed",
-	"no_phase":                "its status has no phase",
-	"other_phase":             "its phase is none that fails",
-	"other_namespace":         "it is in another namespace",
-	"other_job":               "it belongs to something else",
-
-	// Of simulations: why a container is killed, why an event changes nothing, why there is no answer.
-	"liveness_failed":        "its liveness probe failed",
-	"startup_failed":         "its startup probe failed",
-	"definition_changed":     "its image changed",
-	"resize":                 "it must restart for its new size",
-	"unknown_state":          "the runtime lost track of it",
-	"restart_all_containers": "all containers are restarted",
-	"sandbox_changed":        "the Pod gets a new sandbox",
-	"pod_done":               "the Pod has ended",
-	"pod_terminating":        "the Pod is being ended",
-	"init_failed":            "an init container failed for good",
-	"pod_terminated":         "changes nothing: the Pod has ended",
-	"container_not_running":  "changes nothing: the container does not run",
-	"outside_the_model":      "this event is not modelled",
-	"no_time_passes":         "containers end and start again without any time passing",
-
-	// What simulations and curves assume. Codes that read well by themselves are not here.
-	"first_restart_at_once":               "the first restart comes at once, as the kubelet does it",
-	"first_restart_as_documented":         "the first restart waits already, as the documentation says",
-	"images_present":                      "images are on the node",
-	"probes_pass":                         "probes pass, but where an event says otherwise",
-	"sweep_at_even_seconds":               "the kubelet forgets old back-offs at even seconds",
-	"ideal_timing":                        "nothing takes time but runs and waits",
-	"relist_on_demand_after_100ms":        "after what the kubelet did itself it looks again within 100ms",
-	"node_back_at_once":                   "a node that reboots is back at once",
-	"api_server_echo_comes_later":         "the kubelet ends the Pod before its own report comes back from the API server",
-	"killed_at_once":                      "a container that is killed is gone at once",
-	"first_restart_waits":                 "the first restart waits already",
-	"ends_like_the_last_time":             "each run is like the last one, where nothing else is said",
-	"runs_on":                             "a container that runs, and of which nothing tells an end, runs on",
-	"run_under_way_is_the_first":          "the run that is under way is the first of those given, and counts from its start",
-	"run_under_way_ends_now":              "a run that is under way for longer than the first of those given ends now",
-	"kubelet_not_restarted":               "the kubelet was not restarted since the status was written, and remembers its back-offs",
-	"backoff_is_the_longest_that_fits":    "of the waits that may lie between two runs it was the longest",
-	"backoff_grew_with_each_restart":      "no quiet time has reset a back-off that can only be counted in restarts",
-	"status_is_older_than_the_next_start": "what the status promises for a time before that comes now",
-	"ends_with_its_grace_period":          "a container that is told to end goes on until it is killed",
-	"newest_time_in_the_status":           "the newest time in the status",
-	"given":                               "the time that was given",
-	"message":                             "its status says so",
-	"gap":                                 "the wait before was one step shorter",
-	"longRun":                             "it has run for more than ten minutes",
-	"restartCount":                        "guessed from the number of its restarts",
-	"no_sweep":                            "the kubelet never forgets old back-offs by itself",
-	"sweeps_count_from_the_first_start":   "the kubelet forgets old back-offs at regular times, counted from the first start",
-}
-
 // ignoredSentences says why a rule that matched does not decide.
 var ignoredSentences = map[string]string{
 	"unknown_action": "this release does not know the action",
@@ -357,12 +268,7 @@ var ignoredSentences = map[string]string{
 }
 
 // sentence returns the words for a code; a code of a later release stands for itself.
-func sentence(code string) string {
-	if text, known := sentences[code]; known {
-		return text
-	}
-	return strings.ReplaceAll(code, "_", " ")
-}
+func sentence(code string) string { return views.Phrase(code) }
 
 // describe prints what describe says, without what only programs need.
 func (p *printer) describe(o outcome) error {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/podfate/podfate/policy/manifest"
 	"github.com/podfate/podfate/policy/ops"
@@ -98,16 +100,43 @@ func overrides(form views.Form) (schema.Overrides, *views.Fault) {
 		}
 		o.FeatureGates[name] = value == "true"
 	}
+	var fault *views.Fault
 	if form.Operation() == "simulate" {
-		var fault *views.Fault
-		o.Members, fault = form.ParseRuns()
-		return o, fault
+		if o.Members, fault = form.ParseRuns(); fault != nil {
+			return o, fault
+		}
+	}
+	if strings.TrimSpace(form.Pods) != "" {
+		pods, err := schema.ReadPods("", []byte(form.Pods))
+		if err != nil {
+			return o, unreadablePods(err)
+		}
+		if o.Members == nil {
+			o.Members = map[string]json.RawMessage{}
+		}
+		o.Members["pods"] = pods
+	}
+	if form.Operation() == "simulate" {
+		return o, nil
 	}
 	exits, fault := form.ParseExits()
 	for _, e := range exits {
 		o.Exits = append(o.Exits, schema.Exit{Container: e.Container, ExitCode: e.ExitCode, Reason: e.Reason})
 	}
 	return o, fault
+}
+
+// unreadablePods says where the first fault of the field pods is: it has no lines to jump to.
+func unreadablePods(err error) *views.Fault {
+	f := &views.Fault{Path: "pods", Code: "bad_format", Detail: err.Error()}
+	var faults schema.Faults
+	if errors.As(err, &faults) {
+		f.Code, f.Detail = string(faults[0].Code), faults[0].Detail
+		if faults[0].Line > 0 {
+			f.Detail = fmt.Sprintf("line %d: %s", faults[0].Line, f.Detail)
+		}
+	}
+	return f
 }
 
 // viewModule returns what describe says; the engine is asked once.

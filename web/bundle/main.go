@@ -1,5 +1,5 @@
 // Command bundle writes web/static: it bundles the page's scripts from bundle/src, with the npm package yaml, copies that
-// package's licence, and collects the examples. With -check it writes nothing and fails if a file would change.
+// package's licence, and collects the sentences and the examples. With -check it writes nothing and fails if a file would change.
 //
 //	go run ./web/bundle       from the root of the project; runs npm ci in this folder the first time
 //
@@ -103,12 +103,12 @@ func build(folder string) ([]output, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := examples(filepath.Join(folder, "..", "examples"))
+	data, err := pageData(filepath.Join(folder, ".."))
 	if err != nil {
 		return nil, err
 	}
 	notice := "worker.js contains the npm package yaml (https://eemeli.org/yaml):\n\n" + string(licence)
-	return append(files, output{"examples.json", list}, output{"licences.txt", []byte(notice)}), nil
+	return append(files, output{"page.json", data}, output{"licences.txt", []byte(notice)}), nil
 }
 
 // bundle bundles entries of folder/src.
@@ -149,9 +149,15 @@ func bundle(folder string, entries ...string) ([]output, error) {
 	return files, nil
 }
 
-// examples are the entries of examples/index.json with their manifests, which the page loads after its first answer.
-func examples(folder string) ([]byte, error) {
-	index, err := os.ReadFile(filepath.Join(folder, "index.json"))
+// pageData is what the scripts of the page load beside the module: the sentences that the server uses too, and the
+// examples, so that the menu works when the server is gone. They are no code, change with every word, and are the same
+// for the browser and the server; outside the scripts they are loaded at the same time as the module.
+func pageData(web string) ([]byte, error) {
+	sentences, err := os.ReadFile(filepath.Join(web, "views", "text.json"))
+	if err != nil {
+		return nil, err
+	}
+	index, err := os.ReadFile(filepath.Join(web, "examples", "index.json"))
 	if err != nil {
 		return nil, err
 	}
@@ -160,13 +166,23 @@ func examples(folder string) ([]byte, error) {
 		return nil, err
 	}
 	for _, e := range entries {
-		manifest, err := os.ReadFile(filepath.Join(folder, fmt.Sprint(e["id"])+".yaml"))
-		if err != nil {
-			return nil, err
+		names := map[string]string{"manifest": ".yaml"}
+		if e["pods"] != nil {
+			names["pods"] = ".pods.yaml"
 		}
-		e["manifest"] = string(manifest)
+		for member, suffix := range names {
+			text, err := os.ReadFile(filepath.Join(web, "examples", fmt.Sprint(e["id"])+suffix))
+			if err != nil {
+				return nil, err
+			}
+			e[member] = string(text)
+		}
 	}
-	return json.Marshal(entries)
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	err = encoder.Encode(map[string]any{"texts": json.RawMessage(sentences), "examples": entries})
+	return b.Bytes(), err
 }
 
 // private are properties that the package yaml uses only on its own objects, by name and never as text. Shorter names

@@ -47,6 +47,16 @@ func ReadAnswer(operation string, request, answer []byte, locate Locator) (*Answ
 			d.Trace[k].Quote = quoteFailureRule(r.at(d.Trace[k].Path))
 		}
 	}
+	for i := range a.Layers.Containers {
+		if by := &a.Layers.Containers[i].DecidedBy; by.Path != "" {
+			r.place(by.Path, &by.Place)
+		}
+	}
+	for i := range a.Layers.Pods {
+		if p := &a.Layers.Pods[i]; p.Rule != nil {
+			r.place(r.jobPath()+".podFailurePolicy.rules["+number(*p.Rule)+"]", &p.Place)
+		}
+	}
 	for i := range a.Timeline {
 		if by := &a.Timeline[i].DecidedBy; by.Path != "" {
 			r.place(by.Path, &by.Place)
@@ -89,11 +99,11 @@ func (r reader) place(path string, p *Place) {
 
 // fault forgets the place of what is not in the manifest: lines of the generated request mean nothing to a reader.
 func (r reader) fault(f *Fault) {
-	if control(f.Path) != "" {
+	switch id := control(f.Path); {
+	case id == "pods": // those that a Scenario holds have a line, those of the form have none
+	case id != "":
 		f.Place = Place{}
-		return
-	}
-	if f.Path != "" {
+	case f.Path != "":
 		r.place(f.Path, &f.Place)
 	}
 }
@@ -112,6 +122,14 @@ func (r reader) decision(d *Decision) {
 			s.Code = "dropped" // the kubelet never saw what stands there
 		}
 	}
+}
+
+// jobPath is the path of the Job in the manifest.
+func (r reader) jobPath() string {
+	if m, _ := r.manifest.(map[string]any); m["kind"] == "CronJob" {
+		return "spec.jobTemplate.spec"
+	}
+	return "spec"
 }
 
 // at returns the value at path in the manifest, nil if there is none. The paths of steps have plain names only.
@@ -197,6 +215,8 @@ func control(path string) string {
 	switch {
 	case path == "exits" || strings.HasPrefix(path, "exits["), path == "runs", strings.HasPrefix(path, "runs."), strings.HasPrefix(path, "runs["), path == "until", strings.HasPrefix(path, "events["), strings.HasPrefix(path, "timing"):
 		return "exits"
+	case path == "pods" || strings.HasPrefix(path, "pods["):
+		return "pods"
 	case path == "cluster.version":
 		return "version"
 	case path == "cluster.featureGates" || strings.HasPrefix(path, "cluster.featureGates"):

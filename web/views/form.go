@@ -16,11 +16,12 @@ const GatePrefix = "gate."
 // MaxExitsShown bounds the exits of the page. The operation takes more; a page with more is unreadable.
 const MaxExitsShown = 64
 
-// ReadForm reads the fields manifest, exits, version, validation and gate.NAME of a submitted form. It checks nothing:
+// ReadForm reads the fields manifest, pods, exits, version, validation and gate.NAME of a submitted form. It checks nothing:
 // what is wrong with the values is for the operation to say. Line ends become \n, which browsers send as \r\n.
 func ReadForm(v url.Values) Form {
 	f := Form{
 		Manifest:   strings.ReplaceAll(v.Get("manifest"), "\r\n", "\n"),
+		Pods:       strings.ReplaceAll(v.Get("pods"), "\r\n", "\n"),
 		Exits:      v.Get("exits") + addedWords(v),
 		Version:    v.Get("version"),
 		Validation: v.Get("validation"),
@@ -35,7 +36,7 @@ func ReadForm(v url.Values) Form {
 	return f
 }
 
-// addedWords are those that the fields event, event-at, event-of and timing stand for.
+// addedWords are those that the fields event, event-at, event-of, timing and first stand for.
 func addedWords(v url.Values) (words string) {
 	if event := v.Get("event"); event != "" {
 		words = " at " + cmp.Or(v.Get("event-at"), "0s") + " " + event
@@ -43,8 +44,10 @@ func addedWords(v url.Values) (words string) {
 			words += ":" + of
 		}
 	}
-	if timing := v.Get("timing"); timing != "" {
-		words += " timing " + timing
+	for _, name := range []string{"timing", "first"} {
+		if timing := v.Get(name); timing != "" {
+			words += " timing " + timing
+		}
 	}
 	return words
 }
@@ -54,13 +57,13 @@ var (
 	livePod  = regexp.MustCompile(`(?ms)^(?: {4}")?kind"?: "?Pod"?,?\r?$.*^(?: {4}")?status"?:`)
 )
 
-// Operation is the operation that answers f: simulate if there are runs or events, decide if there are exits. If
-// there is neither, simulate for a live Pod as kubectl prints it, else validate.
+// Operation is the operation that answers f: simulate if there are runs or events, decide if there are exits or Pods.
+// If there is none of them, simulate for a live Pod as kubectl prints it, else validate.
 func (f Form) Operation() string {
 	switch {
 	case overTime.MatchString(f.Exits):
 		return "simulate"
-	case len(exitWords(f.Exits)) > 0:
+	case len(exitWords(f.Exits)) > 0 || strings.TrimSpace(f.Pods) != "":
 		return "decide"
 	case livePod.MatchString(f.Manifest):
 		return "simulate"
@@ -118,9 +121,10 @@ type event struct {
 }
 
 type timingOf struct {
-	Detection string `json:"detection"`
-	Sync      string `json:"sync"`
-	Jitter    string `json:"jitter"`
+	Detection    string `json:"detection,omitempty"`
+	Sync         string `json:"sync,omitempty"`
+	Jitter       string `json:"jitter,omitempty"`
+	FirstRestart string `json:"firstRestart,omitempty"`
 }
 
 var (
@@ -132,14 +136,15 @@ var (
 // ParseRuns reads the other shorthand of f.Exits, that of runs over time: main: 3@10s x4, 1@5s until 2h. A word is
 // NAME: for the runs behind it, CODE@TIME or CODE:REASON@TIME for one run, xN or forever for how often the run before
 // is taken, until and a time, at with a time and an event, as in at 5m OOMKilled:main, or timing and one of none, mean
-// and full, how much jitter a kubelet in real time has. It returns the members runs, until, events and timing of a
+// and full, how much jitter a kubelet in real time has, or of kubelet and documented, when the first restart comes. It returns the members runs, until, events and timing of a
 // request as JSON; times and events are for the operation to check. The fault's path is exits[i], counted in words.
 //
 // The browser reads the same shorthand with parseRuns; testdata/runs.json holds both together.
 func (f Form) ParseRuns() (map[string]json.RawMessage, *Fault) {
 	var names []string // in their order
 	tapes := map[string][]run{}
-	name, until, timing, count := "", "", "", 0
+	name, until, count := "", "", 0
+	var timing timingOf
 	var events []event
 	words := exitWords(f.Exits)
 	for i := 0; i < len(words); i++ {
@@ -165,7 +170,11 @@ func (f Form) ParseRuns() (map[string]json.RawMessage, *Fault) {
 		}
 		if word == "timing" && i+1 < len(words) {
 			i++
-			timing = words[i]
+			if word = words[i]; word == "kubelet" || word == "documented" {
+				timing.FirstRestart = word
+			} else {
+				timing.Detection, timing.Sync, timing.Jitter = "1s", "kubelet", word
+			}
 			continue
 		}
 		tape := tapes[name]
@@ -215,8 +224,8 @@ func (f Form) ParseRuns() (map[string]json.RawMessage, *Fault) {
 	if len(events) > 0 {
 		members["events"] = plainJSON(events)
 	}
-	if timing != "" {
-		members["timing"] = plainJSON(timingOf{"1s", "kubelet", timing})
+	if timing != (timingOf{}) {
+		members["timing"] = plainJSON(timing)
 	}
 	return members, nil
 }
@@ -239,5 +248,9 @@ func exitWords(exits string) []string {
 
 // Refuse makes the answer for a fault that was found before any operation was asked.
 func Refuse(operation string, f *Fault) *Answer {
-	return &Answer{Operation: operation, Error: &Error{Code: "EVENT_INVALID", Message: f.Detail, Path: f.Path, Faults: []Fault{*f}}}
+	code := "EVENT_INVALID"
+	if f.Path == "pods" {
+		code = "BAD_PODS"
+	}
+	return &Answer{Operation: operation, Error: &Error{Code: code, Message: f.Detail, Path: f.Path, Faults: []Fault{*f}}}
 }

@@ -18,6 +18,7 @@ type Page struct {
 // Form is what the reader typed and chose; the names of its controls are in [ReadForm].
 type Form struct {
 	Manifest   string // YAML or JSON, as typed
+	Pods       string // of a Job: a List, an array or Pods, JSON or YAML, as typed
 	Exits      string // shorthand: main=42, main=1:OOMKilled, or main: 3@10s x4; blank asks for validate
 	Version    string // a Kubernetes version such as "1.37"; "" is the module's default
 	Validation string // Strict, Warn or Ignore; "" is Strict
@@ -70,7 +71,8 @@ type GateRelease struct {
 
 // Assets are the addresses of the page's own files.
 type Assets struct {
-	Style, Script, Worker, Icon, Examples string
+	Style, Script, Worker, Icon string
+	Data                        string // the sentences and the examples
 }
 
 // Answer is what the page shows of an operation's answer. [ReadAnswer] makes one; its JSON is that of the core.
@@ -145,12 +147,15 @@ type Layers struct {
 		Rule             *int   `json:"rule"`
 		Counted          bool   `json:"counted"`
 		Times            int64  `json:"times"`
+		Place                   // of the rule
 	} `json:"pods"`
 	Job struct {
-		Outcome   string `json:"outcome"`
-		Reason    string `json:"reason"`
-		Failed    int64  `json:"failed"`
-		Succeeded int64  `json:"succeeded"`
+		Outcome      string `json:"outcome"`
+		Reason       string `json:"reason"`
+		Message      string `json:"message"`
+		Failed       int64  `json:"failed"`
+		Succeeded    int64  `json:"succeeded"`
+		BackoffLimit int64  `json:"backoffLimit"`
 	} `json:"job"`
 }
 
@@ -203,6 +208,7 @@ type Record struct {
 	Rule         *int   `json:"rule"`    // PhaseChanged, of a Pod of a Job that has failed
 	Counted      *bool  `json:"counted"` // the same
 	Message      string `json:"message"`
+	Index        *int64 `json:"index"` // PodCreated, IndexFailed: of an Indexed Job
 }
 
 // Cluster is what the answer assumes about Kubernetes.

@@ -70,6 +70,9 @@ func CommandLine(f Form, operation, request string) string {
 		return "printf %s " + shellQuote(escapeHidden(request)) + " | podfate simulate -f -"
 	}
 	words := []string{"podfate", operation, "-f", "pod.yaml"}
+	if strings.TrimSpace(f.Pods) != "" {
+		words = []string{"podfate", operation, "-f", "job.yaml", "--pods", "pods.yaml"}
+	}
 	if f.Version != "" {
 		words = append(words, "--kubernetes-version", f.Version)
 	}

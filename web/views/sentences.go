@@ -1,6 +1,9 @@
 package views
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // The functions of this file turn codes into sentences; render.js has one of the same name for each.
 
@@ -131,9 +134,9 @@ func podOutcome(d PodDecision) string {
 func podWhy(d PodDecision) string {
 	switch by := d.DecidedBy; {
 	case d.NotJudged != "":
-		return spaced(d.NotJudged)
+		return Phrase(d.NotJudged)
 	case d.Undecided != nil:
-		return spaced(d.Undecided.Reason)
+		return Phrase(d.Undecided.Reason)
 	case d.Rule == nil:
 		return say("pod.default")
 	case by.Condition != "":
@@ -150,6 +153,24 @@ func podEnds(d PodDecision) string {
 		parts = append(parts, Visible(short(c.Container))+" "+number(c.ExitCode))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// explained are the judged Pods whose rules are listed one by one.
+func explained(a *Answer) (list []PodDecision) {
+	for _, d := range a.PodDecisions {
+		if len(d.Trace) > 0 && d.NotJudged == "" && len(list) < maxKinds {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// opened reports whether the rules about a Pod are shown at once: it fails the Job, or nothing does and it is the first.
+func opened(a *Answer, d PodDecision, i int) bool {
+	if a.JobDecision != nil && a.JobDecision.Fails != nil {
+		return d.Pod == a.JobDecision.Fails.Pod
+	}
+	return i == 0
 }
 
 func outcomeTone(action string) string {
@@ -180,10 +201,13 @@ func glyph(a *Answer) string {
 	return say("glyph.fault")
 }
 
+// rulePath is the path of a rule of a container or of a podFailurePolicy.
+var rulePath = regexp.MustCompile(`\.(?:restartPolicyRules|rules)\[([^[]*)\]$`)
+
 // title names the part of the manifest that a step looked at: rule 0, container's restartPolicy.
 func title(path string) string {
-	if i := strings.LastIndex(path, ".restartPolicyRules["); i >= 0 && strings.HasSuffix(path, "]") {
-		return say("title.rule", "rule", path[i+len(".restartPolicyRules["):len(path)-1])
+	if m := rulePath.FindStringSubmatch(path); m != nil {
+		return say("title.rule", "rule", m[1])
 	}
 	switch {
 	case strings.HasSuffix(path, "].restartPolicy"):
@@ -258,6 +282,9 @@ func marks(a *Answer) map[int]string {
 	}
 	for _, d := range a.PodDecisions {
 		m[d.DecidedBy.Line] = "decided"
+	}
+	for _, p := range a.Layers.Pods {
+		m[p.Line] = "decided"
 	}
 	for _, r := range a.Timeline {
 		m[r.DecidedBy.Line] = "decided"

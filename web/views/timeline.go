@@ -41,6 +41,9 @@ func simulated(a *Answer) string {
 	if len(a.Undecided) > 0 {
 		return say("verdict.open", "at", duration(a.Undecided[0].At))
 	}
+	if a.Job != nil {
+		return jobSimulated(a)
+	}
 	key, at, n := "verdict.still", a.Until, int64(0)
 	if over(a) {
 		key = "verdict.over"
@@ -53,16 +56,12 @@ func simulated(a *Answer) string {
 	for _, c := range a.Containers {
 		n += c.Restarts
 	}
-	text := Visible(phase(a))
-	if a.Job != nil {
-		text = outcome(a)
-	}
-	return say(key, "phase", text, "at", duration(at), "restarts", count("restarts", n))
+	return say(key, "phase", Visible(phase(a)), "at", duration(at), "restarts", count("restarts", n))
 }
 
 // count says how many.
 func count(key string, n int64) string {
-	if n == 1 {
+	if n == 1 && known(key+".1") {
 		return say(key + ".1")
 	}
 	return say(key, "n", strconv.FormatInt(n, 10))
@@ -125,6 +124,14 @@ func who(a *Answer, r Record) string {
 	return Visible(short(r.Container))
 }
 
+// whose is the column of what entries are about.
+func whose(a *Answer) string {
+	if a.Job != nil {
+		return "who"
+	}
+	return "container"
+}
+
 // detail says what an entry's event means.
 func detail(r Record) string {
 	switch r.Event {
@@ -146,10 +153,15 @@ func detail(r Record) string {
 	case "Repeated":
 		return say("detail.Repeated", "times", strconv.FormatInt(r.Times, 10), "since", duration(r.Since), "every", duration(r.Every), "until", duration(r.Until))
 	}
-	if r.Message != "" {
+	switch {
+	case r.Index != nil:
+		return say("detail.index", "n", strconv.FormatInt(*r.Index, 10))
+	case r.Event == "PodCreated" || r.Event == "PodDeleted":
+		return ""
+	case r.Message != "":
 		return Visible(r.Reason + ": " + r.Message)
 	}
-	return spaced(r.Reason + r.Ignored)
+	return Phrase(r.Reason + r.Ignored)
 }
 
 func restart(n int64) string {
@@ -171,7 +183,11 @@ func chipText(r Record) string {
 func spaced(code string) string { return Visible(strings.ReplaceAll(code, "_", " ")) }
 
 func assumed(a *Answer) string {
-	return say("timeline.assumed", "list", spaced(strings.Join(a.Assumptions, ", ")))
+	var list []string
+	for _, code := range a.Assumptions {
+		list = append(list, Phrase(code))
+	}
+	return say("timeline.assumed", "list", strings.Join(list, "; "))
 }
 
 // duration writes milliseconds as Kubernetes writes lengths of time, without the parts that are zero: 1m30s, 0.5s.
@@ -256,17 +272,86 @@ func draw(a *Answer) *drawing {
 			last = max(last, r.Until)
 		}
 	}
-	if last > 0 && over(a) {
+	if last > 0 && over(a) && a.Job == nil {
 		g.end = min(g.end, last)
 	} else if last > 0 {
 		g.end = min(g.end, (last*9/8000+1)*1000) // an eighth more, in whole seconds
 	}
 	g.phases(a, list)
-	for _, c := range a.Containers[:min(len(a.Containers), maxLanes)] {
-		g.lane(c.Container, list, again)
+	for _, l := range lanes(a, list) {
+		g.lane(l, list, again)
+	}
+	if a.Job != nil {
+		g.counters(a)
 	}
 	g.axis(list)
 	return g
+}
+
+// lane is what is drawn of one container.
+type lane struct{ pod, container, name string }
+
+// lanes are the containers of a Pod, or of a Job those of its Pods in the order in which they started.
+func lanes(a *Answer, list []Record) (l []lane) {
+	if a.Job == nil {
+		for _, c := range a.Containers[:min(len(a.Containers), maxLanes)] {
+			l = append(l, lane{container: c.Container, name: Visible(short(c.Container))})
+		}
+		return l
+	}
+	for _, r := range list {
+		if r.Event == "BackOff" && r.Pod == "" {
+			l = append(l, lane{name: say("backoff")})
+			break
+		}
+	}
+	for _, r := range list {
+		known := r.Container == "" || len(l) == maxLanes
+		for _, other := range l {
+			known = known || other.pod == r.Pod && other.container == r.Container
+		}
+		if !known {
+			l = append(l, lane{r.Pod, r.Container, who(a, r)})
+		}
+	}
+	return l
+}
+
+// counters draws counters of a Job: a lane for each, with a bar as high as the number from one change to the next.
+func (g *drawing) counters(a *Answer) {
+	list := a.Counters[:min(len(a.Counters), maxRows)]
+	for _, counter := range []struct {
+		name string
+		of   func(Counters) int64
+	}{
+		{"active", func(c Counters) int64 { return c.Active }},
+		{"succeeded", func(c Counters) int64 { return c.Succeeded }},
+		{"failed", func(c Counters) int64 { return c.Failed }},
+	} {
+		y := g.y + 20
+		g.text("name", left, g.y+13, say("column."+counter.name))
+		g.path("base", "M", left, y+bar, "h", plot)
+		most := int64(1)
+		for _, c := range list {
+			most = max(most, counter.of(c))
+		}
+		for i, next := 0, 0; i < len(list); i = next {
+			n, end := counter.of(list[i]), g.end
+			for next = i + 1; next < len(list); next++ {
+				if counter.of(list[next]) != n {
+					end = list[next].At
+					break
+				}
+			}
+			x := g.at(list[i].At)
+			w, h := g.at(end)-x, int(n*bar/most)
+			if h > 0 {
+				g.box("count", x, y+bar-h, w, h)
+			}
+			g.inBox(x, y, w, strconv.FormatInt(n, 10))
+		}
+		g.y += 46
+	}
 }
 
 // steps are the distances between labels of the axis, in milliseconds.
@@ -303,11 +388,19 @@ func (g *drawing) axis(list []Record) {
 	g.y += 20
 }
 
-// phases draws the lane of the Pod: a tick for each change, and the name of a phase where there is room.
+// phases draws the lane of the Pod, or of the Job: a tick for each change, and the name of a phase where there is room.
 func (g *drawing) phases(a *Answer, list []Record) {
-	g.text("name", left, 13, say("pod"))
+	if a.Job != nil {
+		list = nil
+		if over(a) {
+			list = []Record{{Event: "PhaseChanged", At: endOfJob(a), From: "Running", To: phase(a)}}
+		}
+		g.text("name", left, 13, say("column.job"))
+	} else {
+		g.text("name", left, 13, say("pod"))
+	}
 	g.path("base", "M", left, 29, "h", plot)
-	x, phase := left, a.Pod.Status.Phase
+	x, phase := left, phase(a)
 	var later []Record
 	for _, r := range list {
 		if r.Event == "PhaseChanged" {
@@ -344,10 +437,10 @@ func (c chip) label() string {
 	return c.text + "×" + number(c.n)
 }
 
-// lane draws one container.
-func (g *drawing) lane(name string, list []Record, again *Record) {
+// lane draws one container, or the waits of a Job.
+func (g *drawing) lane(l lane, list []Record, again *Record) {
 	y := g.y + 20
-	g.text("name", left, g.y+13, Visible(short(name)))
+	g.text("name", left, g.y+13, l.name)
 	g.path("base", "M", left, y+bar/2, "h", plot)
 	var open Record
 	finish := func(at int64) {
@@ -363,7 +456,7 @@ func (g *drawing) lane(name string, list []Record, again *Record) {
 	}
 	var chips [2][]chip
 	for _, r := range list {
-		if r.Container != name || !strings.Contains(" Started Exited BackOff Removed ", " "+r.Event+" ") {
+		if r.Container != l.container || r.Pod != l.pod || !strings.Contains(" Started Exited BackOff Removed ", " "+r.Event+" ") {
 			continue
 		}
 		finish(r.At)
@@ -373,7 +466,7 @@ func (g *drawing) lane(name string, list []Record, again *Record) {
 			g.path("stem", "M", g.at(r.At), y+bar, "v", 4)
 		}
 	}
-	if again != nil && (again.Container == "" || again.Container == name) {
+	if again != nil && (again.Container == "" || again.Container == l.container) && (again.Pod == "" || again.Pod == l.pod) {
 		finish(again.At)
 		x := g.at(again.At)
 		g.box("again", x, y, left+plot-x, bar)

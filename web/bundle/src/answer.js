@@ -15,10 +15,10 @@ export function readAnswer(operation, request, answer, locate, relocate) {
   };
   const move = (f) => {
     if (relocate && f.line) [f.line, f.column] = relocate(f.column);
-    if (f.path) place(f.path, f);
+    if (f.path && control(f.path) === '') place(f.path, f);
   };
   const fault = (f) => {
-    if (control(f.path) === '') move(f);
+    if (/^(?:pods)?$/.test(control(f.path))) move(f);
     else f.line = f.column = 0;
   };
   for (const d of a.decisions ?? []) {
@@ -32,10 +32,17 @@ export function readAnswer(operation, request, answer, locate, relocate) {
       }
     }
   }
-  for (const {decidedBy, undecided} of a.podDecisions ?? []) {
+  for (const {decidedBy, undecided, trace = []} of a.podDecisions ?? []) {
     if (decidedBy) place(decidedBy.path, decidedBy);
     if (undecided) place(undecided.path, undecided);
+    for (const step of trace) {
+      place(step.path, step);
+      step.looked = at(manifest, step.path);
+    }
   }
+  for (const {decidedBy} of a.layers?.containers ?? []) decidedBy && place(decidedBy.path, decidedBy);
+  const job = manifest?.kind === 'CronJob' ? 'spec.jobTemplate.spec' : 'spec';
+  for (const p of a.layers?.pods ?? []) p.rule != null && place(`${job}.podFailurePolicy.rules[${p.rule}]`, p);
   for (const {decidedBy} of a.timeline ?? []) decidedBy && place(decidedBy.path, decidedBy);
   a.undecided = [a.undecided ?? []].flat();
   for (const u of a.undecided) u.path && control(u.path) === '' && place(u.path, u);
@@ -55,6 +62,7 @@ function at(value, path) {
 /** The id of the form's control that a path of the request speaks of, '' for a path of the manifest. */
 export function control(path = '') {
   if (/^(?:until$|exits(?:\[|$)|runs(?:[.[]|$)|events\[|timing)/.test(path)) return 'exits';
+  if (/^pods(?:\[|$)/.test(path)) return 'pods';
   if (path === 'cluster.version') return 'version';
   if (path.startsWith('cluster.featureGates')) return 'gates';
   return path === 'fieldValidation' ? 'validation' : '';

@@ -6,13 +6,13 @@ import {Engine} from './engine.js';
 import {reply} from './render.js';
 import {live, marks} from './sentences.js';
 import {LinkError, decode, encode, holdsState} from './share.js';
-import {say} from './text.js';
+import {use} from './text.js';
 
 const $ = (id) => document.getElementById(id);
-const [ask, manifest, exits, version, validation, example, gutter] =
-  ['ask', 'manifest', 'exits', 'version', 'validation', 'example', 'gutter'].map($);
+const [ask, manifest, pods, exits, version, validation, example, gutter] =
+  ['ask', 'manifest', 'pods', 'exits', 'version', 'validation', 'example', 'gutter'].map($);
 const gateControls = [...document.querySelectorAll('[data-gate]')];
-const {worker: workerURL, module: moduleURL, sha256, examples: examplesURL} = document.body.dataset;
+const {worker: workerURL, module: moduleURL, sha256, page: pageURL} = document.body.dataset;
 
 // The policy of the page forbids scripts by address except through this function.
 const trusted = globalThis.trustedTypes?.createPolicy('podfate', {
@@ -27,14 +27,14 @@ let gates = []; // of the module, as describe lists them
 let loaded = false; // the module answers here; until then, and if it fails, the server does
 let last; // {answer, bytes} of the answer on the page, if it came from this browser
 let announced = '';
-let examples = []; // loaded after the first answer, so that the menu works when the server is gone
+let examples = []; // loaded beside the module, so that the menu works when the server is gone
 
 // --- the form ---
 
 function readForm() {
   const set = gateControls.filter((control) => control.value !== '').map((control) => [control.dataset.gate, control.value]);
   return {
-    manifest: manifest.value, exits: exits.value, version: version.value, validation: validation.value,
+    manifest: manifest.value, pods: pods.value, exits: exits.value, version: version.value, validation: validation.value,
     gates: Object.fromEntries(set),
   };
 }
@@ -42,6 +42,8 @@ function readForm() {
 function fillForm(form) {
   manifest.value = form.manifest;
   exits.value = form.exits;
+  pods.value = form.pods ?? '';
+  if (pods.value) $('pods-of').open = true;
   if (form.version) version.value = form.version;
   validation.value = form.validation || 'Strict';
   for (const control of gateControls) control.value = form.gates[control.dataset.gate] ?? '';
@@ -51,10 +53,10 @@ function fillForm(form) {
 
 /** Writes what was chosen beside the exits into them, as views.ReadForm does. */
 function addWords() {
-  const [event, at, of, timing] = ['event', 'event-at', 'event-of', 'timing'].map((id) => $(id).value);
+  const [event, at, of, ...timings] = ['event', 'event-at', 'event-of', 'timing', 'first'].map((id) => $(id).value);
   if (event) exits.value += ` at ${at || '0s'} ${event}${of && ':' + of}`;
-  if (timing) exits.value += ' timing ' + timing;
-  $('event').value = $('timing').value = '';
+  for (const timing of timings) if (timing) exits.value += ' timing ' + timing;
+  $('event').value = $('timing').value = $('first').value = '';
 }
 
 /** Says in each gate's first choice what the version has by default; views.gateDefault does the same. */
@@ -261,7 +263,8 @@ function wire() {
       return;
     }
     const target = $(link.hash.slice(1));
-    if (target.open === false) target.open = true;
+    const folded = target.closest('details');
+    if (folded) folded.open = true;
     (target.querySelector('summary') ?? target).focus();
   });
   for (const type of ['focusin', 'focusout', 'mouseover', 'mouseout']) $('answer').addEventListener(type, highlight);
@@ -282,9 +285,12 @@ async function start() {
   for (const button of document.querySelectorAll('[data-copy], #share')) button.hidden = false;
   showLines();
   try {
-    ({gates} = await engine.start(moduleURL, sha256));
+    const [data, module] = await Promise.all([fetch(pageURL).then((response) => response.json()), engine.start(moduleURL, sha256)]);
+    use(data.texts);
+    ({examples} = data);
+    ({gates} = module);
   } catch (error) {
-    $('where').textContent = `${say('error.NO_MODULE')} (${error.message}). The server answers instead.`;
+    $('where').textContent = `No module with the SHA-256 below could be loaded (${error.message}). The server answers instead.`;
     if (holdsState(location.hash)) showNotice('This link needs the module in the browser, which could not be loaded.');
     return;
   }
@@ -294,7 +300,6 @@ async function start() {
   showGates();
   if (holdsState(location.hash)) await openLink();
   else await run(); // also what a browser kept in the form from an earlier visit
-  examples = await fetch(examplesURL).then((response) => response.json()).catch(() => []);
 }
 
 start();

@@ -3,7 +3,7 @@ import {visible} from './visible.js';
 
 export function commandLine(form, operation, request) {
   if (operation === 'simulate') return request && `printf %s ${shellQuote(asciiControls(request))} | podfate simulate -f -`;
-  const words = ['podfate', operation, '-f', 'pod.yaml'];
+  const words = ['podfate', operation, '-f', ...(form.pods?.trim() ? ['job.yaml', '--pods', 'pods.yaml'] : ['pod.yaml'])];
   if (form.version) words.push('--kubernetes-version', form.version);
   const gates = Object.entries(form.gates).map(([name, value]) => `${name}=${value}`).sort().join();
   if (gates) words.push('--feature-gates', gates);

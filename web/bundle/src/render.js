@@ -2,10 +2,11 @@
 // becomes text nodes.
 import {control} from './answer.js';
 import {
-  allowed, by, code, faults, glyph, headline, means, message, outcomeTone, podEnds, podOutcome, podWhy, quote, title, tone, why,
+  allowed, by, code, faults, glyph, headline, means, message, outcomeTone, podEnds, podOutcome, podWhy, quote, quoteFailureRule, title, tone, why,
 } from './sentences.js';
+import {layers, maxKinds} from './job.js';
 import {say} from './text.js';
-import {assumed, detail, draw, duration, laneSentence, maxLanes, maxRows, rows, spaced, waits, who, width} from './timeline.js';
+import {assumed, detail, draw, duration, laneSentence, maxLanes, maxRows, phrase, rows, waits, who, width} from './timeline.js';
 import {short, visible} from './visible.js';
 
 /** An element with attributes and children; a child is an element, a text, a list of these, or nothing. */
@@ -37,6 +38,8 @@ export function reply(a) {
       : h('details', i === 0 ? {open: ''} : {},
         h('summary', {}, say('heading.trace.of', {container: visible(d.container), code: code(d)})), trace(d)))),
     a.podDecisions?.length > 0 && [heading('heading.pods'), podTable(a.podDecisions)],
+    a.podDecisions?.filter((d) => d.trace?.length > 0 && !d.notJudged).slice(0, maxKinds).map((d, i) => h('details', opened(a, d, i) ? {open: ''} : {},
+      h('summary', {}, say('heading.trace.pod', {pod: visible(short(d.pod)), outcome: podOutcome(d)})), steps(d.trace, quoteFailureRule, (s) => phrase(s.code)))),
     a.timeline && timeline(a),
     dropped.length > 0 && [heading('heading.dropped'), h('ul', {class: 'faults warnings'}, dropped.map((d) =>
       h('li', {}, sign(say('glyph.skipped')), ' ', h('span', {}, say('dropped', {path: visible(d.path), gate: visible(d.gate)})), ' ', at(d))))],
@@ -50,7 +53,7 @@ function decider(d) {
 }
 
 /** A table: the names of its columns, and rows of cells, the first of which names its row. */
-const grid = (columns, list) => h('div', {class: 'wide'}, h('table', {},
+const grid = (columns, list, name = 'wide') => h('div', {class: name}, h('table', {},
   h('thead', {}, h('tr', {}, columns.map((key) => h('th', {scope: 'col'}, say('column.' + key))))),
   h('tbody', {}, list.map(([first, ...cells]) => h('tr', {}, h('th', {scope: 'row'}, first), cells.map((cell) => h('td', {}, cell)))))));
 
@@ -66,40 +69,44 @@ const podTable = (decisions) => [
 
 /** A simulation as a drawing, or what a Job decided, and the table that says the same. */
 function timeline(a) {
-  const {shapes, height, end} = a.pod ? draw(a) : {};
+  const {shapes, height, end} = draw(a);
   return [
     a.undecided.length > 0 && [heading('heading.undecided'), h('ul', {}, a.undecided.map((u) =>
-      h('li', {}, say('detail.undecided', {at: duration(u.atMillis), reason: spaced(u.reason)}), ' ', inManifest(u))))],
-    a.job && [heading('heading.pods'), grid(Object.keys(a.counters[0] ?? {}), a.counters.slice(0, maxRows).map((c) => Object.values(c).map(String)))],
+      h('li', {}, say('detail.undecided', {at: duration(u.atMillis), reason: phrase(u.reason)}), ' ', inManifest(u))))],
+    a.job && [heading('heading.layers'), h('div', {class: 'layers'}, layers(a).map(([name, lines]) => h('div', {},
+      h('h4', {}, say('layer.' + name)), h('ul', {}, lines.map(([text, place]) => h('li', {}, text, ' ', place && at(place)))))))],
     heading('heading.timeline'),
-    a.pod && [
-      h('div', {class: 'wide', tabindex: '0', role: 'img', 'aria-label': say('heading.timeline')},
-        s('svg', {class: 'timeline', viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true'},
-          s('title', {}, say('heading.timeline')),
-          shapes.map(([name, x, y, text]) => (y === undefined ? s('path', {class: name, d: x}) : s('text', {class: name, x, y}, text))))),
-      note(say('timeline.legend', {end: duration(end)})),
-    ],
-    grid(['time', 'container', 'event', 'details'], rows(a).map((r) =>
-      [duration(r.atMillis), who(a, r), visible(r.event), [detail(r), ' ', r.decidedBy && at(r.decidedBy)]])),
+    h('div', {class: 'wide', tabindex: '0', role: 'img', 'aria-label': say('heading.timeline')},
+      s('svg', {class: 'timeline', viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true'},
+        s('title', {}, say('heading.timeline')),
+        shapes.map(([name, x, y, text]) => (y === undefined ? s('path', {class: name, d: x}) : s('text', {class: name, x, y}, text))))),
+    note(say('timeline.legend', {end: duration(end)})),
+    a.job && a.counters.length > 0 && [heading('heading.counters'),
+      grid(Object.keys(a.counters[0]), a.counters.slice(0, maxRows).map(({atMillis, ...c}) => [duration(atMillis), ...Object.values(c).map(String)])),
+      heading('heading.events')],
+    grid(['time', a.job ? 'who' : 'container', 'event', 'details'], rows(a).map((r) =>
+      [duration(r.atMillis), who(a, r), visible(r.event), [detail(r), ' ', r.decidedBy && at(r.decidedBy)]]), 'wide events'),
     a.timeline.length > maxRows && note(say('timeline.cut', {n: maxRows, all: a.timeline.length})),
     a.assumptions.length > 0 && note(assumed(a)),
   ];
 }
 
-function trace(d) {
-  return h('ol', {class: 'trace'}, d.trace.map((s) => h('li', {class: s.result},
-    sign(say('glyph.' + s.result)),
-    h('p', {}, h('b', {}, title(s.path)), ' ', h('span', {class: 'quote'}, quote(s))),
-    h('p', {}, `${say('result.' + s.result)}: ${why(d, s)}`),
-    h('p', {class: 'path'}, inManifest(s)))));
-}
+const opened = ({jobDecision: job}, d, i) => (job?.fails ? d.pod === job.fails.pod : i === 0);
+
+const trace = (d) => steps(d.trace, quote, (s) => why(d, s));
+
+const steps = (list, quoted, reason) => h('ol', {class: 'trace'}, list.map((s) => h('li', {class: s.result},
+  sign(say('glyph.' + s.result)),
+  h('p', {}, h('b', {}, title(s.path)), ' ', h('span', {class: 'quote'}, quoted(s))),
+  h('p', {}, `${say('result.' + s.result)}: ${reason(s)}`),
+  h('p', {class: 'path'}, inManifest(s)))));
 
 function faultList(className, glyphKey, list) {
   return h('ul', {class: className}, list.map((f) => {
     const id = control(f.path);
     const text = allowed(f);
     return h('li', {}, sign(say(glyphKey)), ' ', h('span', {}, message(f)), ' ',
-      id ? h('a', {href: '#' + id}, say('place.' + id))
+      id && !(f.line > 0) ? h('a', {href: '#' + id}, say('place.' + id))
         : f.line > 0 && link(f, say('place.exact', {line: f.line, column: f.column})),
       text && [' ', h('span', {class: 'note'}, text)]);
   }));

@@ -53,7 +53,9 @@ export function parseRuns(text) {
       more.events = events;
       events.push(colon < 0 ? {at, type: what} : {at, type: what.slice(0, colon), container: what.slice(colon + 1)});
     } else if (word === 'timing' && i + 1 < words.length) {
-      more.timing = {detection: '1s', sync: 'kubelet', jitter: words[++i]};
+      const how = words[++i];
+      more.timing = /^(?:kubelet|documented)$/.test(how) ? {...more.timing, firstRestart: how}
+        : {detection: '1s', sync: 'kubelet', jitter: how, ...(more.timing?.firstRestart && {firstRestart: more.timing.firstRestart})};
     } else if (last && (times || word === 'forever')) {
       last.times = times ? Number(times) : word;
     } else {
@@ -72,8 +74,32 @@ export function parseRuns(text) {
   return [['runs', `{${runs}}`], ...Object.entries(more).map(([key, value]) => [key, JSON.stringify(value)])];
 }
 
+// What a Job looks at in a Pod: schema.ReadPods keeps the same.
+const [inPod, inMetadata, ofJobs] = [/^(?:kind|metadata|status)$/,
+  /^(?!(?:managedFields|selfLink|resourceVersion|creationTimestamp|generateName|finalizers)$)/, /^(?:job-name$|batch\.kubernetes\.io\/)/];
+const maxPodsBytes = 4 << 20;
+
+/** Keeps the members of an object whose names match, each as then(name) has it. */
+const only = (node, names, then = () => (v) => v) => (node.entries
+  ? {...node, entries: node.entries.filter(([name]) => names.test(name)).map(([name, at, v, json]) => [name, at, then(name)(v), json])} : node);
+
+/** Reads the field pods, JSON or YAML, and gives the member of the request as JSON. Throws Unreadable with the path pods. */
+export function parsePods(text) {
+  const out = {text: '', marks: []};
+  try {
+    const docs = read(text, maxPodsBytes);
+    const pods = docs.flatMap((doc) => (doc.kind === 'array' ? doc.items : get(doc, 'items')?.items ?? [doc]));
+    write({kind: 'array', items: pods.map((pod) => only(pod, inPod, (name) => (v) => (name !== 'metadata' ? v
+      : only(v, inMetadata, (name) => (v) => (/^(?:labels|annotations)$/.test(name) ? only(v, ofJobs) : v)))))}, out);
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    throw new Unreadable(error.code, `${error.at < 0 ? '' : `line ${position(text, error.at)[0]}: `}${error.detail}`, -1, 'pods');
+  }
+  return out.text;
+}
+
 /**
- * The request of a form {manifest, exits, version, validation, gates}: {operation, text, marks, manifest}. text is one
+ * The request of a form {manifest, pods, exits, version, validation, gates}: {operation, text, marks, manifest}. text is one
  * line of JSON; marks are pairs of an offset in it and one in the manifest as typed, −1 for what was not typed there;
  * manifest is the manifest's tree, undefined if there is none. Throws Unreadable.
  *
@@ -84,6 +110,8 @@ export function buildRequest(form) {
   const over = operationOf(form) === 'simulate';
   const exits = over ? [] : parseExits(form.exits);
   const runs = over ? parseRuns(form.exits) : [];
+  const pods = form.pods?.trim();
+  if (pods) runs.push(['pods', parsePods(form.pods)]);
   const {manifest, kubelet, scenario} = sortOut(read(form.manifest));
   const out = {text: '{', marks: [[0, -1]]};
   const member = (name, value) => {
@@ -108,7 +136,7 @@ export function buildRequest(form) {
   const gates = get(cluster, 'featureGates');
   const ours = Object.entries(form.gates).map(([name, value]) => [name, plain(value === 'true')]);
   const theirExits = get(scenario, 'exits');
-  const operation = over ? 'simulate' : exits.length > 0 || theirExits || get(scenario, 'pods') ? 'decide' : 'validate';
+  const operation = over ? 'simulate' : exits.length > 0 || theirExits || pods || get(scenario, 'pods') ? 'decide' : 'validate';
   const allGates = [...others(gates, ...Object.keys(form.gates)), ...ours];
   const members = [
     ...others(scenario, 'cluster', 'fieldValidation', 'manifest', 'exits', ...runs.map(([name]) => name)),

@@ -1,6 +1,6 @@
 // Turns codes into sentences: one function for each of views/sentences.go, under the same name.
 import {known, say} from './text.js';
-import {duration, phaseTone, simulated, spaced} from './timeline.js';
+import {phaseTone, phrase, simulated} from './timeline.js';
 import {short, visible} from './visible.js';
 
 const several = (a) => (a.decisions?.length ?? 0) > 1;
@@ -30,7 +30,7 @@ export function podOutcome(d) {
 }
 
 export function podWhy(d) {
-  if (d.notJudged || d.undecided) return spaced(d.notJudged ?? d.undecided.reason);
+  if (d.notJudged || d.undecided) return phrase(d.notJudged ?? d.undecided.reason);
   if (d.rule === null) return say('pod.default');
   const {condition, container, exitCode} = d.decidedBy;
   return condition ? say('pod.condition', {rule: d.rule, condition: visible(short(condition))})
@@ -82,7 +82,7 @@ export function outcomeTone(action) {
 export const glyph = (a) => say('glyph.' + (!a.timeline && single(a) ? single(a).action ?? '' : tone(a)));
 
 export function title(path) {
-  const rule = /\.restartPolicyRules\[([^[]*)\]$/.exec(path);
+  const rule = /\.(?:restartPolicyR|r)ules\[([^[]*)\]$/.exec(path);
   if (rule) return say('title.rule', {rule: rule[1]});
   if (path.endsWith('].restartPolicy')) return say('title.container');
   return say(path.endsWith('restartPolicy') ? 'title.pod' : 'title.default');
@@ -93,12 +93,23 @@ export function why(d, s) {
   return s.ignored ? `${text}, ${say('ignored.' + s.ignored)}` : text;
 }
 
+const text = (v, otherwise = '') => (typeof v === 'string' ? visible(short(v)) : otherwise);
+
 /** In short what stands in the manifest: a policy's value, or a rule as In [42] → Restart. */
 export function quote({looked}) {
   if (typeof looked === 'string') return visible(short(looked));
   if (looked === null || typeof looked !== 'object' || 'name' in looked) return '';
-  const text = (v) => (typeof v === 'string' ? visible(short(v)) : '');
   return say('rule', {operator: text(looked.exitCodes?.operator), values: values(looked), action: text(looked.action)});
+}
+
+/** In short a rule of a podFailurePolicy: main In [42] → FailJob, DisruptionTarget=True → Ignore. */
+export function quoteFailureRule({looked}) {
+  const {onExitCodes: on, onPodConditions: conditions, action} = looked ?? {};
+  const parts = on ? [`${text(on.containerName)} ${text(on.operator)} ${values({exitCodes: on})}`.trim()] : [];
+  if (Array.isArray(conditions)) {
+    parts.push(...conditions.slice(0, maxValuesShown).map((c) => `${text(c?.type)}=${text(c?.status, 'True')}`));
+  }
+  return `${parts.join(' or ')} → ${text(action)}`;
 }
 
 const maxValuesShown = 8;
@@ -137,6 +148,7 @@ export function marks(a) {
   const mark = (kind, places) => places?.forEach((p) => p?.line && m.set(p.line, kind));
   mark('decided', a.decisions?.map((d) => d.decidedBy));
   mark('decided', a.podDecisions?.map((r) => r.decidedBy));
+  mark('decided', a.layers?.pods);
   mark('decided', a.timeline?.map((r) => r.decidedBy));
   mark('warning', a.warnings);
   mark('warning', a.dropped);

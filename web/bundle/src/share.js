@@ -13,6 +13,7 @@ export class LinkError extends Error {}
 /** The members of a state with the form's names, and whether a value is sound. */
 const members = {
   m: ['manifest', (v) => typeof v === 'string'],
+  p: ['pods', (v) => typeof v === 'string'],
   e: ['exits', (v) => typeof v === 'string'],
   k: ['version', (v) => typeof v === 'string' && /^1\.\d{1,3}$/.test(v)],
   f: ['validation', (v) => ['Strict', 'Warn', 'Ignore'].includes(v)],
@@ -21,11 +22,12 @@ const members = {
 
 const isObject = (v) => v !== null && typeof v === 'object' && !Array.isArray(v);
 
-/** Makes the fragment of a form {manifest, exits, version, validation, gates}; throws LinkError if it is too long. */
+/** Makes the fragment of a form {manifest, pods, exits, version, validation, gates}; throws LinkError if it is too long. */
 export async function encode(form) {
   const gates = Object.fromEntries(Object.entries(form.gates).map(([name, value]) => [name, value === 'true']));
   const state = {
     m: form.manifest,
+    ...(form.pods && {p: form.pods}),
     ...(form.exits && {e: form.exits}),
     k: form.version,
     ...(form.validation !== 'Strict' && {f: form.validation}),
@@ -66,7 +68,7 @@ export async function decode(fragment) {
 
 function readState(state) {
   if (!isObject(state)) throw new LinkError('the link holds no question');
-  const form = {manifest: '', exits: '', version: '', validation: 'Strict', gates: {}};
+  const form = {manifest: '', pods: '', exits: '', version: '', validation: 'Strict', gates: {}};
   for (const [key, value] of Object.entries(state)) {
     const [name, sound] = Object.hasOwn(members, key) ? members[key] : [];
     if (!name) throw new LinkError(`the link holds "${key.slice(0, 40)}", which this page does not know`);

@@ -1,7 +1,7 @@
 // Sentences and the drawing of a simulation: one function for each of views/timeline.go, under the same name.
-import {podVerdict, times, words} from './job.js';
+import {endOfJob, jobSimulated, podVerdict, times, words} from './job.js';
 import {by, code} from './sentences.js';
-import {say} from './text.js';
+import {known, say} from './text.js';
 import {short, visible} from './visible.js';
 
 export const maxRows = 200;
@@ -16,12 +16,13 @@ const over = (a) => ends[phaseOf(a)];
 
 export function simulated(a) {
   if (a.undecided.length > 0) return say('verdict.open', {at: duration(a.undecided[0].atMillis)});
+  if (a.job) return over(a) ? jobSimulated('over', duration(endOfJob(a)), a) : jobSimulated('still', duration(a.untilMillis), a);
   const {atMillis} = over(a) && a.timeline.findLast((r) => r.event === 'PhaseChanged') || {atMillis: a.untilMillis};
   const n = a.containers.reduce((sum, c) => sum + c.restarts, 0);
-  return say(over(a) ? 'verdict.over' : 'verdict.still', {phase: words(phaseOf(a), a.layers?.job.reason), at: duration(atMillis), restarts: count('restarts', n)});
+  return say(over(a) ? 'verdict.over' : 'verdict.still', {phase: visible(phaseOf(a)), at: duration(atMillis), restarts: count('restarts', n)});
 }
 
-const count = (key, n) => say(n === 1 ? key + '.1' : key, {n});
+export const count = (key, n) => say(n === 1 && known(key + '.1') ? key + '.1' : key, {n});
 
 export function laneSentence(c) {
   const lane = say('timeline.lane', {container: visible(short(c.container)), starts: count('starts', c.starts), ran: duration(c.ranMillis)});
@@ -53,13 +54,14 @@ export function detail(r) {
     case 'PhaseChanged':
       return say('detail.PhaseChanged', {from: visible(r.from), to: visible(r.to)}) + (r.counted === undefined ? '' : ': ' + podVerdict(r));
   }
-  if (r.message) return visible(`${r.reason ?? ''}: ${r.message}`);
-  return spaced((r.reason ?? '') + (r.ignored ?? ''));
+  if (r.index !== undefined) return say('detail.index', {n: r.index});
+  if (/^Pod(?:Crea|Dele)ted/.test(r.event)) return '';
+  return r.message ? visible(`${r.reason ?? ''}: ${r.message}`) : phrase((r.reason ?? '') + (r.ignored ?? ''));
 }
 
 const chipText = (r) => (r.reason ? String(r.exitCode) : '?');
-export const spaced = (text) => visible(text.replaceAll('_', ' '));
-export const assumed = (a) => say('timeline.assumed', {list: spaced(a.assumptions.join(', '))});
+export const phrase = (code) => (known('word.' + code) ? say('word.' + code) : visible(code.replaceAll('_', ' ')));
+export const assumed = (a) => say('timeline.assumed', {list: a.assumptions.map(phrase).join('; ')});
 
 export function duration(ms) {
   const hours = Math.floor(ms / 36e5);
@@ -78,7 +80,7 @@ export function draw(a) {
   const again = list[repeated];
   const last = Math.max(0, ...list.slice(0, repeated + 1 || undefined).map((r) => (r.event === 'BackOff' ? r.untilMillis : r.atMillis)));
   if (again) list = list.slice(0, repeated);
-  const end = Math.max(1, Math.min(a.untilMillis, last && (over(a) ? last : (Math.floor(last * 9 / 8000) + 1) * 1e3) || Infinity));
+  const end = Math.max(1, Math.min(a.untilMillis, last && (over(a) && a.pod ? last : (Math.floor(last * 9 / 8000) + 1) * 1e3) || Infinity));
   const at = (ms) => left + Math.floor(ms * plot / end);
   const lanes = [];
   const path = (name, d) => lanes.push([name, d]);
@@ -89,10 +91,10 @@ export function draw(a) {
     if (w - wide(what) >= letter) text('in', x + (w - wide(what) >> 1), y + 13, what);
   };
 
-  // the Pod
-  text('name', left, 13, say('pod'));
+  // the Pod, or the Job
+  text('name', left, 13, say(a.job ? 'column.job' : 'pod'));
   path('base', `M${left} 29h${plot}`);
-  const changes = list.filter((r) => r.event === 'PhaseChanged');
+  const changes = a.pod ? list.filter((r) => r.event === 'PhaseChanged') : over(a) ? [{from: 'Running', to: phaseOf(a), atMillis: endOfJob(a)}] : [];
   let x = left;
   let phase = changes[0]?.from ?? phaseOf(a);
   for (const r of [...changes, {}]) {
@@ -103,9 +105,9 @@ export function draw(a) {
   }
 
   let top = 46;
-  for (const {container} of a.containers.slice(0, maxLanes)) {
+  for (const [pod, container, name] of lanesOf(a, list)) {
     const y = top + 20;
-    text('name', left, top + 13, visible(short(container)));
+    text('name', left, top + 13, name);
     path('base', `M${left} ${y + 9}h${plot}`);
     let open = {};
     const finish = (ms) => {
@@ -119,7 +121,7 @@ export function draw(a) {
     };
     const chips = [[], []];
     for (const r of list) {
-      if (r.container !== container || !/^(?:Started|Exited|BackOff|Removed)$/.test(r.event)) continue;
+      if (r.container !== container || r.pod !== pod || !/^(?:Started|Exited|BackOff|Removed)$/.test(r.event)) continue;
       finish(r.atMillis);
       open = r;
       if (r.event === 'Exited') {
@@ -127,7 +129,7 @@ export function draw(a) {
         path('stem', `M${at(r.atMillis)} ${y + bar}v4`);
       }
     }
-    if (again && (again.container ?? container) === container) {
+    if (again && (again.container ?? container) === container && (again.pod ?? pod) === pod) {
       finish(again.atMillis);
       const from = at(again.atMillis);
       box('again', from, y, left + plot - from, bar);
@@ -141,6 +143,27 @@ export function draw(a) {
       text('in', chip.x + 4, y + 35 + 20 * i, label(chip));
     }));
     top = y + 30 + 20 * chips.filter((row) => row.length).length;
+  }
+
+  if (a.job) {
+    const list = a.counters.slice(0, maxRows);
+    for (const name of ['active', 'succeeded', 'failed']) {
+      const y = top + 20;
+      text('name', left, top + 13, say('column.' + name));
+      path('base', `M${left} ${y + bar}h${plot}`);
+      const most = Math.max(1, ...list.map((c) => c[name]));
+      for (let i = 0, next; i < list.length; i = next) {
+        const n = list[i][name];
+        next = list.findIndex((c, k) => k > i && c[name] !== n);
+        if (next < 0) next = list.length;
+        const from = at(list[i].atMillis);
+        const w = at(list[next]?.atMillis ?? end) - from;
+        const h = Math.floor(n * bar / most);
+        if (h > 0) box('count', from, y + bar - h, w, h);
+        inBox(from, y, w, String(n));
+      }
+      top += 46;
+    }
   }
 
   // what stands behind the lanes
@@ -157,6 +180,18 @@ export function draw(a) {
     text('glyph', at(r.atMillis) + 3, 13, say('glyph.RestartAllContainers'));
   }
   return {shapes: [...lanes, ...drawn], height: top + 20, end};
+}
+
+/** What is drawn of each container: [Pod, container, name]. */
+function lanesOf(a, list) {
+  if (a.pod) return a.containers.slice(0, maxLanes).map(({container}) => [undefined, container, visible(short(container))]);
+  const found = new Map();
+  for (const r of list) {
+    const key = r.pod + ' ' + r.container;
+    if (r.container && !found.has(key) && found.size < maxLanes) found.set(key, [r.pod, r.container, who(a, r)]);
+  }
+  const waits = list.some((r) => r.event === 'BackOff' && !r.pod) ? [[undefined, undefined, say('backoff')]] : [];
+  return [...waits, ...found.values()];
 }
 
 const label = (chip) => (chip.n === 1 ? chip.text : `${chip.text}\xd7${chip.n}`);

@@ -31,7 +31,7 @@ function call(operation, text) {
   return bytes;
 }
 
-/** Answers a form {manifest, exits, version, validation, gates}. */
+/** Answers a form {manifest, pods, exits, version, validation, gates}. */
 function answer(form) {
   let request;
   try {
@@ -52,7 +52,7 @@ function answer(form) {
 /** The answer for a text that is no request. */
 function unreadable(form, {code, detail, at, path}) {
   const [line, column] = at < 0 ? [0, 0] : position(form.manifest, at);
-  const group = code.startsWith('limit.') ? 'LIMIT_EXCEEDED'
+  const group = path === 'pods' ? 'BAD_PODS' : code.startsWith('limit.') ? 'LIMIT_EXCEEDED'
     : /^(?:bad_format|no_document|not_an_object|several_.*|empty_list)$/.test(code) ? 'EVENT_INVALID' : 'BAD_YAML';
   const fault = {path, code, detail, line, column};
   return {operation: operationOf(form), request: '', error: {code: group, message: detail, faults: [fault]}};

@@ -26,16 +26,16 @@ const encoder = new TextEncoder();
 const utf8Length = (s) => encoder.encode(s).length;
 
 /**
- * Reads the documents of a text into trees; empty documents are left out. Throws Unreadable.
+ * Reads the documents of a text of at most so many bytes into trees; empty documents are left out. Throws Unreadable.
  *
  * A node of a tree is {kind, at}: its kind (object, array, string, scalar) and the offset in the text where it begins.
  * An object has entries, each [name, offset of the name, node, the name as JSON]; an array has items; the others json,
  * their JSON text, and a string its text. Numbers of a JSON document keep their spelling, and its objects their order
  * (ordered) and repeated names, as the core has to see them.
  */
-export function read(text) {
-  if (utf8Length(text) > limits.bodyBytes) {
-    throw new Unreadable('limit.body_bytes', `the text is longer than ${limits.bodyBytes} bytes`, 0);
+export function read(text, most = limits.bodyBytes) {
+  if (utf8Length(text) > most) {
+    throw new Unreadable('limit.body_bytes', `the text is longer than ${most} bytes`, 0);
   }
   const start = text.startsWith('\ufeff') ? 1 : 0;
   const json = /^\s*\{/.test(text.slice(start)) && readJSON(text.slice(start), start);

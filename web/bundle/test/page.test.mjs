@@ -10,7 +10,7 @@ import {LinkError, decode, encode, maxCompressed} from '../src/share.js';
 import {visible} from '../src/visible.js';
 
 const table = (name) => JSON.parse(readFileSync(new URL(`../../testdata/${name}.json`, import.meta.url), 'utf8'));
-const form = {manifest: 'kind: Pod\n', exits: 'main=42', version: '1.36', validation: 'Strict', gates: {}};
+const form = {manifest: 'kind: Pod\n', pods: '', exits: 'main=42', version: '1.36', validation: 'Strict', gates: {}};
 
 test('the shorthand of exits is that of the server', () => {
   for (const {text, exits, fault} of table('exits')) {
@@ -81,7 +81,7 @@ test('JSON is passed on as it was spelled', () => {
 test('a link gives the form back', async () => {
   for (const sample of [
     form,
-    {manifest: 'größe: 🐳\n', exits: '', version: '1.37', validation: 'Warn', gates: {A: 'true', B: 'false'}},
+    {manifest: 'größe: 🐳\n', pods: '[]', exits: '', version: '1.37', validation: 'Warn', gates: {A: 'true', B: 'false'}},
   ]) {
     const fragment = await encode(sample);
     assert.match(fragment, /^#v1=[\w-]+$/);

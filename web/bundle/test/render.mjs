@@ -5,6 +5,9 @@ import process from 'node:process';
 import {readAnswer} from '../src/answer.js';
 import {reply} from '../src/render.js';
 import {live} from '../src/sentences.js';
+import {use} from '../src/text.js';
+
+use(JSON.parse(readFileSync(new URL('../../views/text.json', import.meta.url), 'utf8')));
 
 const escape = (text) => String(text).replace(/[&<>"']/g, (c) => ({'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#34;', "'": '&#39;'})[c]);
 
