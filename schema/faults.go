@@ -54,13 +54,14 @@ const (
 	CodeEmptyList          policy.FaultCode = "empty_list"          // a List without items
 )
 
-// The codes of notes: what YAML 1.1 makes of a plain scalar, and a person might not expect.
+// The codes of notes: what YAML 1.1 makes of a plain scalar, and a person might not expect, and what is passed over.
 const (
 	NoteBoolean policy.FaultCode = "reads_as_boolean" // no, yes, on, off, y, n
 	NoteNumber  policy.FaultCode = "reads_as_number"  // 012, 0x2A, 1_000, 1.30
 	NoteText    policy.FaultCode = "reads_as_text"    // 1e999, 09:30 does not count
 	NoteKey     policy.FaultCode = "reads_as_key"     // on: becomes "true":
 	NoteBinary  policy.FaultCode = "reads_as_binary"  // !!binary is decoded
+	NoteNotRead policy.FaultCode = "not_read"         // an object without Pods, see [Others]
 )
 
 // Fault is something that is wrong with a text, or a note about it.

@@ -10,3 +10,16 @@ const (
 	apiVersionList     = "v1"
 	apiVersionKubelet  = "kubelet.config.k8s.io/v1beta1"
 )
+
+// podless are the kinds without Pods in the API groups whose kinds are all known here, "" being the core group: what
+// is neither among them nor read is no kind of these groups. Source: k8s.io/api 0.37, core/v1, apps/v1 and batch/v1.
+var podless = map[string][]string{
+	"": {
+		"Binding", "ComponentStatus", "ConfigMap", "Endpoints", "Event", "LimitRange", "Namespace", "Node",
+		"PersistentVolume", "PersistentVolumeClaim", "ResourceQuota", "Secret", "Service", "ServiceAccount",
+	},
+	"apps":                  {"ControllerRevision"},
+	"batch":                 nil,
+	"kubelet.config.k8s.io": nil,
+	"podfate.dev":           nil,
+}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/manifest"
@@ -100,14 +101,43 @@ func NewRequest(docs []*Document, o Overrides) (*Request, error) {
 
 // NewRequests is [NewRequest] for a stream with several manifests: it returns a request for each of them, in their
 // order, that share all the rest. Items of a List count as manifests. There may be MaxDocuments of them.
+//
+// Beside a manifest it passes over what [Others] names, so that whatever helm template or kubectl get all prints can
+// be read; it is for the caller to tell.
 func NewRequests(docs []*Document, o Overrides) ([]*Request, error) {
-	b := builder{o: o}
+	b := builder{o: o, passOthers: true}
 	b.sortOut(docs)
+	if len(b.manifests) == 0 {
+		b = builder{o: o}
+		b.sortOut(docs)
+	}
 	if len(b.manifests) > MaxDocuments {
 		m := b.manifests[MaxDocuments]
 		b.faultAt(m.doc, m.value.Offset(), "", CodeLimitDocuments, "too many manifests, at most "+strconv.Itoa(MaxDocuments)+" allowed")
 	}
 	return b.build(docs, b.manifests)
+}
+
+// Others returns a note for each object among docs, and among the items of Lists, that is of Kubernetes and has no
+// Pods: a Service, a custom resource. Its source is the name given to [DecodeNamed]. A kind that is unknown in a group
+// whose kinds Podfate knows is none of them: it may be a slip of the pen. all reports that docs hold nothing else.
+func Others(docs []*Document) (notes []Fault, all bool) {
+	b := builder{passOthers: true}
+	b.sortOut(docs)
+	var list collected
+	for _, p := range b.others {
+		kind, name := p.value.Get("kind"), p.value.Get("metadata").Get("name").Str()
+		called := kind.Str()
+		if name != "" {
+			called += " " + name
+		}
+		at := p.doc.place(kind.Offset())
+		list.add(Fault{
+			Path: "kind", Code: NoteNotRead, Detail: quoted(called) + " has no Pods and is not read",
+			Line: at.line, Column: at.column, Offset: at.offset, Source: at.source,
+		})
+	}
+	return list.unsorted(), len(b.others) > 0 && len(b.manifests) == 0 && b.request == nil && b.kubelet == nil && !b.faults.any()
 }
 
 // Read decodes a text and builds one request from it: [Decode] and [NewRequest].
@@ -132,6 +162,9 @@ type builder struct {
 	request   *part
 	kubelet   *part
 	manifests []part
+
+	passOthers bool   // what isOther says is no fault
+	others     []part // and stands here
 }
 
 func (b *builder) faultAt(doc *Document, offset int, path string, code policy.FaultCode, detail string, allowed ...string) {
@@ -215,6 +248,22 @@ func (b *builder) document(p part) {
 	}
 }
 
+// isOther reports whether an object is one of Kubernetes' that has no Pods.
+func isOther(v manifest.Value) bool {
+	kind, apiVersion := v.Get("kind").Text(), v.Get("apiVersion").Text()
+	if kind == "" || apiVersion == "" || isManifestKind(kind) || kind == kindList || kind == kindKubelet || kind == kindScenario {
+		return false
+	}
+	group, _, grouped := strings.Cut(apiVersion, "/")
+	if !grouped {
+		group = ""
+	}
+	if kinds, known := podless[group]; known {
+		return slices.Contains(kinds, kind)
+	}
+	return grouped
+}
+
 func absent(v manifest.Value) bool { return !v.Exists() || v.Kind() == manifest.Null }
 
 func apiVersionOffset(v manifest.Value) int {
@@ -256,7 +305,12 @@ func (b *builder) list(p part) {
 	}
 }
 
+// unknownKind takes an object of a kind that nothing here reads.
 func (b *builder) unknownKind(p part, kind manifest.Value) {
+	if b.passOthers && isOther(p.value) {
+		b.others = append(b.others, p)
+		return
+	}
 	var allowed []string
 	for _, k := range manifest.Kinds() {
 		allowed = append(allowed, k.APIVersion+" "+k.Kind)

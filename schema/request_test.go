@@ -247,6 +247,54 @@ func TestNewRequests(t *testing.T) {
 	}
 }
 
+// What has no Pods is passed over beside a manifest and named; what may be a slip of the pen never is.
+func TestOthers(t *testing.T) {
+	const others = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n---\n" +
+		"apiVersion: example.com/v1\nkind: Widget\n---\n" +
+		"apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Secret}, {apiVersion: apps/v1, kind: ControllerRevision, metadata: {name: r}}]\n---\n"
+	for _, c := range []struct {
+		name, text, notes string
+		all               bool
+		faults            string
+	}{
+		{"beside a Pod", others + podYAML, `2:7 "Service web", 6:7 "Widget", 10:32 "Secret", 10:69 "ControllerRevision r"`, false, ""},
+		{"alone", others, `2:7 "Service web", 6:7 "Widget", 10:32 "Secret", 10:69 "ControllerRevision r"`, true,
+			"unknown_kind 2:7, unknown_kind 6:7, unknown_kind 10:32, unknown_kind 10:69"},
+		{"a slip in the core group", podYAML + "---\napiVersion: v1\nkind: Sevrice\n", "", false, "unknown_kind 17:7"},
+		{"a slip in apps", podYAML + "---\napiVersion: apps/v1\nkind: Deploymnt\n", "", false, "unknown_kind 17:7"},
+		{"a slip in batch", podYAML + "---\napiVersion: batch/v1\nkind: Jop\n", "", false, "unknown_kind 17:7"},
+		{"without apiVersion", podYAML + "---\nkind: Service\n", "", false, "unknown_kind 16:7"},
+		{"nothing at all", "", "", false, "no_document"},
+		{"a Scenario alone", scenarioYAML, "", false, ""},
+	} {
+		docs, err := DecodeNamed("file", []byte(c.text))
+		if err == nil {
+			_, err = NewRequests(docs, Overrides{})
+		}
+		notes, all := Others(docs)
+		var named, faults []string
+		for _, n := range notes {
+			what, ok := strings.CutSuffix(n.Detail, " has no Pods and is not read")
+			if !ok || n.Code != NoteNotRead || n.Source != "file" {
+				t.Errorf("%s: %+v", c.name, n)
+			}
+			named = append(named, fmt.Sprintf("%d:%d %s", n.Line, n.Column, what))
+		}
+		if err != nil {
+			for _, f := range err.(Faults) {
+				text := string(f.Code)
+				if f.Line > 0 && f.Code != CodeNoDocument {
+					text += fmt.Sprintf(" %d:%d", f.Line, f.Column)
+				}
+				faults = append(faults, text)
+			}
+		}
+		if strings.Join(named, ", ") != c.notes || all != c.all || strings.Join(faults, ", ") != c.faults {
+			t.Errorf("%s: %v, %v, %v\nwant %v, %v, %v", c.name, named, all, faults, c.notes, c.all, c.faults)
+		}
+	}
+}
+
 // Every place that the core reports in a generated request is one in the text.
 func TestRelocate(t *testing.T) {
 	text := "# first line\n" + strings.Replace(podYAML, "exitCodes: {operator: In", "when: [é, ü]\n      exitCodes: {operatör: In", 1) +

@@ -362,6 +362,29 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+// TestObjectsWithoutPods: what helm template prints can be read as it is; what is passed over is named.
+func TestObjectsWithoutPods(t *testing.T) {
+	const service = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n"
+	dir := t.TempDir()
+	for name, content := range map[string]string{"a.yaml": pod + "\n---\n" + service, "service.yaml": service} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, output := range []string{"text", "json", "yaml"} {
+		got := podfate(t, "", "validate", "-f", dir, "-o", output)
+		want := filepath.Join(dir, "a.yaml") + ":4:7: note: \"Service web\" has no Pods and is not read\n" +
+			filepath.Join(dir, "service.yaml") + ":2:7: note: \"Service web\" has no Pods and is not read\n"
+		if got.status != 0 || got.err != want || strings.Contains(got.out, "Service") || got.out == "" {
+			t.Errorf("%s: status %d\n%s%s", output, got.status, got.out, got.err)
+		}
+	}
+	got := podfate(t, service, "validate", "-f", "-")
+	if got.status != StatusFaults || !strings.HasPrefix(got.err, "stdin:2:7: kind: no kind that is read here") || got.out != "" {
+		t.Errorf("alone: status %d\n%s%s", got.status, got.out, got.err)
+	}
+}
+
 // TestHelp: each command explains itself.
 func TestHelp(t *testing.T) {
 	for _, op := range append(ops.Table(), ops.Operation{Name: "serve"}) {

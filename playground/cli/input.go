@@ -18,6 +18,7 @@ type asked struct {
 	source  string // file that it came from; "" if there is none
 	request *schema.Request
 	faults  schema.Faults
+	others  []schema.Fault // objects of the file that have no Pods; with the first request of the file, or with none
 }
 
 // text is a file's name and content.
@@ -32,6 +33,8 @@ const stdin = "stdin"
 // readFiles reads files, folders and standard input and builds a request for each manifest in them, in order. A
 // Scenario or a KubeletConfiguration belongs to all requests, whichever file it stands in. What is wrong with one file
 // does not keep the others from being answered.
+//
+// Objects without Pods, such as a Service, are passed over and named; if there is nothing else, each is a fault.
 func readFiles(names []string, in io.Reader, overrides schema.Overrides) ([]asked, error) {
 	texts, err := open(names, in)
 	if err != nil {
@@ -58,10 +61,25 @@ func readFiles(names []string, in io.Reader, overrides schema.Overrides) ([]aske
 			}
 		}
 	}
-	unreadable := len(batch)
+	unreadable, manifests := len(batch), 0
+	others := make([][]schema.Fault, len(texts))
+	barren := make([]bool, len(texts)) // nothing but objects without Pods
+	for i := range texts {
+		others[i], barren[i] = schema.Others(own[i])
+		if len(own[i]) > 0 && !barren[i] {
+			manifests++
+		}
+	}
 	for i, t := range texts {
-		if len(own[i]) > 0 {
-			batch = append(batch, build(t.name, slices.Concat(common, own[i]), overrides)...)
+		switch {
+		case barren[i] && manifests > 0:
+			batch = append(batch, asked{source: t.name, others: others[i]})
+		case len(own[i]) > 0:
+			answered := build(t.name, slices.Concat(common, own[i]), overrides)
+			if answered[0].request != nil {
+				answered[0].others = others[i]
+			}
+			batch = append(batch, answered...)
 		}
 	}
 	if len(batch) == unreadable && len(common) > 0 {

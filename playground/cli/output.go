@@ -52,6 +52,13 @@ func (p *printer) print(o outcome) error {
 	return nil
 }
 
+// passedOver names the objects beside the manifests that were not read, whatever the form of the answers.
+func (p *printer) passedOver(a asked) {
+	for _, n := range a.others {
+		fmt.Fprintf(p.Err, "%s:%d:%d: note: %s\n", n.Source, n.Line, n.Column, n.Detail)
+	}
+}
+
 // end returns what the command ends with.
 func (p *printer) end() error {
 	if p.bad {

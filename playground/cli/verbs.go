@@ -48,7 +48,8 @@ digest of the WebAssembly module in it.`,
 drop without a word because a feature gate is off, and what it would accept although it can never work.
 
 Files hold YAML or JSON, also streams of documents and Lists. A KubeletConfiguration or a Scenario among them holds
-for all manifests. Folders are walked for *.yaml, *.yml and *.json.`,
+for all manifests. Folders are walked for *.yaml, *.yml and *.json. Objects without Pods, such as a Service, are passed
+over beside others; a note names them.`,
 		example: `  podfate validate -f pod.yaml
   podfate validate -f manifests/ --kubernetes-version 1.34
   podfate validate -f job.yaml --feature-gates ContainerRestartRules=false
@@ -283,6 +284,10 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 		batch = []asked{{request: request}}
 	}
 	for _, a := range batch {
+		p.passedOver(a)
+		if a.faults == nil && a.request == nil {
+			continue
+		}
 		result := outcome{op: op, asked: a}
 		if a.faults != nil {
 			result.answer, result.failed = a.faults.Payload(), true

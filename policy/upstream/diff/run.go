@@ -31,6 +31,7 @@ func Run(t *testing.T, r Release) {
 	t.Run("gates", func(t *testing.T) { c.gates(t, s.cases/10) })
 	t.Run("decisions", func(t *testing.T) { c.decisions(t, s.cases*20) })
 	t.Run("validation", func(t *testing.T) { c.validation(t, s.cases) })
+	t.Run("published manifests", c.manifests)
 	t.Run("updates", func(t *testing.T) { c.updates(t, s.cases/10) })
 	t.Run("static Pods", func(t *testing.T) { c.statics(t, s.cases/10) })
 	t.Run("jobs", func(t *testing.T) { c.jobs(t, s.cases) })
@@ -45,8 +46,8 @@ func Run(t *testing.T, r Release) {
 	if c.configured > 0 {
 		kubelet = fmt.Sprintf("%d init plans, %d plans, %d phases, %d kubelet configurations, %d calls of Kubernetes' own tests, ", c.planned, c.plans, c.phases, c.configured, c.tableCases)
 	}
-	fmt.Printf("%s%s: %d decisions, %d manifests, %d updates, %d static Pods and %d Jobs (%d with faults, %d with dropped fields, %d panics), %d Pods of Jobs (%d matched), %d histories of Jobs (%d Pods), %d back-off sequences, %d gate settings, %s%d differences, seed %d, %s\n",
-		SummaryPrefix, policy.VersionName(r.Minor()), c.decided, c.validated, c.updated, c.static, c.jobsValidated, c.faulty, c.dropping, c.panicking, c.podsJudged, c.podsMatched, c.lived, c.podsCreated, c.sequences, c.gateSettings,
+	fmt.Printf("%s%s: %d decisions, %d manifests, %d published ones, %d updates, %d static Pods and %d Jobs (%d with faults, %d with dropped fields, %d panics), %d Pods of Jobs (%d matched), %d histories of Jobs (%d Pods), %d back-off sequences, %d gate settings, %s%d differences, seed %d, %s\n",
+		SummaryPrefix, policy.VersionName(r.Minor()), c.decided, c.validated, c.published, c.updated, c.static, c.jobsValidated, c.faulty, c.dropping, c.panicking, c.podsJudged, c.podsMatched, c.lived, c.podsCreated, c.sequences, c.gateSettings,
 		kubelet, c.differences, c.seed, time.Since(start).Round(time.Second/10))
 }
 
@@ -79,7 +80,7 @@ type comparison struct {
 	release Release
 	seed    uint64
 
-	decided, validated, faulty, dropping, sequences, gateSettings int
+	decided, validated, published, faulty, dropping, sequences, gateSettings int
 
 	updated, static, jobsValidated, panicking int
 	podsJudged, podsMatched                   int
