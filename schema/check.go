@@ -220,7 +220,11 @@ func (c *checker) mapping(n *yaml.Node, level int, w weight) weight {
 		name, ok := keyName(key)
 		if !ok {
 			name = "?"
-			c.fault(key, CodeUnsupportedKey, "a key is a text: null, a list, a mapping or a number of this size cannot be one")
+			detail := "a key is a text: null, a list, a mapping or a number of this size cannot be one"
+			if key.Kind == yaml.MappingNode && key.Style&yaml.FlowStyle != 0 {
+				detail += notRendered
+			}
+			c.fault(key, CodeUnsupportedKey, detail)
 		}
 		c.push(step{name, -1})
 		w = w.plus(c.walk(key, level))

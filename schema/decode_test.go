@@ -311,3 +311,20 @@ func BenchmarkDecode(b *testing.B) {
 		}
 	}
 }
+
+// A template that was not rendered is the most common text that looks like a manifest and is none.
+func TestTemplatesAreNamed(t *testing.T) {
+	for text, named := range map[string]bool{
+		"metadata:\n  name: {{ .Release.Name }}\n":   true,
+		"spec:\n  {{- if .Values.x }}\n  a: 1\n":     true,
+		"metadata:\n  name: {a: {b: c}\nspec: {}\n":  false,
+		"metadata:\n  {a: b}: {{ .Release.Name }}\n": true,
+		"metadata:\n  ? [a]\n  : b\n":                false,
+		"metadata:\n  name: a\n b: {{ }}\nc: d\n":    true,
+	} {
+		_, err := Decode([]byte(text))
+		if err == nil || strings.Contains(err.Error(), notRendered) != named {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

@@ -34,8 +34,14 @@ func (d *decoder) syntax(text []byte, base int, err error) {
 	} else if offset < len(text) && text[offset] == '\t' && strings.Contains(message, "cannot start any token") {
 		code, message = CodeTabIndent, "a tab cannot stand before a key, a value or a comment here; use spaces"
 	}
+	if rest, _, _ := bytes.Cut(text[line:], []byte("\n")); code == CodeSyntax && bytes.Contains(rest, []byte("{{")) {
+		message += notRendered
+	}
 	d.fault(base+offset, code, message)
 }
+
+// notRendered ends what is said about a line of a template, which YAML takes for a mapping in a mapping.
+const notRendered = "; {{ … }} is for a template engine: render the text first, as helm template does"
 
 var unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
 
