@@ -32,6 +32,7 @@ func lastLine(out []byte) string {
 
 // TestC builds the library as its README says, runs its tests and its example, and plays the vectors.
 func TestC(t *testing.T) {
+	parallel(t)
 	folder := cLibrary(t, module(t), "-O1", "all", "conformance", "example", "test")
 	if got := string(output(t, exec.Command(filepath.Join(folder, "example")))); got != "exit 42: Restart\nexit 1: Stop\n" {
 		t.Errorf("the example prints %q", got)
@@ -43,6 +44,7 @@ func TestC(t *testing.T) {
 
 // TestCTraps runs the tests of the library over the module that can trap.
 func TestCTraps(t *testing.T) {
+	parallel(t)
 	trap, err := trapModule()
 	if err != nil {
 		t.Fatal(err)

@@ -2,19 +2,16 @@ package plugins
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/policytest"
 )
 
@@ -127,13 +124,16 @@ func TestJavaLibrary(t *testing.T) {
 // TestJavaConformance plays the vectors in both modes. The interpreter is the slowest engine of all: it plays the small set also when all
 // vectors are asked for, and its line says how many that are; two million evaluations are the compiled mode's.
 func TestJavaConformance(t *testing.T) {
+	t.Parallel()
 	built := java(t)
 	t.Run("compiled", func(t *testing.T) {
+		parallel(t)
 		conform(t, "endive-compiled", func(vectors, module string) *exec.Cmd {
 			return built.run("dev.podfate.Conformance", "compiled", vectors, module, "-evaluations", strconv.Itoa(evaluations()))
 		})
 	})
 	t.Run("interpreter", func(t *testing.T) {
+		parallel(t)
 		file := filepath.Join(t.TempDir(), "vectors.jsonl")
 		small, err := os.Create(file)
 		if err != nil {
@@ -205,24 +205,5 @@ func TestJavaRefusesAnotherModule(t *testing.T) {
 	build.Dir = filepath.Join(root, "plugins", "java")
 	if out, err := build.CombinedOutput(); err == nil || !bytes.Contains(out, []byte("policy.wasm has the SHA-256")) {
 		t.Errorf("%v\n%s", err, out)
-	}
-}
-
-// TestJavaWords compares the words of verdicts with the core's.
-func TestJavaWords(t *testing.T) {
-	var got struct{ Actions, Levels, Reasons, Ignored []string }
-	if out := output(t, java(t).run("dev.podfate.Words")); json.Unmarshal(out, &got) != nil {
-		t.Fatalf("not JSON: %s", out)
-	}
-	for _, list := range []struct {
-		name      string
-		got, want []string
-	}{
-		{"actions", got.Actions, policy.VerdictActions[:]}, {"levels", got.Levels, policy.VerdictLevels[:]},
-		{"reasons", got.Reasons, policy.VerdictReasons[:]}, {"ignored", got.Ignored, policy.VerdictIgnored[:]},
-	} {
-		if !slices.Equal(list.got, list.want) {
-			t.Errorf("%s\ngot  %q\nwant %q", list.name, list.got, list.want)
-		}
 	}
 }

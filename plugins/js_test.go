@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/policytest"
 )
 
@@ -124,9 +123,10 @@ func TestJavaScriptPackageHoldsWhatItNeeds(t *testing.T) {
 }
 
 func TestJavaScriptConformance(t *testing.T) {
+	t.Parallel()
 	for _, engine := range scriptEngines {
 		t.Run(engine.name, func(t *testing.T) {
-			t.Parallel()
+			parallel(t)
 			executable := policytest.Executable(t, engine.install, "conformance of the JavaScript package", engine.name)
 			in := installPackage(t)
 			conform(t, engine.name, func(vectors, _ string) *exec.Cmd {
@@ -138,9 +138,10 @@ func TestJavaScriptConformance(t *testing.T) {
 
 // TestJavaScriptTests runs the package's own tests on what is installed.
 func TestJavaScriptTests(t *testing.T) {
+	t.Parallel()
 	for _, engine := range scriptEngines {
 		t.Run(engine.name, func(t *testing.T) {
-			t.Parallel()
+			parallel(t)
 			executable := policytest.Executable(t, engine.install, "the tests of the JavaScript package", engine.name)
 			in := installPackage(t)
 			trap, err := trapModule()
@@ -214,29 +215,9 @@ func TestJavaScriptTypes(t *testing.T) {
 	}
 }
 
-// TestJavaScriptWords compares the words of verdicts with the core's.
-func TestJavaScriptWords(t *testing.T) {
-	out := output(t, exec.Command(node(t), "--input-type=module", "--eval",
-		`import {words} from './js/batch.js'; console.log(JSON.stringify(words))`))
-	var got struct{ Actions, Levels, Reasons, Ignored []string }
-	if err := json.Unmarshal(out, &got); err != nil {
-		t.Fatalf("%v in %s", err, out)
-	}
-	for _, list := range []struct {
-		name      string
-		got, want []string
-	}{
-		{"actions", got.Actions, policy.VerdictActions[:]}, {"levels", got.Levels, policy.VerdictLevels[:]},
-		{"reasons", got.Reasons, policy.VerdictReasons[:]}, {"ignored", got.Ignored, policy.VerdictIgnored[:]},
-	} {
-		if !slices.Equal(list.got, list.want) {
-			t.Errorf("%s\ngot  %q\nwant %q", list.name, list.got, list.want)
-		}
-	}
-}
-
 // TestJavaScriptInBrowsers opens a page that runs the package's tests and the conformance vectors, and posts what came of it.
 func TestJavaScriptInBrowsers(t *testing.T) {
+	t.Parallel()
 	for _, browser := range []struct {
 		name, install string
 		executables   []string
@@ -255,7 +236,7 @@ func TestJavaScriptInBrowsers(t *testing.T) {
 		}},
 	} {
 		t.Run(browser.name, func(t *testing.T) {
-			t.Parallel()
+			parallel(t)
 			executable := policytest.Executable(t, browser.install, "the JavaScript package in this browser", browser.executables...)
 			in := installPackage(t)
 			origin, results := servePackage(t, in)

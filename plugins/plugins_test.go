@@ -30,6 +30,17 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
+// lanes are two: more engines at once would only take turns on the processors, and memory.
+var lanes = make(chan struct{}, 2)
+
+// parallel lets t run beside one other test. It is for tests without subtests: one that waits for its own would keep its lane.
+func parallel(t *testing.T) {
+	t.Helper()
+	t.Parallel()
+	lanes <- struct{}{}
+	t.Cleanup(func() { <-lanes })
+}
+
 // readLine finds the last line of out that a runner printed.
 func readLine(out []byte) (policytest.Line, error) {
 	start := bytes.LastIndex(append([]byte("\n"), out...), []byte("\nengine="))

@@ -53,10 +53,12 @@ func builtWheel(t *testing.T, python, folder string) string {
 
 // TestPythonPackage installs the wheel into fresh environments and runs its tests, its example and the conformance vectors there.
 func TestPythonPackage(t *testing.T) {
+	t.Parallel()
 	python, folder := wheels(t)
 	wheel := builtWheel(t, python, folder)
 	for _, release := range wasmtimeReleases {
 		t.Run("wasmtime "+release, func(t *testing.T) {
+			parallel(t)
 			python := environment(t, python, folder, wheel, "wasmtime=="+release, "pytest", "numpy")
 			trap, err := trapModule()
 			if err != nil {
@@ -78,6 +80,7 @@ func TestPythonPackage(t *testing.T) {
 
 // TestPythonTypes checks the package with mypy, strictly.
 func TestPythonTypes(t *testing.T) {
+	parallel(t)
 	python, folder := wheels(t)
 	check := exec.Command(environment(t, python, folder, "mypy", "numpy", "wasmtime=="+wasmtimeReleases[1]), "-m", "mypy", "--cache-dir", os.DevNull)
 	check.Dir = "python"

@@ -35,27 +35,40 @@ func cargo(t *testing.T, features string, arguments ...string) *exec.Cmd {
 	return command
 }
 
+// rustTarget is where cargo builds for an engine, so that the two do not wait for each other, nor run the other's programs.
+func rustTarget(t *testing.T, engine string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("rust", "target", engine))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // TestRustCrate runs the crate's tests, its example and the conformance vectors on both engines.
 func TestRustCrate(t *testing.T) {
+	t.Parallel()
 	for _, engine := range rustEngines {
 		t.Run(engine.name, func(t *testing.T) {
+			parallel(t)
 			trap, err := trapModule()
 			if err != nil {
 				t.Fatal(err)
 			}
-			tests := cargo(t, engine.features, "test", "--release", "--all-targets")
+			target := rustTarget(t, engine.name)
+			tests := cargo(t, engine.features, "test", "--release", "--all-targets", "--target-dir", target)
 			tests.Env = append(os.Environ(), "PODFATE_TRAP_MODULE="+trap)
+			output(t, cargo(t, engine.features, "build", "--release", "--examples", "--target-dir", target))
 			for line := range strings.Lines(string(output(t, tests))) {
 				if strings.HasPrefix(line, "test result: ") && !strings.Contains(line, " 0 passed") {
 					t.Log(strings.TrimSpace(line))
 				}
 			}
-			if got := string(output(t, cargo(t, engine.features, "run", "--release", "--example", "quick"))); got != "Some(Restart) Some(Stop)\n" {
+			if got := string(output(t, cargo(t, engine.features, "run", "--release", "--example", "quick", "--target-dir", target))); got != "Some(Restart) Some(Stop)\n" {
 				t.Errorf("the example prints %q", got)
 			}
-			output(t, cargo(t, engine.features, "build", "--release", "--example", "conformance"))
 			conform(t, "rust-"+engine.name, func(vectors, module string) *exec.Cmd {
-				return exec.Command("rust/target/release/examples/conformance", vectors, module, "-evaluations", strconv.Itoa(evaluations()))
+				return exec.Command(filepath.Join(target, "release", "examples", "conformance"), vectors, module, "-evaluations", strconv.Itoa(evaluations()))
 			})
 		})
 	}
@@ -63,7 +76,8 @@ func TestRustCrate(t *testing.T) {
 
 // TestRustPackage packages the crate as it would be published, with the module beside its sources, and builds what comes out.
 func TestRustPackage(t *testing.T) {
-	command := cargo(t, "", "package", "--target-dir", filepath.Join(t.TempDir(), "target"))
+	parallel(t)
+	command := cargo(t, "", "package", "--target-dir", rustTarget(t, "package")) // kept: what it depends on is built once
 	crate := filepath.Join(t.TempDir(), "podfate")
 	if err := os.CopyFS(crate, os.DirFS("rust")); err != nil {
 		t.Fatal(err)

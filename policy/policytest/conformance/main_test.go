@@ -5,22 +5,28 @@ import (
 	"testing"
 
 	"github.com/podfate/podfate/policy/policytest"
-	"github.com/podfate/podfate/wasm"
 )
 
-// TestEnginesInGo plays the small set on the native machine and on both engines of wazero. All give one digest.
+// TestEnginesInGo plays the vectors on the native machine and on both engines of wazero, and lets these evaluate an exit over and over on one
+// instance: some thousand vectors, and with PODFATE_REQUIRE=all all of them and two million evaluations. All give one digest.
 func TestEnginesInGo(t *testing.T) {
+	evaluations := 50_000
+	if policytest.RequireAll() {
+		evaluations = 2_000_000
+	}
 	var vectors bytes.Buffer
-	want, err := policytest.WriteVectors(&vectors, true)
+	want, err := policytest.WriteVectors(&vectors, !policytest.RequireAll())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, engine := range []string{"native", "compiler", "interpreter"} {
 		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
 			player, line, err := newPlayer(engine)
 			if err != nil {
 				t.Fatal(err)
 			}
+			defer player.Close()
 			got, err := player.Replay(bytes.NewReader(vectors.Bytes()), func(text string) { t.Error(text) })
 			if err != nil {
 				t.Fatal(err)
@@ -30,6 +36,14 @@ func TestEnginesInGo(t *testing.T) {
 			}
 			got.Engine, got.Version, got.Module = line.Engine, line.Version, line.Module
 			t.Log(got)
+			if engine == "native" {
+				return
+			}
+			bytes, err := player.Evaluate(evaluations)
+			if err != nil || bytes > 8<<20 {
+				t.Errorf("%d bytes of memory after %d evaluations, at most 8 MiB wanted; %v", bytes, evaluations, err)
+			}
+			t.Logf("evaluations=%d memory=%d", evaluations, bytes)
 		})
 	}
 }
@@ -57,18 +71,4 @@ func TestFullInstance(t *testing.T) {
 	if err != nil || got.Count != asked || asked < 30 {
 		t.Errorf("%d vectors played of %d: %v", got.Count, asked, err)
 	}
-}
-
-// TestMemoryStaysSmall evaluates until garbage that is not collected would show.
-func TestMemoryStaysSmall(t *testing.T) {
-	player, _, err := newPlayer("compiler")
-	if err != nil {
-		t.Fatal(err)
-	}
-	bytes, err := player.Evaluate(100_000)
-	player.Close()
-	if err != nil || bytes > 8<<20 {
-		t.Errorf("%d bytes, %v", bytes, err)
-	}
-	t.Logf("%d bytes after 100,000 evaluations, module %s", bytes, wasm.SHA256())
 }
