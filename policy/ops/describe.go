@@ -182,6 +182,9 @@ func (c *call) describeLimits() {
 		{"events", simulate.MaxEvents},
 		{simulate.LimitTimeline, simulate.MaxRecords},
 		{simulate.LimitSteps, simulate.MaxSteps},
+		{simulate.LimitJobPods, simulate.MaxJobPods},
+		{simulate.LimitActivePods, simulate.MaxActivePods},
+		{simulate.LimitJobContainers, simulate.MaxJobContainers},
 	} {
 		w.Key(l.name)
 		w.Int(l.most)

@@ -57,8 +57,12 @@ func (c *call) exceeded(limit string) bool {
 		code, text = policy.BudgetExceeded, "this simulation takes more than "+strconv.Itoa(simulate.MaxSteps)+" steps"+hint
 	case simulate.LimitTimeline:
 		text += strconv.Itoa(simulate.MaxRecords) + " entries" + hint
-	case simulate.LimitPods:
-		text += strconv.Itoa(simulate.MaxPods) + " Pods; ask for less time"
+	case simulate.LimitJobPods:
+		text += strconv.Itoa(simulate.MaxJobPods) + " Pods"
+	case simulate.LimitJobContainers:
+		text += strconv.Itoa(simulate.MaxJobContainers) + " containers, or a tenth of them at once"
+	case "outputBytes":
+		text += strconv.Itoa(policy.MaxOutputBytes) + " bytes of answer about one instant"
 	default:
 		text += strconv.Itoa(simulate.MaxActivePods) + " Pods at once"
 	}

@@ -60,6 +60,7 @@ func (s *simulation) end(c *call, cl cluster, open []simulate.Undecided, assumpt
 		case u.Path != "":
 			s.text("path", u.Path)
 		}
+		optional(w, "limit", u.Limit)
 		w.End()
 	}
 	w.End()

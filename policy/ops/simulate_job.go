@@ -16,8 +16,59 @@ func (c *call) simulateJob(l *loaded, cl cluster, sc *simulate.Scenario, podRuns
 		js.Pod.Assume = []string{"one_job_of_the_cron_job"}
 	}
 	r := simulate.Job(js)
-	if !c.exceeded(r.Exceeded) {
+	limit, at := r.Exceeded, r.Until
+	if limit == "" {
 		c.writeJobSimulation(l, cl, js, r)
+		if c.w.Len() <= policy.MaxOutputBytes {
+			return
+		}
+		limit, at = "outputBytes", r.Until+1
+	}
+	// Up to the instant before, the answer is as good as any: it is that to a shorter request.
+	if at = min(at, c.fits(l, js, r)); at == 0 && c.exceeded(limit) {
+		if limit == simulate.LimitActivePods {
+			c.failure.path = l.jobPath("parallelism")
+			c.failure.offset = c.place(c.failure.path)
+		}
+		return
+	}
+	js.Pod.Until, r = at-1, nil // a module has no memory for two of the largest
+	c.w.Reset(answerBytes)
+	r = simulate.Job(js)
+	r.Undecided = append(r.Undecided, simulate.Undecided{At: at, Reason: "limit_exceeded", Event: -1, Limit: limit})
+	c.writeJobSimulation(l, cl, js, r)
+}
+
+// jobPath is where a field of the Job's spec stands in the manifest.
+func (l *loaded) jobPath(field string) string {
+	if l.object.Kind == "Job" {
+		return "spec." + field
+	}
+	return "spec.jobTemplate.spec." + field
+}
+
+// fits returns the first instant that an answer of the largest size does not hold any more: it measures the entries of
+// the timeline, the counters and the lines of Pods, all of which come in order of time.
+func (c *call) fits(l *loaded, js *simulate.JobScenario, r *simulate.JobResult) policy.Millis {
+	// What else an answer holds: layers, status, names of containers, warnings.
+	size := 64<<10 + 1<<9*js.Pod.Spec.Len()
+	s := newJobSimulation(&manifest.Writer{}, l, js, r)
+	for t, n, p := 0, 0, 0; ; {
+		at, write := r.Until+1, func() {}
+		if t < len(r.Timeline) && r.Timeline[t].At < at {
+			at, write = r.Timeline[t].At, func() { s.entry(&r.Timeline[t]); t++ }
+		}
+		if n < len(r.Counters) && r.Counters[n].At < at {
+			at, write = r.Counters[n].At, func() { s.counter(&r.Counters[n]); n++ }
+		}
+		if p < len(r.Pods) && r.Pods[p].Created < at {
+			at, write = r.Pods[p].Created, func() { s.podLine(&r.Pods[p]); p++ }
+		}
+		s.w.Reset(0)
+		write()
+		if size += s.w.Len() + len(",1234567"); at > r.Until || size > policy.MaxOutputBytes {
+			return at
+		}
 	}
 }
 
@@ -56,7 +107,7 @@ func (c *call) readPodRuns(v manifest.Value, l *loaded) (list []simulate.PodTape
 		if e.Kind() != manifest.Object {
 			continue
 		}
-		most := int64(simulate.MaxPods)
+		most := int64(simulate.MaxJobPods)
 		pod, ofPod := c.integer(e.Get("pod"), at+".pod", 0, most-1)
 		if l.readable && l.object.Job.Completions != nil {
 			most = int64(*l.object.Job.Completions)
@@ -94,7 +145,7 @@ func (c *call) readEventPod(v manifest.Value, path string, e *simulate.Event, l 
 	if e.Pod = 0; ofJob {
 		e.Pod = simulate.AllPods
 	}
-	switch n, ok := c.integer(pod, path+".pod", 0, simulate.MaxPods-1); {
+	switch n, ok := c.integer(pod, path+".pod", 0, simulate.MaxJobPods-1); {
 	case e.Type.OfJob() && l.readable && !ofJob:
 		c.forbidden(v.Get("type"), path+".type", "concerns a Job")
 	case !ok:
@@ -114,12 +165,17 @@ type jobSimulation struct {
 	job *simulate.JobResult
 }
 
-func (c *call) writeJobSimulation(l *loaded, cl cluster, js *simulate.JobScenario, r *simulate.JobResult) {
-	s := jobSimulation{simulation{w: &c.w, l: l, r: &simulate.Result{}}, js, r}
+func newJobSimulation(w *manifest.Writer, l *loaded, js *simulate.JobScenario, r *simulate.JobResult) *jobSimulation {
+	s := &jobSimulation{simulation{w: w, l: l, r: &simulate.Result{}}, js, r}
 	for i := range r.Containers {
 		s.paths = append(s.paths, pathsOf(&l.object, r.Containers[i].Ref))
 		s.r.Containers = append(s.r.Containers, simulate.ContainerResult{Ref: r.Containers[i].Ref})
 	}
+	return s
+}
+
+func (c *call) writeJobSimulation(l *loaded, cl cluster, js *simulate.JobScenario, r *simulate.JobResult) {
+	s := newJobSimulation(&c.w, l, js, r)
 	w := &c.w
 	w.Object()
 	s.at("untilMillis", r.Until)
@@ -232,18 +288,21 @@ func (s *jobSimulation) counters() {
 	s.w.Key("counters")
 	s.w.Array()
 	for i := range s.job.Counters {
-		n := &s.job.Counters[i]
-		s.w.Object()
-		s.at("atMillis", n.At)
-		s.int("active", n.Active)
-		s.int("ready", n.Ready)
-		s.int("succeeded", n.Succeeded)
-		s.int("failed", n.Failed)
-		s.int("terminating", n.Terminating)
-		if s.js.Job.BackoffLimitPerIndex != nil {
-			s.int("failedIndexes", n.FailedIndexes)
-		}
-		s.w.End()
+		s.counter(&s.job.Counters[i])
+	}
+	s.w.End()
+}
+
+func (s *jobSimulation) counter(n *simulate.JobCounters) {
+	s.w.Object()
+	s.at("atMillis", n.At)
+	s.int("active", n.Active)
+	s.int("ready", n.Ready)
+	s.int("succeeded", n.Succeeded)
+	s.int("failed", n.Failed)
+	s.int("terminating", n.Terminating)
+	if s.js.Job.BackoffLimitPerIndex != nil {
+		s.int("failedIndexes", n.FailedIndexes)
 	}
 	s.w.End()
 }
@@ -260,7 +319,7 @@ func (s *jobSimulation) writeJob() {
 	w.End()
 	w.Key("status")
 	w.Object()
-	s.counter("active", st.Active)
+	s.unlessZero("active", st.Active)
 	if st.CompletedIndexes.Len() > 0 {
 		s.text("completedIndexes", st.CompletedIndexes.String())
 	}
@@ -287,7 +346,7 @@ func (s *jobSimulation) writeJob() {
 		}
 		w.End()
 	}
-	s.counter("failed", st.Failed)
+	s.unlessZero("failed", st.Failed)
 	if s.js.Job.BackoffLimitPerIndex != nil {
 		s.text("failedIndexes", st.FailedIndexSet.String())
 	}
@@ -297,7 +356,7 @@ func (s *jobSimulation) writeJob() {
 	if st.StartTime >= 0 {
 		s.text("startTime", timestamp(st.StartTime))
 	}
-	s.counter("succeeded", st.Succeeded)
+	s.unlessZero("succeeded", st.Succeeded)
 	if st.Written {
 		s.int("terminating", st.Terminating)
 		w.Key("uncountedTerminatedPods")
@@ -308,8 +367,8 @@ func (s *jobSimulation) writeJob() {
 	w.End()
 }
 
-// counter writes one that a status leaves out when it is 0.
-func (s *jobSimulation) counter(name string, n int64) {
+// unlessZero writes a counter that a status leaves out when it is 0.
+func (s *jobSimulation) unlessZero(name string, n int64) {
 	if n != 0 {
 		s.int(name, n)
 	}
@@ -317,40 +376,43 @@ func (s *jobSimulation) counter(name string, n int64) {
 
 // pods writes one line for each Pod.
 func (s *jobSimulation) pods() {
-	w := s.w
-	w.Key("pods")
-	w.Array()
+	s.w.Key("pods")
+	s.w.Array()
 	for i := range s.job.Pods {
-		p := &s.job.Pods[i]
-		w.Object()
-		s.int("number", int64(p.Number))
-		s.text("name", s.podName(p))
-		s.annotations(p)
-		s.at("createdMillis", p.Created)
-		if p.Deleted >= 0 {
-			s.at("deletedMillis", p.Deleted)
-		}
-		if p.Over >= 0 {
-			s.at("endedMillis", p.Over)
-		}
-		s.text("phase", string(p.Phase))
-		optional(w, "reason", p.Reason)
-		optional(w, "disruptionTarget", p.DisruptedBy)
-		if len(p.Status.Exits) > 0 {
-			w.Key("exits")
-			w.Array()
-			for _, e := range p.Status.Exits {
-				w.Object()
-				s.text("container", e.Container)
-				s.int("exitCode", int64(e.Code))
-				w.End()
-			}
+		s.podLine(&s.job.Pods[i])
+	}
+	s.w.End()
+}
+
+func (s *jobSimulation) podLine(p *simulate.PodResult) {
+	w := s.w
+	w.Object()
+	s.int("number", int64(p.Number))
+	s.text("name", s.podName(p))
+	s.annotations(p)
+	s.at("createdMillis", p.Created)
+	if p.Deleted >= 0 {
+		s.at("deletedMillis", p.Deleted)
+	}
+	if p.Over >= 0 {
+		s.at("endedMillis", p.Over)
+	}
+	s.text("phase", string(p.Phase))
+	optional(w, "reason", p.Reason)
+	optional(w, "disruptionTarget", p.DisruptedBy)
+	if len(p.Status.Exits) > 0 {
+		w.Key("exits")
+		w.Array()
+		for _, e := range p.Status.Exits {
+			w.Object()
+			s.text("container", e.Container)
+			s.int("exitCode", int64(e.Code))
 			w.End()
 		}
-		if p.Fails && p.Over >= 0 && !p.Unjudged {
-			s.match(p, p.Match)
-		}
 		w.End()
+	}
+	if p.Fails && p.Over >= 0 && !p.Unjudged {
+		s.match(p, p.Match)
 	}
 	w.End()
 }

@@ -68,8 +68,8 @@ type simulation struct {
 		NextStartMillis *int64
 	}
 	Undecided []struct {
-		AtMillis     int64
-		Reason, Path string
+		AtMillis            int64
+		Reason, Path, Limit string
 	}
 }
 
@@ -234,6 +234,6 @@ func (s *simulation) rest(b *strings.Builder) {
 		fmt.Fprintf(b, "assumed: %s\n", strings.Join(s.Assumptions, " "))
 	}
 	for _, u := range s.Undecided {
-		fmt.Fprintf(b, "undecided at %v, %s: %s\n", span(u.AtMillis), u.Path, u.Reason)
+		fmt.Fprintf(b, "undecided at %v, %s: %s\n", span(u.AtMillis), u.Path+u.Limit, u.Reason)
 	}
 }

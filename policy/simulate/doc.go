@@ -39,6 +39,12 @@
 // can, then the controller makes one round, and so on until nothing changes. What the API server refuses is refused
 // here as well. Scaling, Pods of others with the same labels and a status that somebody else writes are not modelled.
 //
+// What a Job repeats is written out, unlike the crash loops of one Pod: each round makes Pods with names, indexes and
+// annotations of their own, and their lines are what people read. A Job without end therefore meets a limit: so many
+// Pods, Pods at once, entries of the timeline, bytes of an answer. The answer is then the exact one to a shorter
+// request, up to the last instant that fits, and says at which instant and for which limit it ends. It costs a second
+// simulation.
+//
 // # Why a summary of repetition?
 //
 // A crash loop settles into a rhythm. When the state of a container, or of the whole Pod, at one instant equals an

@@ -71,6 +71,7 @@ func (k *kubelet) events() (happened bool) {
 			break
 		}
 		*n++
+		k.steps += 8
 		if k.event(e) {
 			happened = true
 		}

@@ -8,16 +8,20 @@ import (
 
 // Limits of the simulation of a Job.
 const (
-	// MaxPods bounds the Pods that a simulation creates. One that has ended takes 200 bytes, one that runs 3 KB.
-	MaxPods = 50_000
+	// MaxJobPods bounds the Pods that a simulation creates: an answer of 4 MiB holds about as many. One that has ended
+	// takes 500 bytes with its line in the result, one that runs 3 KB.
+	MaxJobPods = 15_000
 	// MaxActivePods bounds those that run at once.
 	MaxActivePods = 5_000
+	// MaxJobContainers bounds the containers of all Pods together, and a tenth of it those that run at once.
+	MaxJobContainers = 100_000
 )
 
 // Names of the limits that only a [JobResult] can exceed.
 const (
-	LimitPods       = "pods"
-	LimitActivePods = "activePods"
+	LimitJobPods       = "jobPods"
+	LimitActivePods    = "activePods"
+	LimitJobContainers = "jobContainers"
 )
 
 // Kinds of entries of the timeline of a Job, beside those of its Pods. A condition that becomes true appears under its
@@ -40,6 +44,8 @@ type JobScenario struct {
 	Job             *policy.Job // valid and with its defaults
 	Name, Namespace string
 	PodTapes        []PodTapes
+
+	spare []*kubelet // memory of an earlier simulation, for the next one
 }
 
 // PodTapes are the tapes of one Pod, by its number in order of creation from 0, or of one completion index, where each
@@ -60,8 +66,10 @@ type JobResult struct {
 	Until       Millis
 	Undecided   []Undecided
 	Assumptions []string
-	Exceeded    string
-	Steps       int64
+	// Exceeded names the limit that ended the simulation at Until, "" for none. What the result says of that instant is
+	// of no use; up to the one before it is complete with that one as the end of the scenario.
+	Exceeded string
+	Steps    int64
 }
 
 // ContainerTotals is what became of one container in all Pods.
@@ -156,7 +164,8 @@ type job struct {
 	counted   int64     // of waiting: failures that count
 	running   []*jobPod // active or terminating, by number, and ended others that are over by now
 	ended     int
-	created   []*jobPod // not begun yet
+	created   []*jobPod  // not begun yet
+	spare     []*kubelet // of Pods that are over, for others
 	active    int64
 	ready     int64
 	terminating,
@@ -198,7 +207,7 @@ func Job(sc *JobScenario) *JobResult {
 }
 
 func newJob(sc *JobScenario) *job {
-	j := &job{sc: sc, spec: sc.Job, pod: sc.Pod.Spec, wake: never, told: -1, dirty: true, block: -1}
+	j := &job{sc: sc, spec: sc.Job, spare: sc.spare, pod: sc.Pod.Spec, wake: never, told: -1, dirty: true, block: -1}
 	spec := j.spec
 	j.indexed, j.onlyFailed = spec.Indexed(), spec.OnlyReplaceFailed()
 	j.perIndex = j.indexed && spec.BackoffLimitPerIndex != nil
@@ -435,10 +444,12 @@ func (j *job) finish() {
 			p.Status = *j.statusOf(p)
 			p.Status.Exits = append([]policy.PodExit(nil), p.Status.Exits...)
 			p.Status.Conditions = append([]policy.PodCondition(nil), p.Status.Conditions...)
+			j.spare = append(j.spare, p.k)
 		}
 		r.Pods = append(r.Pods, p.PodResult)
 	}
 	one := kubelet{sc: &j.sc.Pod, f: j.sc.Pod.Kubelet.Features, assumed: j.assumed}
 	one.standing()
 	r.Assumptions = one.assumed
+	j.sc.spare = j.spare
 }

@@ -6,8 +6,7 @@ import "github.com/podfate/podfate/policy"
 type jobPod struct {
 	PodResult          // Over and what follows is as the API has it
 	k         *kubelet // nil once the Pod is over
-	sc        Scenario
-	at        Millis // its next instant
+	at        Millis   // its next instant
 	ready     bool
 	readyAt   Millis // when the condition Ready has changed
 	restarts  int64
@@ -27,12 +26,16 @@ func (j *job) create(index, failures, ignored int32) {
 		Number: int32(len(j.pods)), Index: index, FailureCount: failures, IgnoredCount: ignored,
 		Created: j.now, Deleted: -1, Over: -1, Phase: policy.PodPending,
 	}
-	if len(j.pods) >= MaxPods {
-		j.exceed(LimitPods)
-		return
-	}
-	if len(j.running)-j.ended >= MaxActivePods {
+	active, each := len(j.running)-j.ended, j.pod.Len()
+	switch {
+	case len(j.pods) >= MaxJobPods:
+		j.exceed(LimitJobPods)
+	case active >= MaxActivePods:
 		j.exceed(LimitActivePods)
+	case (len(j.pods)+1)*each > MaxJobContainers || (active+1)*each > MaxJobContainers/10:
+		j.exceed(LimitJobContainers)
+	}
+	if j.stopped {
 		return
 	}
 	j.pods = append(j.pods, p)
@@ -48,10 +51,16 @@ func (j *job) create(index, failures, ignored int32) {
 
 // begin lets the kubelet see p.
 func (p *jobPod) begin(j *job) {
-	p.sc = j.sc.Pod
-	p.sc.Start, p.sc.Tapes = j.now, nil
-	p.sc.Events, p.sc.all = j.eventsOf(p)
-	p.k = newKubelet(&p.sc)
+	if n := len(j.spare); n > 0 {
+		p.k, j.spare = j.spare[n-1], j.spare[:n-1]
+	} else {
+		p.k = &kubelet{sc: new(Scenario), ctrs: make([]container, j.pod.Len())}
+	}
+	sc := p.k.sc
+	*sc = j.sc.Pod
+	sc.Start, sc.Tapes = j.now, nil
+	sc.Events, sc.all = j.eventsOf(p)
+	p.k.reset(sc)
 	j.useTapes(p)
 	p.k.res.Timeline = j.entries
 	p.k.begin()
@@ -206,6 +215,9 @@ func (j *job) observe(p *jobPod) {
 			j.exceed(k.res.Exceeded)
 		}
 	}
+	if p.k == nil {
+		j.spare = append(j.spare, k)
+	}
 }
 
 // list enters p where the controller looks for finished Pods.
@@ -308,7 +320,7 @@ func (j *job) over(p *jobPod) {
 	p.Over = j.now
 	j.total(p)
 	j.assumptions(p.k)
-	p.k, p.sc = nil, Scenario{}
+	p.k = nil
 	j.ended++
 }
 

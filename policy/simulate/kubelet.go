@@ -76,12 +76,20 @@ func Pod(sc *Scenario) *Result {
 }
 
 func newKubelet(sc *Scenario) *kubelet {
-	k := &kubelet{
-		sc: sc, spec: sc.Spec, phase: policy.PodPending, now: sc.Start, freeAt: sc.Start,
-		inits: len(sc.Spec.InitContainers), ephemerals: len(sc.Spec.EphemeralContainers), ctrs: make([]container, sc.Spec.Len()),
+	k := &kubelet{ctrs: make([]container, sc.Spec.Len())}
+	k.reset(sc)
+	return k
+}
+
+// reset makes k a kubelet that has not seen its Pod yet. It keeps the memory of containers.
+func (k *kubelet) reset(sc *Scenario) {
+	*k = kubelet{
+		sc: sc, spec: sc.Spec, phase: policy.PodPending, now: sc.Start, freeAt: sc.Start, started: k.started[:0],
+		inits: len(sc.Spec.InitContainers), ephemerals: len(sc.Spec.EphemeralContainers), ctrs: k.ctrs,
 	}
 	for i := range k.ctrs {
 		c := &k.ctrs[i]
+		*c = container{insts: c.insts[:0]}
 		c.ref = k.ref(i)
 		c.spec = k.spec.Container(c.ref)
 		c.sidecar = c.spec.IsSidecar(c.ref.Kind)
@@ -113,7 +121,6 @@ func newKubelet(sc *Scenario) *kubelet {
 	if sc.Past != nil {
 		k.resume(sc.Past)
 	}
-	return k
 }
 
 // use makes the kubelet one with these features.

@@ -99,6 +99,7 @@ type Undecided struct {
 	Reason string // a stable code
 	Path   string // in the request or the manifest, "" if it is the whole
 	Event  int    // index of the scenario's event, -1 if it is none
+	Limit  string // the limit that ends it, "" for none
 }
 
 // Result is the answer of a simulation.
