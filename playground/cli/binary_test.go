@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"net/http"
@@ -11,7 +10,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 )
 
@@ -90,28 +88,8 @@ func TestServe(t *testing.T) {
 	}
 	for _, engine := range engines {
 		t.Run(engine, func(t *testing.T) {
-			command := exec.Command(binary(t), "--addr", "127.0.0.1:0", "--engine", engine)
-			out, err := command.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			var log strings.Builder
-			command.Stderr = &log
-			if err := command.Start(); err != nil {
-				t.Fatal(err)
-			}
-			ended := false
-			defer func() {
-				if !ended {
-					command.Process.Kill()
-					command.Wait()
-				}
-			}()
-			line, err := bufio.NewReader(out).ReadString('\n')
-			url, found := strings.CutPrefix(strings.TrimSpace(line), "Podfate playground: ")
-			if err != nil || !found {
-				t.Fatalf("%q, %v", line, err)
-			}
+			p := launch(t, "--engine", engine)
+			url := p.url
 			for _, target := range []string{"/readyz", "/", "/policy.wasm", "/api/v1/describe"} {
 				r, err := http.Get(url + target)
 				if err != nil {
@@ -127,12 +105,8 @@ func TestServe(t *testing.T) {
 			if got := podfate(t, "", "serve", "--addr", address); got.status != 1 || !strings.Contains(got.err, address+" is already in use") || !strings.Contains(got.err, "--addr") {
 				t.Errorf("taken port: status %d, %s", got.status, got.err)
 			}
-			if err := command.Process.Signal(syscall.SIGTERM); err != nil {
-				t.Fatal(err)
-			}
-			ended = true
-			if err := command.Wait(); err != nil {
-				t.Errorf("after SIGTERM: %v\n%s", err, log.String())
+			if err := p.end(); err != nil {
+				t.Errorf("after SIGTERM: %v\n%s", err, p.log.String())
 			}
 			http.DefaultClient.CloseIdleConnections()
 		})

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// connections bounds the open connections. At the limit a new one is let in and the connection that has been without a
-// request for longest is closed for it: a crowd of clients that hold connections and send nothing, or a header byte
-// by byte, then ends its own connections and nobody else's. If every connection has a request in a handler, the new
-// one is closed.
+// connections bounds the open connections. At the limit a new one is let in and the connection whose client has kept the
+// server waiting for longest is closed for it: without a request, or with an answer that it does not read. A crowd of
+// clients that hold connections and send nothing, or a header byte by byte, or read nothing, then ends its own
+// connections and nobody else's. If the handlers of all connections are at work, the new one is closed.
 type connections struct {
 	limit   int
 	evicted atomic.Int64 // connections closed to let others in, or because they could not be let in
@@ -27,8 +27,19 @@ type connection struct {
 	net.Conn
 	owner   *connections
 	idle    *list.Element // guarded by owner.mu; nil while a handler runs
+	since   time.Time     // guarded by owner.mu; when it became idle
 	waiting atomic.Int64  // when the read that waits for bytes began, Unix nanoseconds; 0 if none does
+	writing atomic.Int64  // the same of the write that waits for room
 }
+
+// writePatience is how long an answer may wait for room before its connection can be closed for a new one: a client that
+// reads takes what is there in a fraction of that.
+const writePatience = 250 * time.Millisecond
+
+// socketBytes bounds what the kernel holds of the answers on one connection. Left alone it takes up to 4 MiB of each,
+// which for 512 clients that ask for the module and do not read is 2 GiB; Linux doubles this, which makes 128 MiB. A
+// client a tenth of a second away still gets the module in a second.
+const socketBytes = 128 << 10
 
 type connectionKey struct{}
 
@@ -84,16 +95,17 @@ func (c *connections) admit(raw net.Conn) net.Conn {
 	var victim *connection
 	if len(c.all) >= c.limit {
 		c.evicted.Add(1)
-		longest := c.idle.Front()
-		if longest == nil {
+		if victim = c.slowestLocked(); victim == nil {
 			c.mu.Unlock()
 			raw.Close()
 			return nil
 		}
-		victim = longest.Value.(*connection)
 		c.forgetLocked(victim)
 	}
-	conn := &connection{Conn: raw, owner: c}
+	if socket, ok := raw.(interface{ SetWriteBuffer(int) error }); ok {
+		socket.SetWriteBuffer(socketBytes)
+	}
+	conn := &connection{Conn: raw, owner: c, since: time.Now()}
 	c.all[conn] = struct{}{}
 	conn.idle = c.idle.PushBack(conn)
 	c.mu.Unlock()
@@ -101,6 +113,31 @@ func (c *connections) admit(raw net.Conn) net.Conn {
 		victim.Conn.Close()
 	}
 	return conn
+}
+
+// slowestLocked returns the connection whose client has kept the server waiting for longest, nil if none does.
+func (c *connections) slowestLocked() (slowest *connection) {
+	longest := writePatience
+	for conn := range c.all {
+		if waits := elapsed(&conn.writing); waits >= longest {
+			slowest, longest = conn, waits
+		}
+	}
+	if front := c.idle.Front(); front != nil {
+		conn := front.Value.(*connection)
+		if slowest == nil || time.Since(conn.since) > longest {
+			return conn
+		}
+	}
+	return slowest
+}
+
+// elapsed is how long ago since was, 0 if it is not set.
+func elapsed(since *atomic.Int64) time.Duration {
+	if began := since.Load(); began != 0 {
+		return time.Since(time.Unix(0, began))
+	}
+	return 0
 }
 
 func (c *connections) forgetLocked(conn *connection) {
@@ -120,7 +157,7 @@ func (conn *connection) setIdle(idle bool) {
 	}
 	switch {
 	case idle && conn.idle == nil:
-		conn.idle = c.idle.PushBack(conn)
+		conn.idle, conn.since = c.idle.PushBack(conn), time.Now()
 	case !idle && conn.idle != nil:
 		c.idle.Remove(conn.idle)
 		conn.idle = nil
@@ -142,17 +179,14 @@ func (conn *connection) Read(p []byte) (int, error) {
 	return conn.Conn.Read(p)
 }
 
-func (conn *connection) stalled() time.Duration {
-	if since := conn.waiting.Load(); since != 0 {
-		return time.Since(time.Unix(0, since))
-	}
-	return 0
-}
+func (conn *connection) stalled() time.Duration { return elapsed(&conn.waiting) }
 
 func (conn *connection) cut() { conn.SetReadDeadline(time.Unix(1, 0)) }
 
-// Write replaces what net/http says to a request that it cannot read.
+// Write notes that it waits, and replaces what net/http says to a request that it cannot read.
 func (conn *connection) Write(p []byte) (int, error) {
+	conn.writing.Store(time.Now().UnixNano())
+	defer conn.writing.Store(0)
 	refusal := parserRefusal(p)
 	if refusal == nil {
 		return conn.Conn.Write(p)

@@ -461,4 +461,46 @@ func TestConnectionsInHandlersAreNotEvicted(t *testing.T) {
 	})
 }
 
+// TestClientsThatDoNotReadGiveWay: every connection has an answer that nobody reads, and others still get in. One that
+// has waited for less than a fraction of a second is not closed.
+func TestClientsThatDoNotReadGiveWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := runInMemory(t, config(native, limited(Limits{Connections: 3})))
+		var held []net.Conn
+		hold := func() {
+			conn, err := s.ln.dial(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			io.WriteString(conn, "GET /static/app.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+			held = append(held, conn)
+			synctest.Wait()
+		}
+		for range 3 {
+			hold()
+		}
+		client := s.ln.client(0)
+		if status, _, err := post(client, validDecide); err == nil {
+			t.Errorf("let in at once, status %d", status)
+		}
+		for range 10 {
+			time.Sleep(writePatience)
+			if status, _, err := post(client, validDecide); status != 200 {
+				t.Errorf("status %d, %v", status, err)
+			}
+			hold() // the client's connection is idle since now, the other two wait for longer
+		}
+		if open := s.connections.open(); open > 3 {
+			t.Errorf("%d connections are open", open)
+		}
+		for _, conn := range held {
+			conn.Close()
+		}
+		client.CloseIdleConnections()
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 var _ net.Listener = (*memoryListener)(nil)
