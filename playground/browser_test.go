@@ -333,6 +333,142 @@ func TestLivePod(t *testing.T) {
 	p.clean(t)
 }
 
+// TestJob plays a Job: once on the server alone in a narrow window, once in the browser, which must show the same with the
+// same bytes behind it. Its three layers stand side by side where there is room.
+func TestJob(t *testing.T) {
+	origin := serve(t)
+	p := open(t, origin)
+	const shown = `document.getElementById('reply').innerText`
+	const tops = `[...new Set([...document.querySelectorAll('.layers > div')].map((d) => Math.round(d.getBoundingClientRect().top)))].length`
+	for _, example := range []struct{ id, verdict, counter string }{
+		{"job-bug", "Job Failed (PodFailurePolicy) after 20s: 0 Pods succeeded, 1 failed", "20s"},
+		{"job-preempted", "Job Complete (CompletionsReached) after 13m10s: 1 Pod succeeded, 0 failed", "3m10s"},
+		{"job-both", "Job Failed (PodFailurePolicy) after 8m10s: 0 Pods succeeded, 1 failed", "8m10s"},
+	} {
+		t.Run(example.id, func(t *testing.T) {
+			window := func(width int64, scripts bool) {
+				call(t, p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !scripts})
+				call(t, p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 800})
+				p.run(t, chromedp.Navigate(origin+"/?example="+example.id))
+			}
+			window(320, false)
+			text := p.reply(t)
+			for _, want := range []string{example.verdict, "1. Container: the kubelet", "2. Pod: the podFailurePolicy", "3. Job: its controller", "backoffLimit is 3", example.counter} {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in the server's page: %s", want, text)
+				}
+			}
+			if strings.Contains(text, "atMillis") || strings.Contains(text, "000\t") {
+				t.Errorf("times are milliseconds: %s", text)
+			}
+			if n := p.eval(t, `String(`+tops+`)`); n != "3" {
+				t.Errorf("the layers stand in %s rows of a narrow window", n)
+			}
+			if content := call(t, p, page.GetLayoutMetrics, cdp.Empty{}).CSSContentSize; content.Width > 320 {
+				t.Errorf("the page is %v pixels wide in a window of 320", content.Width)
+			}
+			window(1280, false)
+			server := p.eval(t, shown)
+
+			window(1280, true)
+			p.until(t, "the module answers in the browser", answered)
+			p.until(t, "the verdict", says(example.verdict))
+			if browser := p.eval(t, shown); browser != server {
+				t.Errorf("the browser shows\n%s\nthe server\n%s", browser, server)
+			}
+			if n := p.eval(t, `String(`+tops+`)`); n != "1" {
+				t.Errorf("the layers stand in %s rows of a wide window", n)
+			}
+			if n := p.eval(t, `String(document.querySelectorAll('#reply svg .count').length)`); n == "0" {
+				t.Error("the counters are not drawn")
+			}
+			p.run(t, chromedp.Click(chromedp.CSS("#compare")))
+			p.until(t, "the comparison", `document.getElementById('compared').textContent.startsWith('✓')`)
+		})
+	}
+	p.clean(t)
+}
+
+// TestPodsOfAJob pastes what kubectl get pods prints below a Job: in the browser, and into the form alone. Either says
+// which Pod fails the Job, by which rule.
+func TestPodsOfAJob(t *testing.T) {
+	origin := serve(t)
+	p := open(t, origin)
+	const fails = "The Job fails: Container export for pod batch/nightly-9kz2p failed with exit code 3 matching FailJob rule at index 1"
+	p.run(t, chromedp.Navigate(origin+"/?example=job-pods"))
+	p.until(t, "the module answers in the browser", answered)
+	p.until(t, "what the Pods mean", says(fails))
+	p.until(t, "the rules", says("matched: the code is in the list"))
+	p.run(t, chromedp.Click(chromedp.CSS("#compare")))
+	p.until(t, "the comparison", `document.getElementById('compared').textContent.startsWith('✓')`)
+	browser := p.eval(t, `document.getElementById('reply').innerText`)
+	if command := p.eval(t, `document.getElementById('cli').textContent`); command != "podfate decide -f job.yaml --pods pods.yaml --kubernetes-version 1.37" {
+		t.Errorf("the command is %q", command)
+	}
+
+	t.Run("without scripts", func(t *testing.T) {
+		call(t, p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		p.run(t, chromedp.Navigate(origin+"/?example=job-pods"), chromedp.SetValue(chromedp.CSS("#version"), "1.36"), chromedp.Submit(chromedp.CSS("#ask")))
+		server := ""
+		for !strings.Contains(server, "Kubernetes 1.36") { // the form's page takes the place of the first
+			server = p.eval(t, `document.getElementById('reply')?.innerText ?? ''`)
+		}
+		if server = strings.Replace(server, "1.36", "1.37", 1); server != browser {
+			t.Errorf("the server shows\n%s\nthe browser\n%s", server, browser)
+		}
+		if pods := p.eval(t, `document.getElementById('pods').value`); !strings.HasPrefix(pods, "apiVersion: v1\nkind: List\n") {
+			t.Errorf("the form comes back with the Pods %q", pods)
+		}
+		call(t, p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: false})
+	})
+
+	t.Run("pasted and shared", func(t *testing.T) {
+		p.run(t, chromedp.Navigate(origin+"/?example=job-bug"))
+		p.until(t, "the module answers in the browser", answered)
+		paste := func(exits, pods string) {
+			p.eval(t, `(() => { exits.value = `+quote(exits)+`; const p = document.getElementById('pods'); p.value = `+quote(pods)+`; p.dispatchEvent(new Event('input', {bubbles: true})); return '' })()`)
+		}
+		list := `{"apiVersion": "v1", "kind": "List", "items": [{"metadata": {"name": "a"}, "spec": 1, "status": {"phase": "Failed", "containerStatuses": [{"name": "export", "state": {"terminated": {"exitCode": 137}}}]}}]}`
+		paste("", list)
+		p.until(t, "a failure that counts", says("The Job goes on: 1 failure counted, 3 allowed"))
+		p.eval(t, `(() => { document.getElementById('share').open = true; return '' })()`)
+		p.until(t, "the link", `document.getElementById('link').value.includes('#v1=')`)
+		link := p.eval(t, `document.getElementById('link').value`)
+
+		paste("export: 3@20s", list)
+		p.until(t, "Pods and runs do not go together", says("leave one of the two empty"))
+		paste("", "kind: List\n  a: [")
+		p.until(t, "the fault", says("The Pods cannot be read"))
+		p.eval(t, `(() => { document.getElementById('pods-of').open = false; return '' })()`)
+		p.run(t, chromedp.Click(chromedp.CSS(`#reply a[href="#pods"]`)))
+		if focus := p.eval(t, `document.activeElement.id`); focus != "pods" {
+			t.Errorf("the fault leads to %q", focus)
+		}
+
+		p.run(t, chromedp.Navigate("about:blank"), chromedp.Navigate(link))
+		p.until(t, "the link's Pods", `document.getElementById('pods').value === `+quote(list))
+		p.until(t, "the link's answer", says("The Job goes on: 1 failure counted, 3 allowed"))
+	})
+	p.clean(t)
+}
+
+// TestTiming chooses when the first restart comes.
+func TestTiming(t *testing.T) {
+	origin := serve(t)
+	p := open(t, origin)
+	p.run(t, chromedp.Navigate(origin+"/?example=rule-until-another-code"))
+	p.until(t, "the module answers in the browser", answered)
+	p.until(t, "the kubelet's first restart", says("Failed after 1m55s, 4 restarts"))
+	p.run(t, chromedp.Evaluate[chromedp.Void](`document.getElementById('first').value = 'documented'; document.querySelector('#events button').click()`))
+	p.until(t, "the documented one", says("Failed after 3m15s, 4 restarts"))
+	if exits := p.eval(t, `document.getElementById('exits').value`); exits != "main: 3@10s x4, 1@5s timing documented" {
+		t.Errorf("the exits are %q", exits)
+	}
+	p.run(t, chromedp.Click(chromedp.CSS("#compare")))
+	p.until(t, "the comparison", `document.getElementById('compared').textContent.startsWith('✓')`)
+	p.clean(t)
+}
+
 // TestHostileText puts markup and marks that turn text around into every name; nothing of it may run or hide.
 func TestHostileText(t *testing.T) {
 	origin := serve(t)

@@ -102,22 +102,18 @@ func overrides(form views.Form) (schema.Overrides, *views.Fault) {
 	}
 	var fault *views.Fault
 	if form.Operation() == "simulate" {
-		if o.Members, fault = form.ParseRuns(); fault != nil {
-			return o, fault
+		if strings.TrimSpace(form.Pods) != "" {
+			return o, views.PodsWithRuns()
 		}
+		o.Members, fault = form.ParseRuns()
+		return o, fault
 	}
 	if strings.TrimSpace(form.Pods) != "" {
 		pods, err := schema.ReadPods("", []byte(form.Pods))
 		if err != nil {
 			return o, unreadablePods(err)
 		}
-		if o.Members == nil {
-			o.Members = map[string]json.RawMessage{}
-		}
-		o.Members["pods"] = pods
-	}
-	if form.Operation() == "simulate" {
-		return o, nil
+		o.Members = map[string]json.RawMessage{"pods": pods}
 	}
 	exits, fault := form.ParseExits()
 	for _, e := range exits {

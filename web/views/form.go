@@ -246,10 +246,16 @@ func exitWords(exits string) []string {
 	return strings.FieldsFunc(exits, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) })
 }
 
+// PodsWithRuns is the fault of a form that has Pods and runs over time: the first asks what became of a Job, the second
+// what would become of it.
+func PodsWithRuns() *Fault {
+	return &Fault{Path: "pods", Code: "conflict", Detail: "the Pods have ended, the exits play the Job from its beginning: leave one of the two empty"}
+}
+
 // Refuse makes the answer for a fault that was found before any operation was asked.
 func Refuse(operation string, f *Fault) *Answer {
 	code := "EVENT_INVALID"
-	if f.Path == "pods" {
+	if f.Path == "pods" && f.Code != PodsWithRuns().Code {
 		code = "BAD_PODS"
 	}
 	return &Answer{Operation: operation, Error: &Error{Code: code, Message: f.Detail, Path: f.Path, Faults: []Fault{*f}}}

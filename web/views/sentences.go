@@ -105,7 +105,7 @@ func judged(j *JobDecision) string {
 	case j.Fails != nil:
 		return say("verdict.job.fails", "message", Visible(j.Fails.Message))
 	}
-	return say("verdict.job", "counted", number(j.Counted), "ignored", number(j.Ignored), "limit", number(int(j.BackoffLimit)))
+	return say("verdict.job", "counted", count("failures.counted", int64(j.Counted)), "others", number(j.NotJudged), "ignored", number(j.Ignored), "limit", number(int(j.BackoffLimit)))
 }
 
 // jobTone is the outcome of a Job as a class.
@@ -230,6 +230,8 @@ func why(d Decision, s Step) string {
 // message is the text of Kubernetes, or path and detail where it prints none.
 func message(f Fault) string {
 	switch {
+	case f.Message != "" && control(f.Path) == "pods": // the text of Kubernetes does not say which Pod
+		return say("fault.plain", "path", Visible(f.Path), "detail", Visible(f.Message))
 	case f.Message != "":
 		return Visible(f.Message)
 	case f.Path == "":

@@ -82,7 +82,7 @@ function timeline(a) {
         shapes.map(([name, x, y, text]) => (y === undefined ? s('path', {class: name, d: x}) : s('text', {class: name, x, y}, text))))),
     note(say('timeline.legend', {end: duration(end)})),
     a.job && a.counters.length > 0 && [heading('heading.counters'),
-      grid(Object.keys(a.counters[0]), a.counters.slice(0, maxRows).map(({atMillis, ...c}) => [duration(atMillis), ...Object.values(c).map(String)])),
+      grid(Object.keys(a.counters[0]), a.counters.slice(0, maxRows).map(({atMillis, ...c}) => [duration(atMillis), ...Object.values(c).map(String)]), 'wide times'),
       heading('heading.events')],
     grid(['time', a.job ? 'who' : 'container', 'event', 'details'], rows(a).map((r) =>
       [duration(r.atMillis), who(a, r), visible(r.event), [detail(r), ' ', r.decidedBy && at(r.decidedBy)]]), 'wide events'),

@@ -111,6 +111,9 @@ export function buildRequest(form) {
   const exits = over ? [] : parseExits(form.exits);
   const runs = over ? parseRuns(form.exits) : [];
   const pods = form.pods?.trim();
+  if (pods && over) {
+    throw new Unreadable('conflict', 'the Pods have ended, the exits play the Job from its beginning: leave one of the two empty', -1, 'pods');
+  }
   if (pods) runs.push(['pods', parsePods(form.pods)]);
   const {manifest, kubelet, scenario} = sortOut(read(form.manifest));
   const out = {text: '{', marks: [[0, -1]]};

@@ -1,6 +1,7 @@
 // Turns codes into sentences: one function for each of views/sentences.go, under the same name.
+import {control} from './answer.js';
 import {known, say} from './text.js';
-import {phaseTone, phrase, simulated} from './timeline.js';
+import {count, phaseTone, phrase, simulated} from './timeline.js';
 import {short, visible} from './visible.js';
 
 const several = (a) => (a.decisions?.length ?? 0) > 1;
@@ -19,7 +20,7 @@ export function headline(a) {
 function judged(j) {
   if (!j) return say('verdict.job.open');
   if (j.fails) return say('verdict.job.fails', {message: visible(j.fails.message)});
-  return say('verdict.job', {counted: j.counted, ignored: j.ignored, limit: j.backoffLimit});
+  return say('verdict.job', {counted: count('failures.counted', j.counted), others: j.notJudged, ignored: j.ignored, limit: j.backoffLimit});
 }
 
 const jobTone = (j) => (!j ? 'undecided' : j.fails ? 'stop' : 'restart');
@@ -122,9 +123,9 @@ function values(rule) {
 }
 
 export function message(f) {
-  if (f.message) return visible(f.message);
+  if (f.message && control(f.path) !== 'pods') return visible(f.message);
   if (!f.path) return visible(f.detail ?? '');
-  return say('fault.plain', {path: visible(f.path), detail: visible(f.detail ?? '')});
+  return say('fault.plain', {path: visible(f.path), detail: visible(f.message || f.detail || '')});
 }
 
 export function allowed(f) {
