@@ -281,6 +281,93 @@ func TestSchemaIsNeverStricterThanTheCore(t *testing.T) {
 	}
 }
 
+// exit is an event for a compiled policy.
+func (g generator) exit() []byte {
+	exit := map[string]any{"exitCode": g.usually(g.IntN(256), 3000000000, json.RawMessage("4.2e1"))}
+	maps.Copy(exit, g.sometimes(2, map[string]any{
+		"container": g.usually("c0", "c1", "c9"), "reason": g.usually("OOMKilled", "Error"),
+		"restarts": g.usually(g.IntN(9), int64(4294967295), int64(4294967296)), "ranForMillis": g.usually(g.IntN(1e6), int64(1)<<53, int64(1)<<53+1),
+	}))
+	text, err := json.Marshal(g.usually(g.object(exit)))
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// The same for what pf_compile and pf_eval take, and their answers fit their schemas with no member left undescribed.
+func TestSchemasOfPoliciesAreThoseOfTheCore(t *testing.T) {
+	g := generator{rand.New(rand.NewPCG(*generatedSeed, 1))}
+	closed := closedSchemas(t)
+	check := func(name string, request, answer []byte, failed bool) (accepted bool) {
+		err := Validate(name+"-request", request)
+		if !failed && err != nil {
+			t.Fatalf("%s accepts what its schema refuses (%v):\n%s", name, err, request)
+		}
+		if code := ""; failed && err == nil {
+			if code = firstCode(t, answer); openReasons[code] == "" {
+				t.Errorf("the schema of %s accepts what the core refuses with %s: %s", name, code, request)
+			}
+		}
+		if failed {
+			return false
+		}
+		if err := validate(closed[name+"-answer"], answer); err != nil {
+			t.Fatalf("an answer of %s does not fit its schema (%v):\n%s\n%s", name, err, request, answer)
+		}
+		return true
+	}
+	examples := func(name string) (texts [][]byte) {
+		list, _ := rawSchemas()[BaseURL+name+Suffix].(map[string]any)["examples"].([]any)
+		for _, example := range list {
+			text, err := json.Marshal(example)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts = append(texts, text)
+		}
+		return texts
+	}
+	for _, request := range examples("compile-request") {
+		p, answer := ops.Compile(request, 4096, 1<<20)
+		if !check("compile", request, answer, p == nil) {
+			t.Fatalf("the example: %s", answer)
+		}
+		for _, event := range examples("eval-request") {
+			if answer, failed := p.Eval(event); !check("eval", event, answer, failed) {
+				t.Errorf("the example %s: %s", event, answer)
+			}
+		}
+	}
+	compiled, evaluated, refused := 0, 0, 0
+	for range 4000 {
+		request := g.request(g.one("decide", "validate").(string))
+		var members map[string]json.RawMessage
+		if json.Unmarshal(request, &members) == nil && g.IntN(20) > 0 {
+			delete(members, "exits")
+			delete(members, "old")
+			delete(members, "static")
+			request, _ = json.Marshal(members)
+		}
+		p, answer := ops.Compile(request, 4096, 1<<20)
+		if !check("compile", request, answer, p == nil) {
+			refused++
+			continue
+		}
+		compiled++
+		for range 8 {
+			event := g.exit()
+			if answer, failed := p.Eval(event); check("eval", event, answer, failed) {
+				evaluated++
+			}
+		}
+	}
+	t.Logf("%d policies compiled, %d refused, %d exits answered", compiled, refused, evaluated)
+	if compiled < 400 || refused < 400 || evaluated < 1000 {
+		t.Error("the generator makes requests of one kind only")
+	}
+}
+
 // openReasons says why a request schema accepts what the core refuses with a code.
 var openReasons = map[string]string{
 	"unknown_field":     "fields depend on the version; manifests are described and not judged",

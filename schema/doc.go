@@ -7,7 +7,8 @@
 // treats a text that could not be read like an operation that failed.
 //
 // The package also holds the JSON Schemas of requests and answers, as files for editors and OpenAPI ([FS]) and
-// compiled ([Validate]).
+// compiled ([Validate]): one of each for every operation (decide-request, decide-answer), and for what the module keeps compiled
+// (compile-request, compile-answer of pf_compile, eval-request, eval-answer of pf_eval).
 //
 // # The road of a YAML text
 //

@@ -367,15 +367,22 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 	seen := map[string]int{}
 	one := func(what string, op ops.Operation, request []byte) {
 		answer, failed := ops.Call(op.Number, request)
-		name := op.Name + "-answer"
-		if failed {
-			name = "error"
-		}
-		seen[name]++
-		check(what, name, answer)
+		seen[fit(op.Name, failed)]++
+		check(what, fit(op.Name, failed), answer)
 	}
 	for _, c := range cases {
 		one(c.Name, c.Operation, c.Request)
+		if c.Operation.Name == "decide" { // the same with a compiled policy
+			p, answer := ops.Compile(withoutExits(t, c.Request), 4096, policy.MaxHandleBytes)
+			seen[fit("compile", p == nil)]++
+			check(c.Name, fit("compile", p == nil), answer)
+			root, _ := manifest.Parse(c.Request)
+			for e := root.Get("exits").First(); p != nil && e.Exists(); e = e.Next() {
+				answer, failed := p.Eval(e.Raw())
+				seen[fit("eval", failed)]++
+				check(c.Name, fit("eval", failed), answer)
+			}
+		}
 	}
 	for _, op := range ops.Table() {
 		for _, request := range []string{"{}", "", "[]", `{"x":1}`, `{"module":{"sha256":"` + repeat("a", 64) + `","bytes":1}}`, levels(65), "\xff", `{"cluster":{"version":"1.2"}}`} {
@@ -393,6 +400,34 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 		}
 	}
 	t.Log(seen)
+}
+
+// fit is the schema of an answer.
+func fit(name string, failed bool) string {
+	if failed {
+		return "error"
+	}
+	return name + "-answer"
+}
+
+// withoutExits makes a request of pf_compile of one of decide.
+func withoutExits(t *testing.T, request []byte) []byte {
+	t.Helper()
+	root, err := manifest.Parse(request)
+	if err != nil || root.Kind() != manifest.Object {
+		return request
+	}
+	members := map[string]json.RawMessage{}
+	for m := root.First(); m.Exists(); m = m.Next() {
+		if name := m.Key(); name != "exits" && name != "pods" {
+			members[name] = m.Raw()
+		}
+	}
+	text, jsonErr := json.Marshal(members)
+	if jsonErr != nil {
+		t.Fatal(jsonErr)
+	}
+	return text
 }
 
 // The examples in the schemas are requests that the core answers.

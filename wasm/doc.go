@@ -57,6 +57,8 @@
 // pf_eval takes an entry of decide's exits and gives that decision without its trace. With restarts (since the back-off began
 // anew) and ranForMillis, a restart has delayMillis.
 //
+// Schemas: https://podfate.dev/schema/v1/NAME.schema.json with the names compile-request, compile-answer, eval-request and eval-answer.
+//
 // # Batch
 //
 // Little-endian. Addresses are 8-aligned; in and out lie in live buffers, in the same one or not, and do not overlap. inLen is exactly

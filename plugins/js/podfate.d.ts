@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" />
 import type {
-  CurveAnswer, CurveRequest, DecideAnswer, DecideRequest, Decision, DescribeAnswer, Dropped, Exits, Fault, SimulateAnswer, SimulateRequest,
-  ValidateAnswer, ValidateRequest, Warnings,
+  CompileRequest, CurveAnswer, CurveRequest, DecideAnswer, DecideRequest, DescribeAnswer, Dropped, EvalAnswer, EvalRequest, Exits, Fault, SimulateAnswer,
+  SimulateRequest, ValidateAnswer, ValidateRequest, Warnings,
 } from './schema.js';
 
 export type * from './schema.js';
@@ -80,21 +80,13 @@ export class Engine {
 }
 
 /** What a policy is made of. */
-export type PolicyRequest = Pick<DecideRequest, 'cluster' | 'fieldValidation' | 'manifest'>;
+export type PolicyRequest = CompileRequest;
 
 /** One exit of a container, now. */
-export type Exit = Exits[number] & {
-  /** How often the container was restarted since its back-off began anew. Then the answer has delayMillis. */
-  readonly restarts?: number | null;
-  /** How long it ran. */
-  readonly ranForMillis?: number | null;
-};
+export type Exit = EvalRequest;
 
 /** What a policy says about one exit: a decision without its trace. */
-export type PolicyDecision = Omit<Decision, 'trace'> & {
-  /** How long the back-off keeps the container waiting. */
-  readonly delayMillis?: number;
-};
+export type PolicyDecision = EvalAnswer;
 
 /** A condition of a Pod, as a podFailurePolicy matches it. */
 export interface PodConditionPattern {

@@ -106,6 +106,9 @@ func (c *call) readExit(v manifest.Value, i int, l *loaded) (e exit) {
 // a fault.
 func (c *call) readExitMembers(v manifest.Value, i int, l *loaded) (e exit) {
 	if v.Kind() != manifest.Object {
+		if i < 0 { // null, which is as good as an object without members
+			c.readExitCode(v, "")
+		}
 		return e
 	}
 	path := func() string {
