@@ -353,7 +353,7 @@ func TestJob(t *testing.T) {
 			}
 			window(320, false)
 			text := p.reply(t)
-			for _, want := range []string{example.verdict, "1. Container: the kubelet", "2. Pod: the podFailurePolicy", "3. Job: its controller", "backoffLimit is 3", example.counter} {
+			for _, want := range []string{example.verdict, "1. Container (kubelet)", "2. Pod (failure policy)", "3. Job (controller)", "backoffLimit is 3", example.counter} {
 				if !strings.Contains(text, want) {
 					t.Errorf("no %q in the server's page: %s", want, text)
 				}

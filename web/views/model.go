@@ -96,6 +96,7 @@ type Answer struct {
 	Job         *struct{}  `json:"job"` // of simulate, in place of Pod, with the next two
 	Layers      Layers     `json:"layers"`
 	Counters    []Counters `json:"counters"`
+	Pods        []JobPod   `json:"pods"` // that the Job made
 	Until       int64      `json:"untilMillis"`
 	Timeline    []Record   `json:"timeline"` // ascending
 	Containers  []Lane     `json:"containers"`
@@ -159,6 +160,12 @@ type Layers struct {
 	} `json:"job"`
 }
 
+// JobPod is a Pod that a Job made.
+type JobPod struct {
+	Number int64  `json:"number"` // in order of creation, from 0
+	Name   string `json:"name"`
+}
+
 // Counters are those of a Job from an instant on.
 type Counters struct {
 	At          int64 `json:"atMillis"`
@@ -204,7 +211,8 @@ type Record struct {
 	Times        int64  `json:"times"`
 	Every        int64  `json:"everyMillis"`
 	Pod          string `json:"pod"`
-	Pods         int64  `json:"pods"`    // of a Job: to so many it happened; 0 for one
+	Number       int64  `json:"number"`  // of a Job's Pod
+	Pods         int64  `json:"pods"`    // of a Job: to so many it happened, by number from Number on; 0 for one
 	Rule         *int   `json:"rule"`    // PhaseChanged, of a Pod of a Job that has failed
 	Counted      *bool  `json:"counted"` // the same
 	Message      string `json:"message"`

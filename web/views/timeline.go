@@ -1,6 +1,7 @@
 package views
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -217,6 +218,7 @@ type drawing struct {
 	shapes []shape
 	y      int   // the next lane begins here; in the end the height
 	end    int64 // the instant at the right end of the plot
+	left   int   // how many lanes of a Job are not drawn
 }
 
 func (g *drawing) path(class string, parts ...any) {
@@ -278,9 +280,11 @@ func draw(a *Answer) *drawing {
 		g.end = min(g.end, (last*9/8000+1)*1000) // an eighth more, in whole seconds
 	}
 	g.phases(a, list)
-	for _, l := range lanes(a, list) {
+	drawn, all := lanes(a, list)
+	for _, l := range drawn {
 		g.lane(l, list, again)
 	}
+	g.left = max(all-jobLanes, 0)
 	if a.Job != nil {
 		g.counters(a)
 	}
@@ -288,33 +292,73 @@ func draw(a *Answer) *drawing {
 	return g
 }
 
-// lane is what is drawn of one container.
-type lane struct{ pod, container, name string }
+// lane is what is drawn of one container: of the Pod, or of Pods of a Job from number on to which the same happened. The
+// waits of a Job have a lane without a container.
+type lane struct {
+	container, name string
+	number          int64 // -1: not of a Job's Pod
+}
 
-// lanes are the containers of a Pod, or of a Job those of its Pods in the order in which they started.
-func lanes(a *Answer, list []Record) (l []lane) {
+// covers reports whether an entry is about what l shows.
+func (l lane) covers(r Record) bool {
+	if r.Container != l.container {
+		return false
+	}
+	if l.number < 0 {
+		return r.Pod == ""
+	}
+	return r.Pod != "" && r.Number <= l.number && l.number < r.Number+max(r.Pods, 1)
+}
+
+// jobLanes bounds the lanes of a Job.
+const jobLanes = 12
+
+// lanes are the containers of a Pod, or of a Job those of its Pods in the order of their creation, and how many there
+// would be of a Job without the bound. An entry may be about many Pods and the next about some of them: a lane begins wherever
+// an entry begins or ends.
+func lanes(a *Answer, list []Record) (l []lane, all int) {
 	if a.Job == nil {
 		for _, c := range a.Containers[:min(len(a.Containers), maxLanes)] {
-			l = append(l, lane{container: c.Container, name: Visible(short(c.Container))})
+			l = append(l, lane{c.Container, Visible(short(c.Container)), -1})
 		}
-		return l
+		return l, 0
 	}
+	var edges []int64
+	var containers []string
+	waits := false
 	for _, r := range list {
-		if r.Event == "BackOff" && r.Pod == "" {
-			l = append(l, lane{name: say("backoff")})
-			break
+		waits = waits || r.Event == "BackOff" && r.Pod == ""
+		if r.Container == "" {
+			continue
+		}
+		edges = append(edges, r.Number, r.Number+max(r.Pods, 1))
+		if !slices.Contains(containers, r.Container) {
+			containers = append(containers, r.Container)
 		}
 	}
-	for _, r := range list {
-		known := r.Container == "" || len(l) == maxLanes
-		for _, other := range l {
-			known = known || other.pod == r.Pod && other.container == r.Container
-		}
-		if !known {
-			l = append(l, lane{r.Pod, r.Container, who(a, r)})
+	if waits {
+		l = append(l, lane{"", say("backoff"), -1})
+	}
+	slices.Sort(edges)
+	edges = slices.Compact(edges)
+	for i, number := range edges[:max(len(edges), 1)-1] {
+		for _, container := range containers {
+			next := lane{container, "", number}
+			if !slices.ContainsFunc(list, next.covers) {
+				continue
+			}
+			if all++; all > jobLanes {
+				continue
+			}
+			for _, p := range a.Pods {
+				if p.Number == number {
+					next.name = times(words(p.Name), edges[i+1]-number) + " " + words(container)
+				}
+			}
+			l = append(l, next)
 		}
 	}
-	return l
+	return l, all
 }
 
 // counters draws counters of a Job: a lane for each, with a bar as high as the number from one change to the next.
@@ -456,7 +500,7 @@ func (g *drawing) lane(l lane, list []Record, again *Record) {
 	}
 	var chips [2][]chip
 	for _, r := range list {
-		if r.Container != l.container || r.Pod != l.pod || !strings.Contains(" Started Exited BackOff Removed ", " "+r.Event+" ") {
+		if !l.covers(r) || !strings.Contains(" Started Exited BackOff Removed ", " "+r.Event+" ") {
 			continue
 		}
 		finish(r.At)
@@ -466,7 +510,7 @@ func (g *drawing) lane(l lane, list []Record, again *Record) {
 			g.path("stem", "M", g.at(r.At), y+bar, "v", 4)
 		}
 	}
-	if again != nil && (again.Container == "" || again.Container == l.container) && (again.Pod == "" || again.Pod == l.pod) {
+	if again != nil && (again.Container == "" && (again.Pod == "" || l.number < 0) || l.covers(*again)) {
 		finish(again.At)
 		x := g.at(again.At)
 		g.box("again", x, y, left+plot-x, bar)

@@ -6,7 +6,7 @@ import {Engine} from './engine.js';
 import {reply} from './render.js';
 import {live, marks} from './sentences.js';
 import {LinkError, decode, encode, holdsState} from './share.js';
-import {use} from './text.js';
+import {say, use} from './text.js';
 
 const $ = (id) => document.getElementById(id);
 const [ask, manifest, pods, exits, version, validation, example, gutter] =
@@ -119,8 +119,7 @@ async function run() {
   $('reply').replaceChildren(...reply(result.answer));
   showLines(marks(result.answer));
   announce(live(result.answer));
-  $('where').textContent = `This answer was worked out in your browser${result.millis === undefined ? ''
-    : ` in ${result.millis.toFixed(1)} ms`}; the manifest was not sent anywhere.`;
+  $('where').textContent = say(result.millis === undefined ? 'where' : 'where.millis', {n: result.millis?.toFixed(1)});
   $('compare').disabled = !last;
   $('compared').textContent = '';
   showCommands(form, result.answer);
@@ -148,12 +147,12 @@ function runSoon() {
 
 async function runCompare() {
   const asked = last;
-  $('compared').textContent = 'Asking the server …';
+  $('compared').textContent = say('compare.asking');
   try {
     const {same, text} = await compare(asked.answer, asked.bytes);
     if (asked === last) $('compared').textContent = `${same ? '✓' : '✗'} ${text}`;
   } catch {
-    $('compared').textContent = 'The server cannot be reached. The page works without it.';
+    $('compared').textContent = say('compare.offline');
   }
 }
 
@@ -164,7 +163,7 @@ async function showLink() {
   try {
     const fragment = await encode(readForm());
     $('link').value = location.origin + location.pathname + fragment;
-    note.textContent = `${$('link').value.length} characters.`;
+    note.textContent = say('link.characters', {n: $('link').value.length});
   } catch (error) {
     if (!(error instanceof LinkError)) throw error;
     $('link').value = '';
@@ -182,7 +181,7 @@ async function openLink() {
     runSoon();
   } catch (error) {
     if (!(error instanceof LinkError)) throw error;
-    showNotice(`This link cannot be opened: ${error.message}.`);
+    showNotice(say('link.closed', {why: error.message}));
   }
 }
 

@@ -1,4 +1,5 @@
 // Asks the server what the browser has answered, and compares byte by byte.
+import {say} from './text.js';
 
 /**
  * Sends the request to the server and compares its answer with bytes, the browser's. Gives a sentence for people and
@@ -15,9 +16,9 @@ export async function compare({operation, request}, bytes) {
   const error = ours.slice(ours.indexOf(':') + 1, -1);
   const problem = new TextDecoder().decode(theirs);
   if (ours.startsWith('{"error":') && problem.includes('"error":' + error)) {
-    return {same: true, text: `Identical: both refuse it with the same ${new TextEncoder().encode(error).length} bytes.`};
+    return {same: true, text: say('compare.refused', {n: new TextEncoder().encode(error).length})};
   }
-  return {same: false, text: `Different: the server answered with status ${response.status}.`};
+  return {same: false, text: say('compare.status', {status: response.status})};
 }
 
 function sentence(ours, theirs) {
@@ -25,6 +26,6 @@ function sentence(ours, theirs) {
   let at = 0;
   while (at < n && ours[at] === theirs[at]) at++;
   return at === n
-    ? {same: true, text: `Identical: the browser and the server gave the same ${n} bytes.`}
-    : {same: false, text: `Different from byte ${at} on: ${ours.length} bytes here, ${theirs.length} bytes from the server.`};
+    ? {same: true, text: say('compare.same', {n})}
+    : {same: false, text: say('compare.differs', {at, ours: ours.length, theirs: theirs.length})};
 }

@@ -1,4 +1,5 @@
 // The page's side of the worker: loads the module once, keeps one question under way, and ends what takes too long.
+import {say} from './text.js';
 
 /** How long one question may take, in milliseconds; an ordinary one takes less than one. */
 export const patience = 1000;
@@ -90,7 +91,6 @@ export class Engine {
     const asked = this.#underWay;
     if (!asked) return; // it failed before any question: another would fail as well
     this.#spawn();
-    this.#finish({answer: {operation: 'decide', request: '', error: {code, message: code === 'TIMEOUT'
-      ? `no answer within ${patience} ms; the question was given up` : 'the module failed; a fresh instance was started'}}});
+    this.#finish({answer: {operation: 'decide', request: '', error: {code, message: say('engine.' + code, {n: patience})}}});
   }
 }

@@ -69,7 +69,7 @@ const podTable = (decisions) => [
 
 /** A simulation as a drawing, or what a Job decided, and the table that says the same. */
 function timeline(a) {
-  const {shapes, height, end} = draw(a);
+  const {shapes, height, end, more} = draw(a);
   return [
     a.undecided.length > 0 && [heading('heading.undecided'), h('ul', {}, a.undecided.map((u) =>
       h('li', {}, say('detail.undecided', {at: duration(u.atMillis), reason: phrase(u.reason)}), ' ', inManifest(u))))],
@@ -81,6 +81,7 @@ function timeline(a) {
         s('title', {}, say('heading.timeline')),
         shapes.map(([name, x, y, text]) => (y === undefined ? s('path', {class: name, d: x}) : s('text', {class: name, x, y}, text))))),
     note(say('timeline.legend', {end: duration(end)})),
+    more > 0 && note(say('timeline.lanes', {n: more})),
     a.job && a.counters.length > 0 && [heading('heading.counters'),
       grid(Object.keys(a.counters[0]), a.counters.slice(0, maxRows).map(({atMillis, ...c}) => [duration(atMillis), ...Object.values(c).map(String)]), 'wide times'),
       heading('heading.events')],

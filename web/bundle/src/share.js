@@ -1,5 +1,6 @@
 // Links that hold the question: #v1= and the state as JSON, compressed (deflate-raw) and written in base64url. The part
 // of an address behind # stays in the browser.
+import {say} from './text.js';
 
 /** Limits of a link, in bytes: compressed and after decompression. */
 export const maxCompressed = 8 << 10;
@@ -34,7 +35,7 @@ export async function encode(form) {
     ...(Object.keys(gates).length > 0 && {g: gates}),
   };
   const stream = new Blob([JSON.stringify(state)]).stream().pipeThrough(new CompressionStream('deflate-raw'));
-  const bytes = await collect(stream, maxCompressed, `the manifest is too long for a link: more than ${maxCompressed} bytes compressed`);
+  const bytes = await collect(stream, maxCompressed, say('link.long', {n: maxCompressed}));
   let binary = '';
   for (const byte of bytes) binary += String.fromCharCode(byte);
   return prefix + btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
@@ -45,34 +46,34 @@ export const holdsState = (fragment) => fragment.startsWith('#v');
 
 /** Reads a fragment into a form; throws LinkError and says which part failed. */
 export async function decode(fragment) {
-  if (!fragment.startsWith(prefix)) throw new LinkError('the link is of a version that this page does not know');
+  if (!fragment.startsWith(prefix)) throw new LinkError(say('link.version'));
   const text = fragment.slice(prefix.length);
-  if (text.length > Math.ceil(maxCompressed * 4 / 3)) throw new LinkError(`the link is longer than ${maxCompressed} bytes`);
+  if (text.length > Math.ceil(maxCompressed * 4 / 3)) throw new LinkError(say('link.length', {n: maxCompressed}));
   let bytes;
   try {
     bytes = Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0));
   } catch {
-    throw new LinkError('the link is damaged: it is not base64url');
+    throw new LinkError(say('link.base64'));
   }
   let state;
   try {
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
-    const json = await collect(stream, maxState, `the link holds more than ${maxState} bytes`);
+    const json = await collect(stream, maxState, say('link.bytes', {n: maxState}));
     state = JSON.parse(new TextDecoder('utf-8', {fatal: true}).decode(json));
   } catch (error) {
     if (error instanceof LinkError) throw error;
-    throw new LinkError('the link is damaged: its content cannot be read');
+    throw new LinkError(say('link.content'));
   }
   return readState(state);
 }
 
 function readState(state) {
-  if (!isObject(state)) throw new LinkError('the link holds no question');
+  if (!isObject(state)) throw new LinkError(say('link.empty'));
   const form = {manifest: '', pods: '', exits: '', version: '', validation: 'Strict', gates: {}};
   for (const [key, value] of Object.entries(state)) {
     const [name, sound] = Object.hasOwn(members, key) ? members[key] : [];
-    if (!name) throw new LinkError(`the link holds "${key.slice(0, 40)}", which this page does not know`);
-    if (!sound(value)) throw new LinkError(`the link holds an unusable ${name}`);
+    if (!name) throw new LinkError(say('link.member', {name: key.slice(0, 40)}));
+    if (!sound(value)) throw new LinkError(say('link.value', {name}));
     form[name] = value;
   }
   form.gates = Object.fromEntries(Object.entries(form.gates).map(([name, on]) => [name, String(on)]));

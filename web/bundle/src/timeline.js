@@ -105,9 +105,10 @@ export function draw(a) {
   }
 
   let top = 46;
-  for (const [pod, container, name] of lanesOf(a, list)) {
+  const {shown, all} = lanesOf(a, list);
+  for (const lane of shown) {
     const y = top + 20;
-    text('name', left, top + 13, name);
+    text('name', left, top + 13, lane.name);
     path('base', `M${left} ${y + 9}h${plot}`);
     let open = {};
     const finish = (ms) => {
@@ -121,7 +122,7 @@ export function draw(a) {
     };
     const chips = [[], []];
     for (const r of list) {
-      if (r.container !== container || r.pod !== pod || !/^(?:Started|Exited|BackOff|Removed)$/.test(r.event)) continue;
+      if (!covers(r, lane) || !/^(?:Started|Exited|BackOff|Removed)$/.test(r.event)) continue;
       finish(r.atMillis);
       open = r;
       if (r.event === 'Exited') {
@@ -129,7 +130,7 @@ export function draw(a) {
         path('stem', `M${at(r.atMillis)} ${y + bar}v4`);
       }
     }
-    if (again && (again.container ?? container) === container && (again.pod ?? pod) === pod) {
+    if (again && (!again.container && (!again.pod || lane.number < 0) || covers(again, lane))) {
       finish(again.atMillis);
       const from = at(again.atMillis);
       box('again', from, y, left + plot - from, bar);
@@ -179,19 +180,31 @@ export function draw(a) {
     path('all', `M${at(r.atMillis)} 0V${top}`);
     text('glyph', at(r.atMillis) + 3, 13, say('glyph.RestartAllContainers'));
   }
-  return {shapes: [...lanes, ...drawn], height: top + 20, end};
+  return {shapes: [...lanes, ...drawn], height: top + 20, end, more: all - jobLanes};
 }
 
-/** What is drawn of each container: [Pod, container, name]. */
+/** Whether an entry is about what a lane shows. */
+const covers = (r, {container, number}) => r.container === container
+  && (number < 0 ? !r.pod : r.pod && r.number <= number && number < r.number + (r.pods ?? 1));
+
+const jobLanes = 12;
+
+/** What is drawn, {container, name, number}, and how many there would be without the bound. */
 function lanesOf(a, list) {
-  if (a.pod) return a.containers.slice(0, maxLanes).map(({container}) => [undefined, container, visible(short(container))]);
-  const found = new Map();
-  for (const r of list) {
-    const key = r.pod + ' ' + r.container;
-    if (r.container && !found.has(key) && found.size < maxLanes) found.set(key, [r.pod, r.container, who(a, r)]);
-  }
-  const waits = list.some((r) => r.event === 'BackOff' && !r.pod) ? [[undefined, undefined, say('backoff')]] : [];
-  return [...waits, ...found.values()];
+  if (a.pod) return {shown: a.containers.slice(0, maxLanes).map(({container}) => ({container, name: visible(short(container)), number: -1})), all: 0};
+  const shown = list.some((r) => r.event === 'BackOff' && !r.pod) ? [{name: say('backoff'), number: -1}] : [];
+  const ofPods = list.filter((r) => r.container);
+  const edges = [...new Set(ofPods.flatMap((r) => [r.number, r.number + (r.pods ?? 1)]))].sort((x, y) => x - y);
+  const containers = [...new Set(ofPods.map((r) => r.container))];
+  let all = 0;
+  edges.slice(0, -1).forEach((number, i) => containers.forEach((container) => {
+    const lane = {container, number, name: ''};
+    if (!list.some((r) => covers(r, lane)) || ++all > jobLanes) return;
+    const pod = a.pods.find((p) => p.number === number);
+    if (pod) lane.name = `${times(words(pod.name), edges[i + 1] - number)} ${words(container)}`;
+    shown.push(lane);
+  }));
+  return {shown, all};
 }
 
 const label = (chip) => (chip.n === 1 ? chip.text : `${chip.text}\xd7${chip.n}`);

@@ -7,9 +7,11 @@ import {compare} from '../src/compare.js';
 import {Engine, patience} from '../src/engine.js';
 import {buildRequest, parseExits, parseRuns, relocate} from '../src/request.js';
 import {LinkError, decode, encode, maxCompressed} from '../src/share.js';
+import {use} from '../src/text.js';
 import {visible} from '../src/visible.js';
 
 const table = (name) => JSON.parse(readFileSync(new URL(`../../testdata/${name}.json`, import.meta.url), 'utf8'));
+use(JSON.parse(readFileSync(new URL('../../views/text.json', import.meta.url), 'utf8')));
 const form = {manifest: 'kind: Pod\n', pods: '', exits: 'main=42', version: '1.36', validation: 'Strict', gates: {}};
 
 test('the shorthand of exits is that of the server', () => {
