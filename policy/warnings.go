@@ -28,6 +28,8 @@ const (
 	WarnWrongCase           FaultCode = "wrong_case"                 // right but for upper and lower case
 	WarnNegativeGrace       FaultCode = "negative_grace_period"      // treated as 1 second
 	WarnDraftSpelling       FaultCode = "draft_spelling"             // a name of a proposal that was not built so
+	WarnStuckAfterReboot    FaultCode = "stuck_after_reboot"         // the Pod's Never counts, and the Pod stays Running
+	WarnRunsAgain           FaultCode = "runs_again_after_reboot"    // a Never container that has finished, in a Pod that restarts
 	WarnNoRestartLimit      FaultCode = "no_restart_limit"           // Kubernetes does not count restarts of a container
 )
 
@@ -58,6 +60,7 @@ func (o *Object) Warnings(f Features) []FieldError {
 			l.container(o.Spec.Container(r), kind, o.Path(r))
 		}
 	}
+	l.sandbox()
 	l.gracePeriod()
 	l.jobs()
 	return l.found.All()
@@ -81,6 +84,33 @@ func (l *linter) wrongCase(path, value string, allowed ...string) {
 		if a != value && EqualFold(a, value) {
 			l.warn(path, WarnWrongCase, "values are case-sensitive: "+strconv.Quote(a), sourceValidate)
 			l.found.Last().Allowed = []string{a}
+		}
+	}
+}
+
+// sandbox warns, at the first container where it shows, that the Pod's policy decides alone about a Pod without a sandbox,
+// as after a reboot, which leaves containers with code 255.
+func (l *linter) sandbox() {
+	spec := &l.o.Spec
+	if !l.f.ContainerRestartRules {
+		return
+	}
+	for i := range spec.Containers {
+		own := spec.Containers[i].RestartPolicy
+		if own == nil {
+			continue
+		}
+		r := Ref{MainContainer, i}
+		switch {
+		case spec.RestartPolicy == RestartPolicyNever:
+			if spec.RestartsAfter(r, 255, l.f) {
+				l.warn(l.o.Path(r)+".restartPolicy", WarnStuckAfterReboot, "when the node reboots, the Pod's Never counts alone: "+
+					"the container is not started again, and the Pod stays Running", sourceActions)
+				return
+			}
+		case *own == RestartPolicyNever && len(spec.Containers) > 1:
+			l.warn(l.o.Path(r)+".restartPolicy", WarnRunsAgain, "when the node reboots, containers run again that had finished for good", sourceActions)
+			return
 		}
 	}
 }

@@ -93,7 +93,7 @@ func TestWarnings(t *testing.T) {
 
 // Warnings that depend on more than one container's rules.
 func TestWarningsAboutThePod(t *testing.T) {
-	always, never := RestartPolicyAlways, RestartPolicyNever
+	always, onFailure, never := RestartPolicyAlways, RestartPolicyOnFailure, RestartPolicyNever
 	negative := int64(-1)
 	rules := []ContainerRestartRule{in(ActionRestart, 1)}
 	far := []ContainerRestartRule{in(ActionRestart, -1073741819), in(ActionRestart, -1073741819, 5)}
@@ -103,17 +103,30 @@ func TestWarningsAboutThePod(t *testing.T) {
 		o     Object
 		want  string
 	}{
-		{"Always in a Job", 36, Object{Kind: "Job", Spec: PodSpec{RestartPolicy: never, Containers: []Container{{RestartPolicy: &always}}}}, "restartPolicy job_never_finishes"},
-		{"Always in a Pod that is not", 36, Object{Kind: "Pod", Spec: PodSpec{RestartPolicy: never, Containers: []Container{{RestartPolicy: &always}}}}, "restartPolicy pod_never_finishes"},
+		{"Always in a Job", 36, Object{Kind: "Job", Spec: PodSpec{RestartPolicy: never, Containers: []Container{{RestartPolicy: &always}}}}, "restartPolicy job_never_finishes; restartPolicy stuck_after_reboot"},
+		{"Always in a Pod that is not", 36, Object{Kind: "Pod", Spec: PodSpec{RestartPolicy: never, Containers: []Container{{RestartPolicy: &always}}}}, "restartPolicy pod_never_finishes; restartPolicy stuck_after_reboot"},
 		{"Always in a Pod that is", 36, Object{Kind: "Pod", Spec: PodSpec{Containers: []Container{{RestartPolicy: &always}}}}, ""},
 		{"all codes in a Job", 36, Object{Kind: "Job", Spec: PodSpec{RestartPolicy: never, Containers: []Container{{RestartPolicy: &never, RestartPolicyRules: []ContainerRestartRule{notIn(ActionRestart)}}}}},
-			"restartPolicyRules[0] rule_matches_everything; restartPolicyRules job_never_finishes"},
+			"restartPolicyRules[0] rule_matches_everything; restartPolicyRules job_never_finishes; restartPolicy stuck_after_reboot"},
 		{"1.35: nodes of 1.34 ignore rules", 35, Object{Kind: "Pod", Spec: PodSpec{Containers: []Container{{RestartPolicy: &never, RestartPolicyRules: rules}}}}, " older_kubelet_ignores"},
 		{"1.36: nodes of 1.35 know them", 36, Object{Kind: "Pod", Spec: PodSpec{Containers: []Container{{RestartPolicy: &never, RestartPolicyRules: rules}}}}, ""},
 		{"gate off", 34, Object{Kind: "Pod", Spec: PodSpec{Containers: []Container{{RestartPolicyRules: rules}}}}, " ignored_while_gate_off"},
 		{"1.33 knows nothing of it", 33, Object{Kind: "Pod", Spec: PodSpec{Containers: []Container{{RestartPolicyRules: rules}}}}, ""},
 		{"a probe and a rule on its code", 36, Object{Kind: "Pod", Spec: PodSpec{Containers: []Container{{RestartPolicy: &never, HasLivenessProbe: true, RestartPolicyRules: []ContainerRestartRule{in(ActionRestart, 143)}}}}},
 			"restartPolicyRules probe_kill_skips_rules"},
+		{"a probe and a rule on another code", 36, Object{Kind: "Pod", Spec: PodSpec{Containers: []Container{{RestartPolicy: &never, HasStartupProbe: true, RestartPolicyRules: []ContainerRestartRule{in(ActionRestart, 144)}}}}}, ""},
+		{"a rule on the code of a kill and no probe", 36, Object{Kind: "Pod", Spec: PodSpec{Containers: []Container{{RestartPolicy: &never, RestartPolicyRules: []ContainerRestartRule{in(ActionRestart, 137)}}}}}, ""},
+		{"a probe, Always, and a restart of all", 36, Object{Kind: "Pod", Spec: PodSpec{Containers: []Container{{RestartPolicy: &always, HasLivenessProbe: true, RestartPolicyRules: []ContainerRestartRule{in(ActionRestartAllContainers, 137)}}}}},
+			"restartPolicyRules[0] probe_kill_skips_rules"},
+		{"a probe, Always, and a restart", 36, Object{Kind: "Pod", Spec: PodSpec{Containers: []Container{{RestartPolicy: &always, HasLivenessProbe: true, RestartPolicyRules: []ContainerRestartRule{in(ActionRestart, 137)}}}}},
+			"restartPolicyRules[0] rule_changes_nothing"},
+		{"a rule that misses the code of a reboot", 36, Object{Kind: "Pod", Spec: PodSpec{RestartPolicy: never, Containers: []Container{{}, {RestartPolicy: &never, RestartPolicyRules: []ContainerRestartRule{in(ActionRestart, 42)}}}}}, ""},
+		{"a rule that has the code of a reboot", 36, Object{Kind: "Pod", Spec: PodSpec{RestartPolicy: never, Containers: []Container{{}, {RestartPolicy: &never, RestartPolicyRules: []ContainerRestartRule{notIn(ActionRestart, 0)}}}}},
+			"spec.containers[1].restartPolicy stuck_after_reboot"},
+		{"a reboot without the gate", 34, Object{Kind: "Pod", Spec: PodSpec{RestartPolicy: never, Containers: []Container{{}, {RestartPolicy: &never}}}}, "spec.containers[1] ignored_while_gate_off"},
+		{"Never beside others", 36, Object{Kind: "Pod", Spec: PodSpec{Containers: []Container{{}, {RestartPolicy: &never}}}}, "spec.containers[1].restartPolicy runs_again_after_reboot"},
+		{"Never alone", 36, Object{Kind: "Pod", Spec: PodSpec{Containers: []Container{{RestartPolicy: &never}}}}, ""},
+		{"OnFailure beside others", 36, Object{Kind: "Pod", Spec: PodSpec{Containers: []Container{{}, {RestartPolicy: &onFailure}}}}, ""},
 		{"negative grace", 36, Object{Kind: "Pod", Spec: PodSpec{TerminationGracePeriodSeconds: &negative}}, "spec.terminationGracePeriodSeconds negative_grace_period"},
 		{"Windows knows any code", 36, Object{Kind: "Pod", Spec: PodSpec{Windows: true, Containers: []Container{{RestartPolicy: &never, RestartPolicyRules: far}}}}, ""},
 		{"Windows, the same again", 36, Object{Kind: "Pod", Spec: PodSpec{Windows: true, Containers: []Container{{RestartPolicy: &never, RestartPolicyRules: append(far, in(ActionRestart, 5))}}}},
