@@ -20,7 +20,19 @@ type Features struct {
 	ReduceDefaultCrashLoopBackOffDecay   bool
 	SidecarContainers                    bool
 	PLEGOnDemandRelist                   bool
+
+	// Of Jobs.
+	JobManagedBy                                bool
+	JobPodReplacementPolicy                     bool // false from 1.37 on, which has no such gate; see [Features.ReplacesPods]
+	JobBackoffLimitPerIndex                     bool // as these: locked, and gone from 1.37 on
+	JobSuccessPolicy                            bool
+	ElasticIndexedJob                           bool // 1.33 only
+	MutablePodResourcesForSuspendedJobs         bool
+	MutableSchedulingDirectivesForSuspendedJobs bool
 }
+
+// ReplacesPods reports whether Jobs have a podReplacementPolicy and count terminating Pods in their status.
+func (f Features) ReplacesPods() bool { return f.JobPodReplacementPolicy || f.Minor > 36 }
 
 // Stage is the maturity of a feature gate in one release.
 type Stage string
@@ -86,6 +98,25 @@ var gates = []Gate{
 		{33, on, StageGA, locked}, {34, on, StageGA, locked}, {35, on, StageGA, locked}, {36, on, StageGA, locked},
 	}, nil},
 	{"PLEGOnDemandRelist", []GateRelease{{36, on, StageBeta, false}, {37, on, StageGA, locked}}, nil},
+	{"JobManagedBy", []GateRelease{
+		{33, on, StageBeta, false}, {34, on, StageBeta, false}, {35, on, StageGA, locked}, {36, on, StageGA, locked}, {37, on, StageGA, locked},
+	}, nil},
+	{"JobPodReplacementPolicy", []GateRelease{
+		{33, on, StageBeta, false}, {34, on, StageGA, locked}, {35, on, StageGA, locked}, {36, on, StageGA, locked},
+	}, nil},
+	{"JobBackoffLimitPerIndex", []GateRelease{
+		{33, on, StageGA, locked}, {34, on, StageGA, locked}, {35, on, StageGA, locked}, {36, on, StageGA, locked},
+	}, nil},
+	{"JobSuccessPolicy", []GateRelease{
+		{33, on, StageGA, locked}, {34, on, StageGA, locked}, {35, on, StageGA, locked}, {36, on, StageGA, locked},
+	}, nil},
+	{"ElasticIndexedJob", []GateRelease{{33, on, StageGA, locked}}, nil},
+	{"MutablePodResourcesForSuspendedJobs", []GateRelease{
+		{35, off, StageAlpha, false}, {36, on, StageBeta, false}, {37, on, StageBeta, false},
+	}, nil},
+	{"MutableSchedulingDirectivesForSuspendedJobs", []GateRelease{
+		{35, off, StageAlpha, false}, {36, on, StageBeta, false}, {37, on, StageBeta, false},
+	}, nil},
 }
 
 // IsGate reports whether name is a gate that some modelled release knows and that changes an answer, or AllAlpha or
@@ -116,6 +147,20 @@ func (f *Features) gate(name string) *bool {
 		return &f.SidecarContainers
 	case "PLEGOnDemandRelist":
 		return &f.PLEGOnDemandRelist
+	case "JobManagedBy":
+		return &f.JobManagedBy
+	case "JobPodReplacementPolicy":
+		return &f.JobPodReplacementPolicy
+	case "JobBackoffLimitPerIndex":
+		return &f.JobBackoffLimitPerIndex
+	case "JobSuccessPolicy":
+		return &f.JobSuccessPolicy
+	case "ElasticIndexedJob":
+		return &f.ElasticIndexedJob
+	case "MutablePodResourcesForSuspendedJobs":
+		return &f.MutablePodResourcesForSuspendedJobs
+	case "MutableSchedulingDirectivesForSuspendedJobs":
+		return &f.MutableSchedulingDirectivesForSuspendedJobs
 	}
 	return nil
 }

@@ -86,6 +86,15 @@ type Job struct {
 	Suspend              *bool
 	PodFailurePolicy     *PodFailurePolicy
 	SuccessPolicy        *SuccessPolicy
+
+	Status JobStatus
+}
+
+// JobStatus is what matters of the status of a Job when it is updated.
+type JobStatus struct {
+	Started   bool // startTime is set
+	Suspended bool // the condition Suspended is True
+	Active    bool // there are active Pods
 }
 
 // JobController is the value of managedBy that stands for Kubernetes' own controller.
@@ -144,10 +153,29 @@ func (o *Object) SetDefaults(f Features) {
 	switch {
 	case o.Job == nil:
 	case o.Kind == "Job":
-		o.Job.SetDefaults()
+		given := o.Job.PodReplacementPolicy
+		if o.Job.SetDefaults(); !f.ReplacesPods() {
+			o.Job.PodReplacementPolicy = given
+		}
 	case f.Minor >= 34:
 		o.Job.setConditionStatuses()
 	}
+}
+
+// DropDisabled removes what the API server of f drops without a word when it stores the Job: fields whose gate is off. On
+// an update, was is the Job that it replaces, otherwise nil; prefix is the path of the spec with its dot.
+//
+// Source: PrepareForCreate and PrepareForUpdate in pkg/registry/batch/job/strategy.go, Kubernetes v1.33 to v1.37.
+func (j *Job) DropDisabled(was *Job, prefix string, f Features) (dropped []Dropped) {
+	if j.ManagedBy != nil && !f.JobManagedBy && was == nil {
+		j.ManagedBy = nil
+		dropped = append(dropped, Dropped{prefix + "managedBy", "JobManagedBy"})
+	}
+	if j.PodReplacementPolicy != nil && !f.ReplacesPods() && (was == nil || was.PodReplacementPolicy == nil) {
+		j.PodReplacementPolicy = nil
+		dropped = append(dropped, Dropped{prefix + "podReplacementPolicy", "JobPodReplacementPolicy"})
+	}
+	return dropped
 }
 
 // Indexed reports whether each Pod of the Job works on a completion index.

@@ -500,6 +500,9 @@ func (v *validator) jobUpdate(o, old *Object) {
 		path := "spec." + field
 		if i == immutableTemplate {
 			if !sameSpec(&o.Spec, &old.Spec, v.f.Minor) || !sameInt64(o.Spec.ActiveDeadlineSeconds, old.Spec.ActiveDeadlineSeconds) {
+				if was.resourcesMutable(v.f) {
+					path += ".spec" // its metadata may change, and resources
+				}
 				v.faults.Add(FieldError{Path: path, Type: TypeInvalid, Code: CodeInvalid, Detail: "field is immutable"})
 			}
 			continue
@@ -514,6 +517,15 @@ func (v *validator) jobUpdate(o, old *Object) {
 			v.invalid(path, now, "can only be modified in tandem with spec.parallelism")
 		}
 	}
+}
+
+// resourcesMutable reports whether the resources in the template of j may change: it is suspended and has no Pods.
+//
+// Source: validationOptionsForJob in pkg/registry/batch/job/strategy.go, validatePodTemplateUpdate in
+// pkg/apis/batch/validation/validation.go, Kubernetes v1.35 to v1.37.
+func (j *Job) resourcesMutable(f Features) bool {
+	return f.MutablePodResourcesForSuspendedJobs && j.Suspend != nil && *j.Suspend && !j.Status.Active &&
+		(j.Status.Suspended || !j.Status.Started && f.Minor > 35)
 }
 
 // printed notes a fault about a value that may be absent or a policy, whose text is JSON. Releases before 1.34 print

@@ -37,6 +37,18 @@ func readJob(spec Value) *policy.Job {
 	return j
 }
 
+func readJobStatus(status Value) (s policy.JobStatus) {
+	s.Started = member(status, "startTime", String).Exists()
+	active := readInt32(status, "active")
+	s.Active = active != nil && *active != 0
+	e, n := elements(status, "conditions")
+	for range n {
+		v := e.step()
+		s.Suspended = s.Suspended || str(v, "type") == "Suspended" && str(v, "status") == "True"
+	}
+	return s
+}
+
 // readPodFailurePolicy reads the failure policy of a Job's spec. It has one dialect, that of batch/v1; the drafts of
 // KEP-3329 and the policies of other controllers are to be told apart and translated here.
 func readPodFailurePolicy(spec Value) *policy.PodFailurePolicy {

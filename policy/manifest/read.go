@@ -28,6 +28,7 @@ func ReadObject(v Value, kind, template string) policy.Object {
 	switch kind {
 	case "Job":
 		o.Job = readJob(v.Get("spec"))
+		o.Job.Status = readJobStatus(v.Get("status"))
 	case "CronJob":
 		o.Job = readJob(v.Get("spec").Get("jobTemplate").Get("spec"))
 	}

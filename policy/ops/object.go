@@ -111,10 +111,16 @@ func (c *call) admit(f policy.Features, a admission) loaded {
 	case a.static:
 		l.faults = append(l.faults, c.manifestFaults(l.object.ValidateStatic(f))...)
 	case a.old != nil:
-		l.dropped = policy.DropDisabled(&l.object.Spec, l.object.SpecPath, f.WhileInUse(&a.old.Spec))
+		if kind.Kind == "Job" {
+			l.dropped = l.object.Job.DropDisabled(a.old.Job, "spec.", f)
+		}
+		l.dropped = append(l.dropped, policy.DropDisabled(&l.object.Spec, l.object.SpecPath, f.WhileInUse(&a.old.Spec))...)
 		l.faults = append(l.faults, c.manifestFaults(l.object.ValidateUpdate(a.old, f))...)
 	default:
-		l.dropped = policy.DropDisabled(&l.object.Spec, l.object.SpecPath, f)
+		if kind.Kind == "Job" {
+			l.dropped = l.object.Job.DropDisabled(nil, "spec.", f)
+		}
+		l.dropped = append(l.dropped, policy.DropDisabled(&l.object.Spec, l.object.SpecPath, f)...)
 		l.faults = append(l.faults, c.manifestFaults(l.object.Validate(f))...)
 	}
 	return l

@@ -124,6 +124,7 @@ type podJudge struct {
 func (c *call) writePods(pods []manifest.Value, l *loaded, cl cluster) bool {
 	j := &podJudge{call: c, cl: cl, o: &l.object, job: *l.object.Job, uid: c.man.Get("metadata").Get("uid").Text(), failed: map[int64]bool{}}
 	j.job.SetDefaults() // the Job that a CronJob makes has them
+	j.job.DropDisabled(nil, "", cl.features)
 	j.compiled = policy.CompileFailurePolicy(j.job.PodFailurePolicy)
 	c.w.Key("podDecisions")
 	c.w.Array()

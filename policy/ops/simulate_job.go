@@ -12,7 +12,9 @@ func (c *call) simulateJob(l *loaded, cl cluster, sc *simulate.Scenario, podRuns
 		js.Namespace = "default"
 	}
 	if l.object.Kind != "Job" {
-		js.Job.SetDefaults() // those of a CronJob come with its Jobs
+		job := policy.Object{Kind: "Job", Job: js.Job} // what the API server makes of it comes with its Jobs
+		job.SetDefaults(cl.features)
+		js.Job.DropDisabled(nil, "", cl.features)
 		js.Pod.Assume = []string{"one_job_of_the_cron_job"}
 	}
 	r := simulate.Job(js)
@@ -358,7 +360,9 @@ func (s *jobSimulation) writeJob() {
 	}
 	s.unlessZero("succeeded", st.Succeeded)
 	if st.Written {
-		s.int("terminating", st.Terminating)
+		if s.js.Pod.Kubelet.Features.ReplacesPods() {
+			s.int("terminating", st.Terminating)
+		}
 		w.Key("uncountedTerminatedPods")
 		w.Object()
 		w.End()

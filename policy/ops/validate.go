@@ -15,7 +15,7 @@ import (
 func (c *call) validate() {
 	c.requestMembers("cluster", "fieldValidation", "manifest", "old", "static")
 	cl := c.readCluster()
-	l := c.admit(cl.features, c.readAdmission(cl.features.Minor))
+	l := c.admit(cl.features, c.readAdmission(cl.features))
 	if c.failOnFaults() {
 		return
 	}
@@ -54,7 +54,7 @@ func (c *call) validate() {
 	w.End()
 }
 
-func (c *call) readAdmission(minor int) (a admission) {
+func (c *call) readAdmission(f policy.Features) (a admission) {
 	switch v := c.root.Get("static"); v.Kind() {
 	case manifest.Invalid, manifest.Null:
 	case manifest.Bool:
@@ -72,12 +72,12 @@ func (c *call) readAdmission(minor int) (a admission) {
 		})
 		return a
 	}
-	a.old = c.readOld(old, minor)
+	a.old = c.readOld(old, f)
 	return a
 }
 
 // readOld reads the manifest that is replaced. Only what stops decoding is a fault: it was accepted once.
-func (c *call) readOld(v manifest.Value, minor int) *policy.Object {
+func (c *call) readOld(v manifest.Value, f policy.Features) *policy.Object {
 	if v.Kind() != manifest.Object {
 		c.wrongType(v, "old", "an object")
 		return nil
@@ -98,7 +98,7 @@ func (c *call) readOld(v manifest.Value, minor int) *policy.Object {
 		})
 		return nil
 	}
-	if faults := manifest.CheckFields(v, kind.Kind, minor).Faults; len(faults) > 0 {
+	if faults := manifest.CheckFields(v, kind.Kind, f.Minor).Faults; len(faults) > 0 {
 		for _, f := range faults {
 			f.Path = child("old", f.Path)
 			c.requestFault(c.root.Locate(f.Path), f)
@@ -106,7 +106,7 @@ func (c *call) readOld(v manifest.Value, minor int) *policy.Object {
 		return nil
 	}
 	o := manifest.ReadObject(v, kind.Kind, kind.Template)
-	o.SetDefaults(policy.Features{Minor: minor})
+	o.SetDefaults(f)
 	if !c.withinLimits(&o) {
 		return nil
 	}

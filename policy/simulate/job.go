@@ -149,6 +149,7 @@ type job struct {
 	res  JobResult
 
 	perIndex, indexed, onlyFailed bool
+	inTwoSteps                    bool // the condition with which a Job ends waits for its Pods
 	policy                        *policy.FailurePolicy
 	success                       []Indexes // those of the success policy's rules
 	byName                        []int     // containers in the order of a status
@@ -212,6 +213,8 @@ func newJob(sc *JobScenario) *job {
 	j.indexed, j.onlyFailed = spec.Indexed(), spec.OnlyReplaceFailed()
 	j.perIndex = j.indexed && spec.BackoffLimitPerIndex != nil
 	j.suspended = *spec.Suspend
+	f := sc.Pod.Kubelet.Features
+	j.inTwoSteps = f.JobManagedBy || f.JobPodReplacementPolicy
 	j.policy = policy.CompileFailurePolicy(spec.PodFailurePolicy)
 	j.status.StartTime, j.status.CompletionTime, j.backoff.last = -1, -1, -1
 	if spec.SuccessPolicy != nil {

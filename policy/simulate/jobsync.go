@@ -18,6 +18,8 @@ const (
 	finishedPerSync = 500 // counted
 )
 
+const failurePolicyReason = "PodFailurePolicy"
+
 // Types of the conditions of a Job.
 const (
 	jobSuspended          = "Suspended"
@@ -172,6 +174,9 @@ func (s *round) judge() {
 	spec := s.spec
 	target := func(reason, message string) {
 		s.end = JobCondition{Type: jobFailureTarget, Reason: reason, Message: message}
+		if !s.inTwoSteps && reason != failurePolicyReason {
+			s.end.Type = jobFailed
+		}
 	}
 	switch met, failed := s.status.condition(jobSuccessCriteriaMet), s.status.condition(jobFailureTarget); {
 	case met != nil:
@@ -181,7 +186,7 @@ func (s *round) judge() {
 		s.end.Type = jobFailed
 	default:
 		if message := s.failJobMessage(); message != "" {
-			target("PodFailurePolicy", message)
+			target(failurePolicyReason, message)
 		}
 	}
 	if s.end.Type == "" {
@@ -354,6 +359,9 @@ func (s *round) manage() {
 	}
 	if complete {
 		s.end = JobCondition{Type: jobSuccessCriteriaMet, Reason: "CompletionsReached", Message: "Reached expected number of succeeded pods"}
+		if !s.inTwoSteps {
+			s.end.Type = jobComplete
+		}
 		return
 	}
 	var old *JobCondition
@@ -367,7 +375,7 @@ func (s *round) manage() {
 	}
 	s.suspension = true
 	now := JobCondition{Type: jobSuspended, Reason: "JobSuspended", Message: "Job suspended", Since: wholeSecond(s.now)}
-	if s.suspended && s.sc.Pod.Kubelet.Features.Minor >= 36 {
+	if s.suspended && s.sc.Pod.Kubelet.Features.MutableSchedulingDirectivesForSuspendedJobs {
 		s.status.StartTime = -1
 	}
 	if !s.suspended {
@@ -405,6 +413,10 @@ func (s *round) replace() {
 		return
 	}
 	if !s.perIndex && s.waits(s.record.failures, s.record.last) {
+		return
+	}
+	if missing > MaxJobPods {
+		s.exceed(LimitActivePods) // whatever becomes of the first of them
 		return
 	}
 	missing = min(missing, podsPerSync)
@@ -549,8 +561,11 @@ func (s *round) pending(n int) (list []int32, until Millis) {
 func (s *round) write() {
 	j, was := s.job, &s.job.status
 	now := &s.status
-	flush := s.suspension || s.active != was.Active || s.ready != was.Ready || s.terminating != was.Terminating || !was.Written
-	now.Active, now.Ready, now.Terminating = s.active, s.ready, s.terminating
+	now.Active, now.Ready = s.active, s.ready
+	if f := s.sc.Pod.Kubelet.Features; f.ReplacesPods() {
+		now.Terminating = s.terminating
+	}
+	flush := s.suspension || now.JobCounters != was.JobCounters || !was.Written
 	var freed []*jobPod
 	counted := 0
 	take := func(p *jobPod) bool {
@@ -617,8 +632,8 @@ func (s *round) write() {
 	if flush {
 		j.backoff = s.record
 	}
-	finished := goesOn && finally.Type != "" && s.terminating == 0
-	if finished && now.StartTime < 0 && !(s.suspended && s.spec.Completions != nil && *s.spec.Completions == 0) {
+	finished := goesOn && finally.Type != "" && (s.terminating == 0 || !j.inTwoSteps)
+	if finished && j.sc.Pod.Kubelet.Features.JobManagedBy && now.StartTime < 0 && !(s.suspended && s.spec.Completions != nil && *s.spec.Completions == 0) {
 		// Only the second write is refused: that a Job is over which has not started.
 		finished = false
 		s.refuse()
@@ -681,6 +696,9 @@ func (s *round) keep() {
 // Source: getStatusValidationOptions in pkg/registry/batch/job/strategy.go, validateJobStatus in
 // pkg/apis/batch/validation/validation.go, Kubernetes v1.33 to v1.37.
 func (s *round) refused() bool {
+	if !s.sc.Pod.Kubelet.Features.JobManagedBy {
+		return false // the status is not looked at
+	}
 	was, now := &s.job.status, &s.status
 	moreReady := now.Ready > now.Active && (now.Ready != was.Ready || now.Active != was.Active)
 	moved := was.StartTime >= 0 && now.StartTime != was.StartTime && !s.suspended

@@ -14,26 +14,38 @@ import (
 	"github.com/podfate/podfate/policy/ops"
 )
 
-// histories lets the Job controller and the operation simulate live through n histories. The gates are those of the
-// release.
+// histories lets the Job controller and the operation simulate live through n histories, half of them with the gates of
+// the release.
 func (c *comparison) histories(t *testing.T, n int) {
-	shown := 0
-	for i := range n {
-		h := generate(c.seed, i).history()
-		theirs, err := c.release.Job(h)
-		if err != nil {
-			t.Fatalf("history %d: %v\n%s", i, err, h)
+	shown, i := 0, 0
+	sets := jobGateSets(c.release.Minor())
+	c.eachJobGateSet(t, func(set gateSet) {
+		end := n
+		if set.String() != sets[0].String() {
+			end = i + n/2/(len(sets)-1)
 		}
-		c.lived++
-		c.podsCreated += len(theirs.Pods)
-		ours, err := simulateJob(c.release.Minor(), h)
-		if err != nil {
-			c.differ(t, &shown, fmt.Sprintf("history %d\n%s", i, h), err, "")
-			continue
+		for ; i < end; i++ {
+			c.compareHistory(t, &shown, i, set)
 		}
-		if what, a, b := ours.differ(theirs.facts()); what != "" {
-			c.differ(t, &shown, fmt.Sprintf("history %d\n%s\n%s", i, h, what), a, b)
-		}
+	})
+}
+
+func (c *comparison) compareHistory(t *testing.T, shown *int, i int, set gateSet) {
+	t.Helper()
+	h := generate(c.seed, i).history()
+	theirs, err := c.release.Job(h)
+	if err != nil {
+		t.Fatalf("history %d, %v: %v\n%s", i, set, err, h)
+	}
+	c.lived++
+	c.podsCreated += len(theirs.Pods)
+	ours, err := simulateJob(c.release.Minor(), set, h)
+	if err != nil {
+		c.differ(t, shown, fmt.Sprintf("history %d, %v\n%s", i, set, h), err, "")
+		return
+	}
+	if what, a, b := ours.differ(theirs.facts()); what != "" {
+		c.differ(t, shown, fmt.Sprintf("history %d, %v\n%s\n%s", i, set, h, what), a, b)
 	}
 }
 
@@ -190,9 +202,9 @@ func (g *generator) indexRules(completions int) (rules []any) {
 }
 
 // String writes the history as a request.
-func (h *JobHistory) String() string { return string(h.request(0)) }
+func (h *JobHistory) String() string { return string(h.request(0, nil)) }
 
-func (h *JobHistory) request(minor int) []byte {
+func (h *JobHistory) request(minor int, set gateSet) []byte {
 	millis := func(m policy.Millis) string { return (time.Duration(m) * time.Millisecond).String() }
 	runs := func(list []JobRun) (out []any) {
 		for _, r := range list {
@@ -234,7 +246,7 @@ func (h *JobHistory) request(minor int) []byte {
 	}
 	request := map[string]any{"manifest": json.RawMessage(h.Manifest), "runs": all, "podRuns": own, "events": events, "until": millis(h.Until)}
 	if minor > 0 {
-		request["cluster"] = map[string]any{"version": policy.VersionName(minor)}
+		request["cluster"] = map[string]any{"version": policy.VersionName(minor), "featureGates": set}
 	}
 	text, err := json.Marshal(request)
 	if err != nil {
@@ -285,12 +297,12 @@ func (f *facts) counters(at policy.Millis, counters ...int) {
 }
 
 // simulateJob asks Podfate.
-func simulateJob(minor int, h *JobHistory) (f facts, err error) {
+func simulateJob(minor int, set gateSet, h *JobHistory) (f facts, err error) {
 	op, ok := ops.Lookup("simulate")
 	if !ok {
 		return f, fmt.Errorf("there is no operation simulate")
 	}
-	reply, failed := ops.Call(op.Number, h.request(minor))
+	reply, failed := ops.Call(op.Number, h.request(minor, set))
 	if failed {
 		return f, fmt.Errorf("podfate: %s", reply)
 	}

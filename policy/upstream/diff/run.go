@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"strconv"
 	"strings"
@@ -112,7 +113,44 @@ const (
 	crr = "ContainerRestartRules"
 	rac = "RestartAllContainersOnContainerExits"
 	ndf = "NodeDeclaredFeatures"
+	jmb = "JobManagedBy"
+	jpr = "JobPodReplacementPolicy"
+	mpr = "MutablePodResourcesForSuspendedJobs"
+	msd = "MutableSchedulingDirectivesForSuspendedJobs"
 )
+
+var gateNames = []string{crr, rac, ndf, jmb, jpr, mpr, msd}
+
+// jobGateSets returns the sets in which Jobs can differ. The first is that of the release; the others are as Jobs see
+// them.
+func jobGateSets(minor int) []gateSet {
+	first := gateSets(minor)[0]
+	with := func(gates gateSet) gateSet {
+		maps.Copy(gates, first)
+		return gates
+	}
+	switch minor {
+	case 33:
+		return []gateSet{with(gateSet{jmb: true, jpr: true}), with(gateSet{jmb: false, jpr: true}), with(gateSet{jmb: true, jpr: false}), with(gateSet{jmb: false, jpr: false})}
+	case 34:
+		return []gateSet{with(gateSet{jmb: true}), with(gateSet{jmb: false})}
+	case 35:
+		return []gateSet{with(gateSet{mpr: false, msd: false}), with(gateSet{mpr: true, msd: true})}
+	}
+	return []gateSet{with(gateSet{mpr: true, msd: true}), with(gateSet{mpr: false, msd: false})}
+}
+
+// eachJobGateSet runs f for each of them, and leaves the process in the first.
+func (c *comparison) eachJobGateSet(t *testing.T, f func(set gateSet)) {
+	t.Helper()
+	sets := jobGateSets(c.release.Minor())
+	for _, set := range append(sets[1:], sets[0]) {
+		if err := c.release.SetGates(set); err != nil {
+			t.Fatalf("%v: %v", set, err)
+		}
+		f(set)
+	}
+}
 
 // gateSets returns the sets in which decisions and validation can differ in release 1.minor.
 func gateSets(minor int) []gateSet {
@@ -129,7 +167,7 @@ func gateSets(minor int) []gateSet {
 
 func (s gateSet) String() string {
 	var on []string
-	for _, name := range []string{crr, rac, ndf} {
+	for _, name := range gateNames {
 		if value, listed := s[name]; listed {
 			on = append(on, name+"="+strconv.FormatBool(value))
 		}
@@ -141,7 +179,7 @@ func (s gateSet) String() string {
 func (s gateSet) features(t *testing.T, minor int) policy.Features {
 	t.Helper()
 	var list []policy.GateSetting
-	for _, name := range []string{crr, rac, ndf} {
+	for _, name := range gateNames {
 		if value, listed := s[name]; listed {
 			list = append(list, policy.GateSetting{Name: name, Enabled: value})
 		}

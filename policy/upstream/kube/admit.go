@@ -39,32 +39,33 @@ type resource struct {
 	resource string // in the URL of the request: group/version/name
 	path     string // of spec, with its dot
 	spec     *core.PodSpec
+	job      *batch.JobSpec // of a Job
 }
 
 func resourceOf(object runtime.Object) (resource, error) {
 	switch o := object.(type) {
 	case *core.Pod:
-		return resource{pod.Strategy, "/v1/pods", "spec.", &o.Spec}, nil
+		return resource{pod.Strategy, "/v1/pods", "spec.", &o.Spec, nil}, nil
 	case *core.PodTemplate:
-		return resource{podtemplate.Strategy, "/v1/podtemplates", "template.spec.", &o.Template.Spec}, nil
+		return resource{podtemplate.Strategy, "/v1/podtemplates", "template.spec.", &o.Template.Spec, nil}, nil
 	case *core.ReplicationController:
-		r := resource{replicationcontroller.Strategy, "/v1/replicationcontrollers", "spec.template.spec.", &core.PodSpec{}}
+		r := resource{replicationcontroller.Strategy, "/v1/replicationcontrollers", "spec.template.spec.", &core.PodSpec{}, nil}
 		if o.Spec.Template != nil { // which is optional only here
 			r.spec = &o.Spec.Template.Spec
 		}
 		return r, nil
 	case *apps.Deployment:
-		return resource{deployment.Strategy, "apps/v1/deployments", "spec.template.spec.", &o.Spec.Template.Spec}, nil
+		return resource{deployment.Strategy, "apps/v1/deployments", "spec.template.spec.", &o.Spec.Template.Spec, nil}, nil
 	case *apps.ReplicaSet:
-		return resource{replicaset.Strategy, "apps/v1/replicasets", "spec.template.spec.", &o.Spec.Template.Spec}, nil
+		return resource{replicaset.Strategy, "apps/v1/replicasets", "spec.template.spec.", &o.Spec.Template.Spec, nil}, nil
 	case *apps.StatefulSet:
-		return resource{statefulset.Strategy, "apps/v1/statefulsets", "spec.template.spec.", &o.Spec.Template.Spec}, nil
+		return resource{statefulset.Strategy, "apps/v1/statefulsets", "spec.template.spec.", &o.Spec.Template.Spec, nil}, nil
 	case *apps.DaemonSet:
-		return resource{daemonset.Strategy, "apps/v1/daemonsets", "spec.template.spec.", &o.Spec.Template.Spec}, nil
+		return resource{daemonset.Strategy, "apps/v1/daemonsets", "spec.template.spec.", &o.Spec.Template.Spec, nil}, nil
 	case *batch.Job:
-		return resource{job.Strategy, "batch/v1/jobs", "spec.template.spec.", &o.Spec.Template.Spec}, nil
+		return resource{job.Strategy, "batch/v1/jobs", "spec.template.spec.", &o.Spec.Template.Spec, &o.Spec}, nil
 	case *batch.CronJob:
-		return resource{cronjob.Strategy, "batch/v1/cronjobs", "spec.jobTemplate.spec.template.spec.", &o.Spec.JobTemplate.Spec.Template.Spec}, nil
+		return resource{cronjob.Strategy, "batch/v1/cronjobs", "spec.jobTemplate.spec.template.spec.", &o.Spec.JobTemplate.Spec.Template.Spec, nil}, nil
 	}
 	return resource{}, fmt.Errorf("no kind of this test: %T", object)
 }
@@ -130,7 +131,7 @@ func decode(manifest []byte, strict bool) (runtime.Object, error) {
 	return object, err
 }
 
-// fields returns the paths of the restart fields of containers that are set, in the order of the API.
+// fields returns the paths of the fields that are set and that a gate can drop: of Jobs, and the restart fields of containers, in the order of the API.
 func (r *Release) fields(res resource) []string {
 	var paths []string
 	add := func(list string, i int, c *core.Container) {
@@ -141,6 +142,12 @@ func (r *Release) fields(res resource) []string {
 		if r.RulesSet != nil && r.RulesSet(c) {
 			paths = append(paths, path+"restartPolicyRules")
 		}
+	}
+	if res.job != nil && res.job.ManagedBy != nil {
+		paths = append(paths, "spec.managedBy")
+	}
+	if res.job != nil && res.job.PodReplacementPolicy != nil {
+		paths = append(paths, "spec.podReplacementPolicy")
 	}
 	for i := range res.spec.Containers {
 		add("containers", i, &res.spec.Containers[i])
