@@ -25,3 +25,16 @@ func TestDefaultFeatures(t *testing.T) {
 		}
 	}
 }
+
+func TestParseVersion(t *testing.T) {
+	for text, want := range map[string]int{
+		"1.33": 33, "1.37": 37, "v1.36": 36, "1.36.3": 36, "v1.36.3+k3s1": 36, "1.36.0-rc.1": 36,
+		"1.32": 0, "1.38": 0, "1.036": 0, "1.36.": 0, "1.36.x": 0, "1.36 ": 0, "1.36.3 ": 0, "1.": 0, "1": 0, "": 0, "2.36": 0, "vv1.36": 0, "1.36x": 0,
+		"1.99999999999999999999": 0, "1.-3": 0,
+	} {
+		minor, ok := policy.ParseVersion(text)
+		if ok != (want > 0) || ok && minor != want {
+			t.Errorf("%q: %d, %v, want %d", text, minor, ok, want)
+		}
+	}
+}

@@ -62,6 +62,7 @@ func TestWarnings(t *testing.T) {
 		{"two rules cover all", MainContainer, never, []ContainerRestartRule{in(restart, 0), notIn(restart, 0)}, "restartPolicyRules container_never_stops"},
 		{"Always restarts anyway", MainContainer, always, []ContainerRestartRule{in(restart, 42)}, rule(0) + "rule_changes_nothing"},
 		{"Always, but it keeps a restart-all away", MainContainer, always, []ContainerRestartRule{in(restart, 42), notIn(all, 0)}, ""},
+		{"Always, and it keeps no restart-all away", MainContainer, always, []ContainerRestartRule{in(restart, 42), in(all, 43)}, rule(0) + "rule_changes_nothing"},
 		{"OnFailure restarts anyway", MainContainer, onFailure, []ContainerRestartRule{in(restart, 42)}, rule(0) + "rule_changes_nothing"},
 		{"OnFailure and success", MainContainer, onFailure, []ContainerRestartRule{in(restart, 0)}, "restartPolicyRules container_never_stops"},
 		{"sidecar", InitContainer, always, []ContainerRestartRule{in(restart, 42)}, rule(0) + "rule_changes_nothing"},
