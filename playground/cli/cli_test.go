@@ -338,7 +338,7 @@ func TestUsage(t *testing.T) {
 		{"decide -f testdata/pod.yaml --exit main", 2, "NAME=CODE"},
 		{"decide -f testdata/pod.yaml --exit =1", 2, "NAME=CODE"},
 		{"decide -f testdata/pod.yaml --exit main=99999999999", 2, "NAME=CODE"},
-		{"decide -f testdata/pod.yaml --exit main=1 -o xml", 2, "text, json, yaml"},
+		{"decide -f testdata/pod.yaml --exit main=1 -o xml", 2, "text, json or yaml"},
 		{"decide -f testdata/pod.yaml --exit main=1 --engine jit", 2, "native or wasm"},
 		{"validate -f testdata/pod.yaml --feature-gates ContainerRestartRules", 2, "NAME=true"},
 		{"validate -f testdata/pod.yaml --validate=perhaps", 2, "strict, warn or ignore"},

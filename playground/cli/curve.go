@@ -50,15 +50,20 @@ func setIn(m members, flag, text, member, inner string) error {
 	if err := setLength(one, flag, text); err != nil || text == "" {
 		return err
 	}
+	setInside(m, member, inner, one[flag])
+	return nil
+}
+
+// setInside sets a member of a member that is an object.
+func setInside(m members, member, inner string, value json.RawMessage) {
 	object := members{}
 	if m[member] != nil {
 		if err := json.Unmarshal(m[member], &object); err != nil {
 			panic("another flag wrote " + member + ": " + err.Error())
 		}
 	}
-	object[inner] = one[flag]
+	object[inner] = value
 	m[member] = encode(object)
-	return nil
 }
 
 func setModel(m members, model string) error {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
-	"strings"
 
 	"github.com/podfate/podfate/policy/ops"
 	"go.yaml.in/yaml/v3"
@@ -24,6 +23,9 @@ type printer struct {
 	form  func(*printer, outcome) error
 	bad   bool
 	count int
+
+	said     map[string]bool // faults of what all manifests share
+	repeated int             // how often they came again
 }
 
 func newPrinter(output string, text func(*printer, outcome) error, streams Streams) (*printer, error) {
@@ -32,9 +34,9 @@ func newPrinter(output string, text func(*printer, outcome) error, streams Strea
 	}
 	form, known := forms[output]
 	if !known {
-		return nil, fmt.Errorf("--output %q: must be %s", output, strings.Join(outputs, ", "))
+		return nil, fmt.Errorf("--output %q: must be text, json or yaml", output)
 	}
-	return &printer{Streams: streams, form: form}, nil
+	return &printer{Streams: streams, form: form, said: map[string]bool{}}, nil
 }
 
 // invalid is how an answer of validate begins when there are faults. The core writes members in a fixed order.
@@ -61,6 +63,9 @@ func (p *printer) passedOver(a asked) {
 
 // end returns what the command ends with.
 func (p *printer) end() error {
+	if p.repeated > 0 {
+		fmt.Fprintf(p.Err, "podfate: %s of what all manifests share, said once above\n", plural(int64(p.repeated), "more fault"))
+	}
 	if p.bad {
 		return statusError{status: StatusFaults}
 	}

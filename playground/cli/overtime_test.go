@@ -266,3 +266,26 @@ func TestDuration(t *testing.T) {
 		}
 	}
 }
+
+// TestTiming: the flags of timing become its members.
+func TestTiming(t *testing.T) {
+	for flags, want := range map[string]string{
+		"":                           "first_restart_at_once",
+		"--first-restart kubelet":    "first_restart_at_once",
+		"--first-restart documented": "first_restart_as_documented",
+		"--detection 1s --sync kubelet --jitter full": `"atMillis":22000,"container":"main","event":"BackOff"`,
+	} {
+		args := append([]string{"simulate", "-f", "testdata/pod.yaml", "--run", "main=10s:42x2", "-o", "json"}, strings.Fields(flags)...)
+		if got := podfate(t, "", args...); got.status != 0 || !strings.Contains(got.out, want) {
+			t.Errorf("%s: status %d, want %s\n%s%s", flags, got.status, want, got.out, got.err)
+		}
+	}
+	for flags, want := range map[string]string{
+		"--first-restart never": "must be kubelet or documented", "--sync often": "must be ideal or kubelet", "--jitter big": "must be none, mean or full", "--detection 1": "must be a length of time",
+	} {
+		args := append([]string{"simulate", "-f", "testdata/pod.yaml"}, strings.Fields(flags)...)
+		if got := podfate(t, "", args...); got.status != 2 || !strings.Contains(got.err, want) {
+			t.Errorf("%s: status %d, want %s\n%s", flags, got.status, want, got.err)
+		}
+	}
+}

@@ -41,6 +41,14 @@ func simulateFlags(flags *pflag.FlagSet) func() (members, error) {
 	now := flags.String("now", "", "for a live Pod, the time from which on to look, such as 2026-01-31T12:00:00Z, or now; the newest time in its status without it")
 	until := flags.String("until", "", "how long to watch, such as 1h30m")
 	flags.Lookup("until").DefValue = "30m"
+	first := flags.String("first-restart", "", "the first restart comes at once, as the kubelet does it (kubelet), or waits already, as the documentation says (documented)")
+	flags.Lookup("first-restart").DefValue = "kubelet"
+	detection := flags.String("detection", "", "how long the kubelet takes to notice that a container ended or started, such as 1s")
+	flags.Lookup("detection").DefValue = "0s"
+	sync := flags.String("sync", "", "a container starts when its wait ends (ideal), or when the kubelet next looks at the Pod after that (kubelet)")
+	flags.Lookup("sync").DefValue = "ideal"
+	jitter := flags.String("jitter", "", "the random extra between two looks, with --sync kubelet: none, a quarter (mean) or almost half (full)")
+	flags.Lookup("jitter").DefValue = "none"
 	return func() (members, error) {
 		m := members{}
 		if len(runs) > 0 {
@@ -79,8 +87,36 @@ func simulateFlags(flags *pflag.FlagSet) func() (members, error) {
 		default:
 			m["now"] = encode(*now)
 		}
-		return m, setLength(m, "until", *until)
+		for _, err := range []error{
+			setLength(m, "until", *until),
+			setIn(m, "detection", *detection, "timing", "detection"),
+			setWord(m, "first-restart", *first, "firstRestart", timingWords["first-restart"]),
+			setWord(m, "sync", *sync, "sync", timingWords["sync"]),
+			setWord(m, "jitter", *jitter, "jitter", timingWords["jitter"]),
+		} {
+			if err != nil {
+				return nil, err
+			}
+		}
+		return m, nil
 	}
+}
+
+// timingWords are what the flags of timing may say.
+var timingWords = map[string][]string{
+	"first-restart": {"kubelet", "documented"}, "sync": {"ideal", "kubelet"}, "jitter": {"none", "mean", "full"},
+}
+
+// setWord sets a word of the member timing, beside what other flags set there.
+func setWord(m members, flag, word, inner string, words []string) error {
+	switch {
+	case word == "":
+		return nil
+	case !slices.Contains(words, word):
+		return fmt.Errorf("--%s %s: must be %s or %s", flag, strconv.Quote(word), strings.Join(words[:len(words)-1], ", "), words[len(words)-1])
+	}
+	setInside(m, "timing", inner, encode(word))
+	return nil
 }
 
 // parseRun reads NAME=LENGTH:CODE, with xTIMES and :REASON behind it if wanted.

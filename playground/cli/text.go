@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 
@@ -93,7 +94,15 @@ func (p *printer) report(o outcome, kind string, f views.Fault) {
 	if f.Path == "manifest" && f.Code == string(policy.CodeUnknownField) {
 		text = "no manifest is asked for: " + o.op.Name + " takes a Scenario or a KubeletConfiguration"
 	}
-	fmt.Fprintf(p.Err, "%s: %s%s\n", where, kind, views.Visible(text))
+	line := fmt.Sprintf("%s: %s%s\n", where, kind, views.Visible(text))
+	if fromFlags(f.Path) { // a Scenario in a folder belongs to each of its manifests
+		if p.said[line] {
+			p.repeated++
+			return
+		}
+		p.said[line] = true
+	}
+	io.WriteString(p.Err, line)
 }
 
 // fromFlags reports whether path is of a part of the request beside the manifest: a flag set it, or a Scenario.

@@ -80,12 +80,15 @@ the Job, which are ignored, and which rule of the podFailurePolicy says so.`,
 		text:     (*printer).decide,
 	},
 	"simulate": {
-		long: `Plays a Pod over time: containers run and end as you say, and the timeline shows what Kubernetes does about it: when
-each is started again, how long it waits for that, and how the Pod ends.
+		long: `Plays a Pod over time, or a Job with all its Pods: containers run and end as you say, and the timeline shows what
+Kubernetes does about it: when each is started again, how long it waits for that, how the Pod ends, and what its Job
+makes of that.
 
 What the containers do is given with --run, or as runs in a Scenario, which may also name events such as a
 deletion or a node that reboots. The first start takes the first run, and so on; behind the last run a container
-runs on. --run replaces all runs of a Scenario, --event all its events, --until its end.
+runs on. --run replaces all runs of a Scenario, --event all its events, --until its end; --detection, --sync,
+--jitter and --first-restart together replace its timing. Of a Job the runs are those of all its Pods, one start
+after the other.
 
 A live Pod from kubectl get -o yaml goes on where its status has it: what comes next, and when. What ended before
 ends again as it did the last time, unless --run says otherwise.`,
@@ -103,6 +106,12 @@ ends again as it did the last time, unless --run says otherwise.`,
 
   # it is evicted after five minutes
   podfate simulate -f pod.yaml --event 5m=Evicted
+
+  # a Job whose first Pod is preempted, and whose next ones fail
+  podfate simulate -f job.yaml --run main=5m:3xforever --event 3m=Preempted
+
+  # real time: the kubelet takes a second to notice, and looks again with some delay
+  podfate simulate -f pod.yaml --run main=10s:42x4 --detection 1s --sync kubelet --jitter mean
 
   # runs and events from a file, the whole answer as JSON
   podfate simulate -f pod.yaml -f scenario.yaml -o json`,
@@ -209,6 +218,11 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 	}
 	if v.flags != nil {
 		own = v.flags(flags)
+		for flag, words := range timingWords {
+			if flags.Lookup(flag) != nil {
+				complete(command, flag, words)
+			}
+		}
 		if flags.Lookup("model") != nil {
 			complete(command, "model", []string{string(policy.ModelKubelet), string(policy.ModelDocumented)})
 		}
@@ -251,6 +265,10 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 			return errors.New("-f - and --pods - cannot both read standard input")
 		}
 		pods, err := readPods(o.pods, streams.In)
+		var faults schema.Faults
+		if errors.As(err, &faults) {
+			return statusError{StatusFaults, faults} // the flags are right, the file is not
+		}
 		if err != nil {
 			return err
 		}
