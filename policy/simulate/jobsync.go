@@ -432,15 +432,7 @@ func (s *round) replace() {
 		failures, ignored := int32(-1), int32(-1)
 		if s.perIndex {
 			s.unwait(i)
-			failures = 0
-			if p := s.replaced(i); p != nil {
-				failures, ignored = p.FailureCount, p.IgnoredCount
-				if s.match(p).Counted() {
-					failures++
-				} else {
-					ignored = max(ignored, 0) + 1
-				}
-			}
+			failures, ignored = s.nextCounts(s.replaced(i))
 		}
 		s.create(i, failures, ignored)
 	}
@@ -448,6 +440,19 @@ func (s *round) replace() {
 	if len(created) == 0 && until != never {
 		s.wait(until)
 	}
+}
+
+// nextCounts are the annotations of a Pod that replaces p, nil for the first of its index.
+//
+// Source: getNewIndexFailureCounts in pkg/controller/job/indexed_job_utils.go, Kubernetes v1.33 to v1.37.
+func (j *job) nextCounts(p *jobPod) (failures, ignored int32) {
+	switch {
+	case p == nil:
+		return 0, -1
+	case j.match(p).Counted():
+		return p.FailureCount + 1, p.IgnoredCount
+	}
+	return p.FailureCount, max(p.IgnoredCount, 0) + 1
 }
 
 // waits tells whether the back-off is not over yet.

@@ -61,6 +61,7 @@ type Admission struct {
 	DecodeError string   // "" if the manifest could be decoded
 	Strict      []string // what strict decoding has against it, in its order
 	Faults      []Fault  // of validation, in its order
+	Merged      bool     // of Faults that read alike only the first is there
 	Panic       string   // what the API server's own code panicked with; nothing else is known then
 	Dropped     []string // paths of the fields that were there before and not after; lists only if they had elements
 }

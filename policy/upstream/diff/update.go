@@ -40,7 +40,7 @@ func (c *comparison) compareUpdate(t *testing.T, shown *int, what string, set ga
 		theirs.Faults = slices.DeleteFunc(theirs.Faults, func(f Fault) bool { return strings.HasPrefix(f.Text, c.unread) })
 	}
 	if job || bytes.Contains(text, []byte(`"kind":"ReplicationController"`)) {
-		theirs.Faults = merged(theirs.Faults)
+		theirs.Faults, theirs.Merged = merged(theirs.Faults), true
 	} else if half := len(theirs.Faults) / 2; c.release.Minor() <= 34 && slices.Equal(theirs.Faults[:half], theirs.Faults[half:]) &&
 		(bytes.Contains(text, []byte(`"kind":"ReplicaSet"`)) || bytes.Contains(text, []byte(`"kind":"DaemonSet"`))) {
 		theirs.Faults = theirs.Faults[:half] // the specification is checked twice there
