@@ -256,6 +256,16 @@ func TestKeyboard(t *testing.T) {
 	p.run(t, chromedp.Evaluate[chromedp.Void](`document.getElementById('exits').value = ''`), chromedp.Focus(chromedp.CSS("#exits")),
 		chromedp.SendKeys(chromedp.CSS("#exits"), "main=7"+kb.Enter))
 	p.until(t, "the answer", says("main exits 7 → Stop"))
+	for _, folded := range []struct{ id, first string }{{"pods-of", "pods"}, {"events", "event"}, {"gates", ""}} {
+		p.run(t, chromedp.Focus(chromedp.CSS("#"+folded.id+" > summary")), chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Tab))
+		if at := p.eval(t, `document.activeElement.id`); folded.first != "" && at != folded.first || p.eval(t, `String(document.getElementById('`+folded.id+`').open)`) != "true" {
+			t.Errorf("%s opens, and Tab goes to %q", folded.id, at)
+		}
+		p.run(t, chromedp.KeyEvent(kb.Tab))
+		if left := p.eval(t, `document.activeElement.id`); left == folded.first {
+			t.Errorf("Tab does not leave %s", left)
+		}
+	}
 	p.clean(t)
 }
 

@@ -286,3 +286,23 @@ func TestAssetsAreServedFromStatic(t *testing.T) {
 		}
 	}
 }
+
+// Of Pods the browser keeps the same: bundle/test/page.test.mjs reads the same table.
+func TestPodsAreReadAsInTheBrowser(t *testing.T) {
+	text, err := os.ReadFile("testdata/pods.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table []struct {
+		Text, Pods string
+		Fault      bool
+	}
+	if err := json.Unmarshal(text, &table); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range table {
+		if got, err := schema.ReadPods("", []byte(c.Text)); (err != nil) != c.Fault || err == nil && string(got) != c.Pods {
+			t.Errorf("%q: %s, %v, want %s", c.Text, got, err, c.Pods)
+		}
+	}
+}

@@ -118,6 +118,7 @@ type event struct {
 	At        string `json:"at"`
 	Type      string `json:"type"`
 	Container string `json:"container,omitempty"`
+	Pod       *int64 `json:"pod,omitempty"` // of a Job, by number
 }
 
 type timingOf struct {
@@ -130,12 +131,13 @@ type timingOf struct {
 var (
 	runWord   = regexp.MustCompile(`^(?:([^@:=]+)[:=])?(-?\d+)(?::([^@]*))?@(.+)$`)
 	nameWord  = regexp.MustCompile(`^([^@:=]+)[:=]$`)
+	eventWord = regexp.MustCompile(`^(.*?)(?:@(\d{1,9}))?$`)
 	timesWord = regexp.MustCompile(`^[x×](\d{1,10})$`)
 )
 
 // ParseRuns reads the other shorthand of f.Exits, that of runs over time: main: 3@10s x4, 1@5s until 2h. A word is
 // NAME: for the runs behind it, CODE@TIME or CODE:REASON@TIME for one run, xN or forever for how often the run before
-// is taken, until and a time, at with a time and an event, as in at 5m OOMKilled:main, or timing and one of none, mean
+// is taken, until and a time, at with a time and an event, as in at 5m OOMKilled:main, with @2 behind it for Pod 2 of a Job, or timing and one of none, mean
 // and full, how much jitter a kubelet in real time has, or of kubelet and documented, when the first restart comes. It returns the members runs, until, events and timing of a
 // request as JSON; times and events are for the operation to check. The fault's path is exits[i], counted in words.
 //
@@ -162,8 +164,13 @@ func (f Form) ParseRuns() (map[string]json.RawMessage, *Fault) {
 			continue
 		}
 		if word == "at" && i+2 < len(words) {
+			m := eventWord.FindStringSubmatch(words[i+2])
 			e := event{At: words[i+1]}
-			e.Type, e.Container, _ = strings.Cut(words[i+2], ":")
+			e.Type, e.Container, _ = strings.Cut(m[1], ":")
+			if m[2] != "" {
+				n, _ := strconv.ParseInt(m[2], 10, 64) // nine digits fit
+				e.Pod = &n
+			}
 			events = append(events, e)
 			i += 2
 			continue

@@ -48,10 +48,10 @@ export function parseRuns(text) {
     } else if (word === 'until' && i + 1 < words.length) {
       more.until = words[++i];
     } else if (word === 'at' && i + 2 < words.length) {
-      const [at, what] = [words[++i], words[++i]];
-      const colon = what.indexOf(':');
+      const at = words[++i];
+      const [, type, container, pod] = /^([^:]*?)(?::(.*?))?(?:@(\d{1,9}))?$/.exec(words[++i]);
       more.events = events;
-      events.push(colon < 0 ? {at, type: what} : {at, type: what.slice(0, colon), container: what.slice(colon + 1)});
+      events.push({at, type, ...(container && {container}), ...(pod && {pod: Number(pod)})});
     } else if (word === 'timing' && i + 1 < words.length) {
       const how = words[++i];
       more.timing = /^(?:kubelet|documented)$/.test(how) ? {...more.timing, firstRestart: how}

@@ -5,7 +5,7 @@ import test from 'node:test';
 import {commandLine, curl} from '../src/commands.js';
 import {compare} from '../src/compare.js';
 import {Engine, patience} from '../src/engine.js';
-import {buildRequest, parseExits, parseRuns, relocate} from '../src/request.js';
+import {buildRequest, parseExits, parsePods, parseRuns, relocate} from '../src/request.js';
 import {LinkError, decode, encode, maxCompressed} from '../src/share.js';
 import {use} from '../src/text.js';
 import {visible} from '../src/visible.js';
@@ -29,6 +29,23 @@ test('the shorthand of runs is that of the server', () => {
     else assert.deepEqual(Object.fromEntries(parseRuns(text)), {runs, ...(until && {until}), ...(events && {events}), ...(timing && {timing})}, text);
   }
   assert.throws(() => parseRuns('a: ' + '1@1s '.repeat(65)), {path: 'exits[65]'});
+});
+
+test('of Pods the same is kept as by the server', () => {
+  for (const {text, pods, fault} of table('pods')) {
+    if (fault) assert.throws(() => parsePods(text), {path: 'pods', at: -1}, text);
+    else assert.deepEqual(JSON.parse(parsePods(text)), JSON.parse(pods), text);
+  }
+  const many = JSON.stringify({items: Array(200).fill({metadata: {name: 'p'}, spec: 'x'.repeat(4000), status: {}})});
+  assert.equal(JSON.parse(parsePods(many)).length, 200);
+  assert.throws(() => parsePods(`"${'x'.repeat(5 << 20)}"`), {code: 'limit.body_bytes', path: 'pods'});
+});
+
+test('Pods become a member of a request', () => {
+  const request = buildRequest({...form, exits: '', pods: '[{"metadata": {"name": "p"}}]'});
+  assert.equal(request.operation, 'decide');
+  assert.equal(request.text, '{"cluster":{"version":"1.36"},"manifest":{"kind":"Pod"},"pods":[{"metadata":{"name":"p"}}]}');
+  assert.throws(() => buildRequest({...form, exits: 'main: 3@10s', pods: '[]'}), {code: 'conflict', path: 'pods'});
 });
 
 test('runs become members of a request', () => {
