@@ -195,7 +195,7 @@ func (s *round) judge() {
 		case s.failed > int64(*spec.BackoffLimit) || s.pastRestarts():
 			target(limit, "Job has reached the specified backoff limit")
 		case seconds != nil && s.status.StartTime >= 0 && !s.suspended:
-			if deadline = s.status.StartTime + Millis(min(*seconds, int64(policy.MaxHorizon/policy.Second)))*policy.Second; s.now >= deadline {
+			if deadline = s.status.StartTime + allowed(*seconds); s.now >= deadline {
 				target("DeadlineExceeded", "Job was active longer than specified deadline")
 			} else {
 				s.wake = min(s.wake, deadline)
@@ -218,6 +218,18 @@ func (s *round) judge() {
 			s.end = JobCondition{Type: jobSuccessCriteriaMet, Reason: "SuccessPolicy", Message: "Matched rules at index " + strconv.Itoa(rule)}
 		}
 	}
+}
+
+// allowed is how long a Job may be active. The controller counts in nanoseconds of 64 bits, so that what is above 292
+// years overflows: the largest number of all ends the Job at once.
+//
+// Source: pastActiveDeadline in pkg/controller/job/job_controller.go, Kubernetes v1.33 to v1.37.
+func allowed(seconds int64) Millis {
+	const perMilli = 1_000_000
+	if n := seconds * (1000 * perMilli); n > 0 {
+		return Millis((n-1)/perMilli + 1)
+	}
+	return 0
 }
 
 func (s *JobStatus) condition(name string) *JobCondition {

@@ -75,7 +75,7 @@ func (g *generator) history() *JobHistory {
 		spec["backoffLimitPerIndex"] = g.r.IntN(3)
 		maybe(3, "maxFailedIndexes", g.r.IntN(completions+1))
 	}
-	maybe(6, "activeDeadlineSeconds", pick(g, 0, 1, 5, 10, 30, 60, 200))
+	maybe(6, "activeDeadlineSeconds", pick(g, 0, 1, 5, 10, 30, 60, 200, 9223372036854775807, 18446744074, 36893488148))
 	maybe(8, "suspend", true)
 	restartPolicy := pick(g, "Never", "Never", "Never", "OnFailure")
 	names := []string{"main"}
