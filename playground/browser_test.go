@@ -66,6 +66,7 @@ type tab struct {
 	context.Context
 	mu     sync.Mutex
 	origin string
+	asked  int      // requests to the server
 	wrong  []string // foreign requests, policy reports, errors of scripts
 }
 
@@ -116,6 +117,8 @@ func (p *tab) watch(event any) {
 	case *network.EventRequestWillBeSent:
 		if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "data" && u.Scheme != "blob" && u.Scheme+"://"+u.Host != p.origin {
 			p.wrong = append(p.wrong, "request to "+e.Request.URL)
+		} else if u.Scheme == "http" {
+			p.asked++
 		}
 	case *log.EventEntryAdded:
 		if e.Entry.Level == log.EntryLevelError {
@@ -196,6 +199,11 @@ func TestPage(t *testing.T) {
 	p.run(t, chromedp.Navigate(origin+"/"))
 	p.until(t, "the module answers in the browser", answered)
 	p.until(t, "the first answer", says("main exits 42 → Restart"))
+	p.mu.Lock()
+	if p.asked > 8 {
+		t.Errorf("the first view takes %d requests, at most 8", p.asked)
+	}
+	p.mu.Unlock()
 
 	p.run(t, chromedp.SetValue(chromedp.CSS("#exits"), "main=1"), chromedp.Focus(chromedp.CSS("#exits")), chromedp.SendKeys(chromedp.CSS("#exits"), " "))
 	p.until(t, "another exit", says("main exits 1 → Stop"))
@@ -459,6 +467,17 @@ func TestPodsOfAJob(t *testing.T) {
 		p.until(t, "the link's Pods", `document.getElementById('pods').value === `+quote(list))
 		p.until(t, "the link's answer", says("The Job goes on: 1 failure counted, 3 allowed"))
 	})
+	p.clean(t)
+}
+
+// TestPlaceOfARefusal: a Job that is too large is refused where it says so, in the lines of the text and not of the request.
+func TestPlaceOfARefusal(t *testing.T) {
+	origin := serve(t)
+	p := open(t, origin)
+	p.run(t, chromedp.Navigate(origin+"/?example=job-bug"))
+	p.until(t, "the module answers in the browser", answered)
+	p.eval(t, `(() => { const m = document.getElementById('manifest'); m.value = m.value.replace('  backoffLimit: 3', '  backoffLimit: 3\n  parallelism: 1000000\n  completions: 1000000'); m.dispatchEvent(new Event('input', {bubbles: true})); return '' })()`)
+	p.until(t, "the limit and its place", says("spec.parallelism: activePods: more than 5000 Pods at once line 8, column 3"))
 	p.clean(t)
 }
 

@@ -80,6 +80,9 @@ func ReadAnswer(operation string, request, answer []byte, locate Locator) (*Answ
 		for i := range a.Error.Faults {
 			r.fault(&a.Error.Faults[i])
 		}
+		whole := Fault{Path: a.Error.Path, Place: a.Error.Place}
+		r.fault(&whole)
+		a.Error.Place = whole.Place
 	}
 	return a, nil
 }

@@ -256,7 +256,7 @@ func faults(a *Answer) []Fault {
 	if len(a.Error.Faults) > 0 {
 		return a.Error.Faults
 	}
-	return []Fault{{Detail: a.Error.Message, Place: a.Error.Place}}
+	return []Fault{{Path: a.Error.Path, Detail: a.Error.Message, Place: a.Error.Place}}
 }
 
 // Live is what a screen reader is told about an answer, once.

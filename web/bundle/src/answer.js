@@ -50,6 +50,7 @@ export function readAnswer(operation, request, answer, locate, relocate) {
   a.warnings?.forEach(fault);
   a.dropped?.forEach(move);
   a.error?.faults?.forEach(fault);
+  if (a.error) fault(a.error);
   return a;
 }
 

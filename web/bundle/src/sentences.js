@@ -135,7 +135,7 @@ export function allowed(f) {
 export function faults(a) {
   if (!a.error) return a.faults ?? [];
   if (a.error.faults?.length) return a.error.faults;
-  return [{detail: a.error.message, line: a.error.line, column: a.error.column}];
+  return [{...a.error, message: '', detail: a.error.message}];
 }
 
 export function live(a) {
