@@ -60,8 +60,8 @@ func (j *job) sync() {
 	}
 	s := round{job: j, status: j.status, active: j.active, ready: j.ready, terminating: j.terminating, record: j.backoff}
 	s.status.Conditions = s.status.Conditions[:len(s.status.Conditions):len(s.status.Conditions)]
-	if s.status.StartTime < 0 && !j.suspended {
-		s.status.StartTime = wholeSecond(j.now)
+	if s.since = s.status.StartTime; s.since < 0 && !j.suspended {
+		s.status.StartTime, s.since = wholeSecond(j.now), j.now
 	}
 	s.countFinished()
 	s.judge()
@@ -94,6 +94,7 @@ func (j *job) sync() {
 type round struct {
 	*job
 	status                     JobStatus
+	since                      Millis // startTime, to the millisecond in the round that sets it
 	active, ready, terminating int64
 	succeeded, failed          int64 // with the Pods that this sync counts
 	record                     backoffRecord
@@ -195,7 +196,7 @@ func (s *round) judge() {
 		case s.failed > int64(*spec.BackoffLimit) || s.pastRestarts():
 			target(limit, "Job has reached the specified backoff limit")
 		case seconds != nil && s.status.StartTime >= 0 && !s.suspended:
-			if deadline = s.status.StartTime + allowed(*seconds); s.now >= deadline {
+			if deadline = s.since + allowed(*seconds); s.now >= deadline {
 				target("DeadlineExceeded", "Job was active longer than specified deadline")
 			} else {
 				s.wake = min(s.wake, deadline)
