@@ -53,7 +53,7 @@ function decider(d) {
 }
 
 /** A table: the names of its columns, and rows of cells, the first of which names its row. */
-const grid = (columns, list, name = 'wide') => h('div', {class: name}, h('table', {},
+const grid = (columns, list, attributes = {class: 'wide'}) => h('div', attributes, h('table', {},
   h('thead', {}, h('tr', {}, columns.map((key) => h('th', {scope: 'col'}, say('column.' + key))))),
   h('tbody', {}, list.map(([first, ...cells]) => h('tr', {}, h('th', {scope: 'row'}, first), cells.map((cell) => h('td', {}, cell)))))));
 
@@ -83,10 +83,10 @@ function timeline(a) {
     note(say('timeline.legend', {end: duration(end)})),
     more > 0 && note(say('timeline.lanes', {n: more})),
     a.job && a.counters.length > 0 && [heading('heading.counters'),
-      grid(Object.keys(a.counters[0]), a.counters.slice(0, maxRows).map(({atMillis, ...c}) => [duration(atMillis), ...Object.values(c).map(String)]), 'wide times'),
+      grid(Object.keys(a.counters[0]), a.counters.slice(0, maxRows).map(({atMillis, ...c}) => [duration(atMillis), ...Object.values(c).map(String)]), {class: 'wide times', tabindex: '0', role: 'group', 'aria-label': say('heading.counters')}),
       heading('heading.events')],
     grid(['time', a.job ? 'who' : 'container', 'event', 'details'], rows(a).map((r) =>
-      [duration(r.atMillis), who(a, r), visible(r.event), [detail(r), ' ', r.decidedBy && at(r.decidedBy)]]), 'wide events'),
+      [duration(r.atMillis), who(a, r), visible(r.event), [detail(r), ' ', r.decidedBy && at(r.decidedBy)]]), {class: 'wide events'}),
     a.timeline.length > maxRows && note(say('timeline.cut', {n: maxRows, all: a.timeline.length})),
     a.assumptions.length > 0 && note(assumed(a)),
   ];
