@@ -26,6 +26,7 @@ export class Instance {
   handles = new Map();
   #buffers = [{at: 0, size: 0}, {at: 0, size: 0}]; // lent by the module: for requests, for the answers of batches
   #bytes = new Uint8Array(); // of the whole memory
+  #view = new Uint8Array(); // of the buffer for requests
 
   constructor(module) {
     let exports;
@@ -48,10 +49,9 @@ export class Instance {
     }
   }
 
-  /** The memory as it is now. A call may make it grow, and then an older view is detached. */
+  /** The memory as it is now. A call may make it grow, and then an older view is detached and has no length. */
   get memory() {
-    const {buffer} = this.exports.memory;
-    if (this.#bytes.buffer !== buffer) this.#bytes = new Uint8Array(buffer);
+    if (this.#bytes.length === 0) this.#bytes = new Uint8Array(this.exports.memory.buffer);
     return this.#bytes;
   }
 
@@ -65,23 +65,31 @@ export class Instance {
    * whether the answer is an error payload, and where it lies in the memory. Copy or decode those bytes before the next call.
    */
   ask(f, request) {
-    return this.run(() => {
+    try {
       if (request.length > directly && typeof request === 'string') request = encoder.encode(request);
       const room = typeof request === 'string' ? 3 * request.length : request.length; // a UTF-16 unit takes up to three bytes
       const at = this.reserve(0, room);
-      const {memory} = this;
-      if (typeof request === 'string') word[0] = f(at, encoder.encodeInto(request, memory.subarray(at, at + room)).written);
+      if (typeof request === 'string') word[0] = f(at, encoder.encodeInto(request, this.#request()).written);
       else {
-        memory.set(request, at);
+        this.memory.set(request, at);
         word[0] = f(at, room);
       }
       const start = halves[1];
       const failed = halves[0] >>> 31 === 1;
       const end = start + (halves[0] & 0x7fffffff);
-      const after = this.memory;
-      if (start === end || end > after.length) throw malformed('the answer lies outside the module\'s memory');
-      return {failed, bytes: after.subarray(start, end)};
-    });
+      const {memory} = this;
+      if (start === end || end > memory.length) throw malformed('the answer lies outside the module\'s memory');
+      return {failed, bytes: memory.subarray(start, end)};
+    } catch (cause) {
+      throw this.#trapped(cause);
+    }
+  }
+
+  /** Where requests are written. The view is kept: to make one takes as long as to write a small request. */
+  #request() {
+    const {at, size} = this.#buffers[0];
+    if (this.#view.length !== size || this.#view.byteOffset !== at) this.#view = this.memory.subarray(at, at + size);
+    return this.#view;
   }
 
   /** Runs f, which calls exports, and turns whatever the engine throws into a {@link TrapError}. */
@@ -89,9 +97,13 @@ export class Instance {
     try {
       return f();
     } catch (cause) {
-      if (cause instanceof PodfateError) throw cause;
-      throw new TrapError('TRAP', `the module ended the call: ${this.#diagnostic() || cause.message}`, {}, {cause});
+      throw this.#trapped(cause);
     }
+  }
+
+  #trapped(cause) {
+    if (cause instanceof PodfateError) return cause;
+    return new TrapError('TRAP', `the module ended the call: ${this.#diagnostic() || cause.message}`, {}, {cause});
   }
 
   /** What the module's runtime printed before it ended. */
