@@ -81,7 +81,8 @@ func main() {
 	expression(t)
 	regoInGo(t)
 	cedarAndOPA(t)
-	fmt.Printf("%s, %s/%s, %d processors\n\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	fmt.Printf("%s, %s/%s, %d processors\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	fmt.Print("Each figure is the best of many rounds: what else the machine does doubles single ones. Compare within this table.\n\n")
 	slices.SortStableFunc(t.rows, func(a, b row) int { return slices.Index(groups, a.group) - slices.Index(groups, b.group) })
 	group := ""
 	for _, r := range t.rows {

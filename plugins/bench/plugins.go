@@ -7,9 +7,14 @@ import (
 	"strings"
 )
 
+// scratch is a folder for what benchmarks install; they find it in BENCH.
+var scratch string
+
 // plugins runs the benchmarks that the packages of other languages bring: a command each, whose last line with -json or --json is
 // {"engine","version","module","figures":[{"name","value","unit"}]}.
 func plugins(t *table) {
+	scratch = must(os.MkdirTemp("", "podfate-bench-"))
+	defer os.RemoveAll(scratch)
 	for _, p := range []struct {
 		name, needs, folder string
 		command             []string
@@ -18,10 +23,14 @@ func plugins(t *table) {
 		{"Node.js", "node", "../js", []string{"node", "bench.mjs", "--json"}, []string{"node", "build.mjs"}},
 		{"Deno", "deno", "../js", []string{"deno", "run", "-A", "bench.mjs", "--json"}, []string{"node", "build.mjs"}},
 		{"Bun", "bun", "../js", []string{"bun", "bench.mjs", "--json"}, []string{"node", "build.mjs"}},
-		{"Python (wasmtime)", "python3", "../python", []string{"python3", "bench.py", "--json"}, nil},
-		{"Rust", "cargo", "../rust", []string{"cargo", "run", "--release", "--quiet", "--example", "bench", "--all-features", "--", "--json"}, nil},
+		{"Python (wasmtime)", "python3", "../python",
+			[]string{"sh", "-c", `PYTHONPATH=src "$BENCH/venv/bin/python" bench.py ../../wasm/policy.wasm --json`},
+			[]string{"sh", "-c", `python3 -m venv "$BENCH/venv" && "$BENCH/venv/bin/pip" install -q ${PODFATE_WHEELS:+--no-index --find-links "$PODFATE_WHEELS"} wasmtime numpy`}},
+		{"Rust (wasmi)", "cargo", "../rust", rustBench("wasmi", "--"), rustBench("wasmi")},
+		{"Rust (wasmtime)", "cargo", "../rust", rustBench("wasmtime", "--"), rustBench("wasmtime")},
 		{"C (wasm2c)", "make", "../c", []string{"build/bench", "-json"}, []string{"make", "-s", "build/bench"}},
-		{"Java (Endive)", "mvn", "../java", []string{"sh", "bench.sh", "--json"}, nil},
+		{"Java (Endive, compiled)", "mvn", "../java", javaBench("compiled"), javaBuild},
+		{"Java (Endive, interpreter)", "mvn", "../java", javaBench("interpreter"), javaBuild},
 	} {
 		if _, err := exec.LookPath(p.needs); err != nil {
 			t.without("%s: %s is not installed", p.name, p.needs)
@@ -48,9 +57,27 @@ func plugins(t *table) {
 	}
 }
 
+// rustBench runs the benchmark of the crate on an engine, or with no further arguments builds it.
+func rustBench(engine string, run ...string) []string {
+	command := []string{"cargo", "build", "--release", "--quiet", "--example", "bench", "--no-default-features", "--features", engine, "--target-dir", "target/" + engine}
+	if len(run) > 0 {
+		command[1] = "run"
+		command = append(command, append(run, "--json")...)
+	}
+	return command
+}
+
+// javaBuild builds the library and its benchmark.
+var javaBuild = []string{"mvn", "-B", "-q", "-DskipTests", "package", "dependency:build-classpath", "-DincludeScope=runtime", "-Dmdep.outputFile=target/classpath"}
+
+func javaBench(mode string) []string {
+	return []string{"sh", "-c", `java -cp "target/test-classes:$(ls target/podfate-*.jar):$(cat target/classpath)" dev.podfate.Bench ` + mode + ` --json`}
+}
+
 func in(folder string, command []string) *exec.Cmd {
 	c := exec.Command(command[0], command[1:]...)
 	c.Dir = folder
+	c.Env = append(os.Environ(), "BENCH="+scratch)
 	return c
 }
 

@@ -56,12 +56,39 @@ static void calls(void) {
         podfate_answer_free(&answer);
         free(blank);
     }
-    char *deep = malloc(100001);
-    memset(deep, '[', 100000);
-    deep[100000] = 0;
-    CHECK(ask(PODFATE_DECIDE, deep, &answer) == PODFATE_LIMIT_EXCEEDED);
-    podfate_answer_free(&answer);
+}
+
+/* Recursion bombs are error 6 through every door, and bad bytes of an event its fault. */
+static void bombs(void) {
+    enum { N = 500000 };
+    char *deep = malloc(N);
+    podfate_answer answer;
+    podfate_policy *other;
+    for (int kind = 0; kind < 2; kind++) {
+        for (int n = 0; n < N; n++) deep[n] = kind == 0 ? '[' : "{\"a\":"[n % 5];
+        for (uint32_t operation = PODFATE_VALIDATE; operation <= PODFATE_CURVE; operation++) {
+            CHECK(podfate_call(engine, operation, deep, N, &answer) == PODFATE_LIMIT_EXCEEDED);
+            podfate_answer_free(&answer);
+        }
+        CHECK(podfate_compile(engine, deep, N, &other, NULL) == PODFATE_LIMIT_EXCEEDED && other == NULL);
+        CHECK(podfate_eval(policy, deep, N, &answer) == PODFATE_LIMIT_EXCEEDED);
+        podfate_answer_free(&answer);
+    }
     free(deep);
+    static const struct {
+        const char *event;
+        int error;
+    } bad[] = {{"[", PODFATE_BAD_JSON}, {"", PODFATE_BAD_JSON}, {"{\"container\":\"\xff\"}", PODFATE_BAD_UTF8}, {"[]", PODFATE_EVENT_INVALID}, {"null", PODFATE_EVENT_INVALID}};
+    for (size_t n = 0; n < sizeof bad / sizeof *bad; n++) {
+        CHECK(podfate_eval(policy, bad[n].event, strlen(bad[n].event), &answer) == bad[n].error);
+        podfate_answer_free(&answer);
+    }
+    podfate_event hostile[] = {{.flags = 0x8000}, {.container = 0xFFFE}, {.conditions = UINT64_MAX}, {.ran_for_millis = INT64_MIN}, {.exit_code = 42}};
+    podfate_verdict verdicts[5];
+    size_t faults = 0;
+    CHECK(podfate_eval_batch(policy, PODFATE_ASK_EXITS, hostile, 5, verdicts, &faults) == PODFATE_OK && faults == 4);
+    CHECK(verdicts[3].status == PODFATE_EVENT_INVALID && verdicts[4].action == PODFATE_ACTION_RESTART);
+    CHECK(podfate_eval_batch(policy, PODFATE_ASK_EXITS, hostile, SIZE_MAX, verdicts, NULL) == PODFATE_LIMIT_EXCEEDED);
 }
 
 static int eval(const char *event, const char *want) {
@@ -170,6 +197,7 @@ int main(void) {
     if (failures == 0) {
         calls();
         policies();
+        bombs();
         batches();
         threads();
 #ifdef TRAPS

@@ -1,5 +1,6 @@
 """The package as a user has it: installed from its wheel, with the real module on the real engine."""
 
+import ctypes
 import json
 import os
 import threading
@@ -79,6 +80,70 @@ def test_a_request_beyond_the_limit_is_refused(engine):
     with pytest.raises(podfate.LimitError):
         engine.call("decide", b" " * (17 << 20))
     assert engine.describe()["product"] == "podfate"
+
+
+BOMBS = [b"[" * 500_000, b'{"a":' * 200_000, b"[" * 65 + b"]" * 65, b" " * ((1 << 20) + 1)]
+
+
+@pytest.mark.parametrize("bomb", BOMBS, ids=["arrays", "objects", "one level too many", "one byte too many"])
+def test_bombs_are_error_6_everywhere(engine, bomb):
+    policy = engine.compile(POD)
+    for operation in ("validate", "decide", "simulate", "curve"):
+        answer = engine.call(operation, bomb)
+        assert answer.failed and answer.json()["error"]["num"] == 6, operation
+    assert policy.eval(bomb).failed and policy.eval(bomb).json()["error"]["num"] == 6
+    with pytest.raises(podfate.LimitError):
+        policy.decide(bomb)
+    assert policy.decide(podfate.Exit("main", 42)).action == "Restart"
+
+
+def test_a_deep_manifest_is_refused(engine):
+    deep = {}
+    for _ in range(100):
+        deep = {"a": deep}
+    with pytest.raises(podfate.LimitError):
+        engine.compile({**POD, "metadata": deep})
+
+
+def test_bad_bytes_of_an_event_are_its_fault(engine):
+    policy = engine.compile(POD)
+    for event, num in ((b"[", 1), (b"", 1), (b'{"container":"\xff"}', 2), (b"[]", 4), (b"null", 4)):
+        with pytest.raises(podfate.EventError) as caught:
+            policy.decide(event)
+        assert caught.value.num == num, event
+    for event in (podfate.Event(2**31), podfate.Event(0, container=-1), podfate.Event(0, tag=2**32), podfate.Event(0, conditions=2**64)):
+        with pytest.raises(podfate.EventError):
+            policy.batch([podfate.Event(42), event])
+    assert policy.batch([podfate.Event(42)])[0].action == "Restart"
+
+
+def test_a_host_that_errs_gets_numbers(engine):
+    """Below the public API: addresses, lengths and handles that are wrong."""
+    with engine._instance() as instance:
+        event = b'{"container":"main","exitCode":42}'
+        request = json.dumps({"manifest": POD}).encode()
+        handle = json.loads(instance.ask("pf_compile", (), request)[0])["handle"]
+        at, memory = instance.run("pf_alloc", 64), instance.memory_bytes
+
+        def number(name, *arguments):
+            word = instance.run(name, *arguments) & 0xFFFFFFFFFFFFFFFF
+            answer = json.loads(instance.read(word >> 32, word & 0x7FFFFFFF))
+            return answer.get("error", {}).get("num", 0)
+
+        for pointer, length in ((0, 8), (at - 8, 16), (at, 65), (memory - 4, 100), (-1, 1), (at + 8, -1), (at, memory)):
+            assert number("pf_call", 3, pointer, length) == 10
+            assert number("pf_eval", handle, pointer, length) == 10
+            assert instance.run("pf_eval_batch", handle, pointer, length, at, 64) == -10
+        for stale in (0, -1, handle + 1, handle + 4096, 0x7FFFFFFF):
+            assert number("pf_eval", stale, at, 64) == 5
+            assert instance.run("pf_release", stale) == -5
+        for written in range(24):  # a header that is only half there
+            half = (b"PFB1" + b"\x01\x00\x20\x00" + bytes(16))[:written] + bytes(24 - written)
+            ctypes.memmove(instance._address() + at, half, 24)
+            assert instance.run("pf_eval_batch", handle, at, 24, at + 24, 40) == (0 if written > 6 else -8 if written == 4 else -4)
+        assert instance.run("pf_free", at) == 0 and instance.run("pf_free", at) == -10
+        assert number("pf_eval", handle, at, len(event)) == 10
+        assert instance.run("pf_release", handle) == 0 and instance.run("pf_release", handle) == -5
 
 
 def test_an_unknown_operation_is_refused(engine):

@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import stat
+import struct
 import threading
 import weakref
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ import wasmtime
 from . import _batch
 from ._instance import MAX_IDLE_BYTES, Instance
 from ._types import Decision, Decisions, Exit, Validation
-from .errors import ModuleError, PodfateError, TrapError, from_number, from_payload
+from .errors import EventError, ModuleError, PodfateError, TrapError, from_number, from_payload
 
 #: Numbers of the operations. They never change; :meth:`Engine.describe` lists those of a module.
 OPERATIONS = {"describe": 1, "validate": 2, "decide": 3, "simulate": 4, "curve": 5}
@@ -239,7 +240,7 @@ class Policy:
         answer = self.eval(exit)
         value = answer.json()
         if answer.failed:
-            raise from_payload(value["error"])
+            raise from_payload(value["error"], event=True)
         return Decision._of(value)
 
     def batch(self, events: Any, *, pods: bool = False) -> Any:
@@ -260,7 +261,10 @@ class Policy:
                 raise TypeError("the array has another dtype than podfate.event_dtype()")
             records = memoryview(numpy.ascontiguousarray(events).reshape(-1).view(numpy.uint8))  # type: ignore[arg-type]
         else:
-            records = memoryview(_batch.pack(events))
+            try:
+                records = memoryview(_batch.pack(events))
+            except struct.error as cause:
+                raise EventError("EVENT_INVALID", f"a number of an event does not fit: {cause}", num=4) from None
         parts = [self._batch(part, pods) for part in _batch.slices(records, pods)]
         answer = parts[0] if len(parts) == 1 else b"".join(parts)
         return numpy.frombuffer(answer, _batch.verdict_dtype()) if array else _batch.unpack(answer)

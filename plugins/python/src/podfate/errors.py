@@ -115,10 +115,11 @@ _CODES = {
 }
 
 
-def from_payload(error: Mapping[str, Any]) -> PodfateError:
-    """The exception for the object ``error`` of an error payload."""
+def from_payload(error: Mapping[str, Any], event: bool = False) -> PodfateError:
+    """The exception for the object ``error`` of an error payload; event: the request was one, not a manifest."""
     num = error.get("num", 0)
-    return _CLASSES.get(num, PodfateError)(
+    kind = EventError if event and num in (1, 2) else _CLASSES.get(num, PodfateError)
+    return kind(
         error.get("code", "INTERNAL"),
         error.get("message", ""),
         num=num,

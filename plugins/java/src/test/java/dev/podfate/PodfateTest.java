@@ -172,6 +172,23 @@ class PodfateTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void bombsAreErrorSixEverywhere(Engine.Mode mode) {
+        try (Policy policy = engine(mode).compile(POD)) {
+            for (byte[] bomb : List.of(utf8("[".repeat(500_000)), utf8("{\"a\":".repeat(200_000)), utf8("[".repeat(65) + "]".repeat(65)))) {
+                for (int operation = 2; operation <= 5; operation++) {
+                    assertEquals(6L, Values.map(engine(mode).call(operation, bomb).json().get("error")).get("num"));
+                }
+                assertThrows(LimitException.class, () -> policy.eval(bomb).orThrow(true));
+            }
+            assertThrows(LimitException.class, () -> engine(mode).compile(POD.replace("\"name\":\"p\"", "\"a\":" + "[".repeat(70) + "]".repeat(70))));
+            Map<String, Integer> bad = Map.of("[", 1, "", 1, "[]", 4, "null", 4);
+            bad.forEach((event, num) -> assertEquals(num, assertThrows(EventException.class, () -> policy.eval(utf8(event)).orThrow(true)).num()));
+            assertEquals(Action.RESTART, policy.decide(new Exit("main", 42)).action());
+        }
+    }
+
     @Test
     void aRequestBeyondALimitIsRefused() {
         byte[] large = new byte[(1 << 20) + 1];
