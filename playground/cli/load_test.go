@@ -522,3 +522,80 @@ func TestSoak(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestMemoryUnderBadInput is F5: texts near the limit that are dear to read, twice, 64 at a time; the most memory that the
+// program had, and what it keeps.
+func TestMemoryUnderBadInput(t *testing.T) {
+	long(t)
+	if runtime.GOOS != "linux" {
+		t.Skip("left out: there is no /proc")
+	}
+	fill := func(head, unit, tail string, bytes int) string {
+		return head + strings.Repeat(unit, (bytes-len(head)-len(tail))/len(unit)) + tail
+	}
+	const most, document = server.DefaultBodyBytes, 120 << 10
+	var keys strings.Builder
+	for i := range 9000 {
+		fmt.Fprintf(&keys, "k%d: 1\n", i)
+	}
+	bad := []question{
+		{"application/json", fill(`{"manifest":[`, `0,`, `0]}`, most)},
+		{"application/json", fill(`{"manifest":[`, `{},`, `{}]}`, most)},
+		{"application/json", fill(`{"manifest":{`, `"":0,`, `"":0}}`, most)},
+		{"application/json", fill(`{`, `"<":"<",`, `"a":0}`, most)},
+		{"application/json", fill(`{"manifest":"`, `\u0000`, `"}`, most)},
+		{"application/json", fill(``, `[`, ``, most)},
+		{"application/yaml", keys.String()},
+		{"application/yaml", fill("", "- #\n", "", document)},
+		{"application/yaml", fill("", "? #\n", "", document)},
+		{"application/yaml", fill("[", "1,", "]", document)},
+		{"application/yaml", fill("a: [", "b,\n", "", document)},
+		{"application/yaml", fill("a: \"", "b\n", "", document)},
+		{"application/yaml", fill("", "---\na: 1\n", "", most)},
+		{"application/yaml", fill("a: &a \"x\"\nb: [", "*a,", "]", document)},
+	}
+	bad = append(bad, hostile...)
+	p := launch(t, "--log-level", "error")
+	client := newClient()
+	defer client.CloseIdleConnections()
+	l := &loaded{}
+	for range 100 {
+		l.ask(client, p.url, inJSON, time.Now())
+	}
+	before := p.figure(t, "process_resident_memory_bytes") / (1 << 20)
+	for range 2 {
+		var all sync.WaitGroup
+		free := make(chan struct{}, 64)
+		for i := range 40 * len(bad) {
+			free <- struct{}{}
+			all.Go(func() {
+				l.ask(client, p.url, bad[i%len(bad)], time.Now())
+				<-free
+			})
+		}
+		all.Wait()
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.command.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, peak, _ := strings.Cut(string(text), "VmHWM:")
+	kib := 0
+	if _, err := fmt.Sscan(peak, &kib); err != nil {
+		t.Fatal(err)
+	}
+	client.CloseIdleConnections()
+	time.Sleep(time.Minute)
+	after := p.figure(t, "process_resident_memory_bytes") / (1 << 20)
+	t.Logf("%v; %.0f MiB at first, %d MiB at most, %.0f MiB a minute later", l.statuses, before, kib>>10, after)
+	l.check(t, 200, 400, 413, 415, 422, 503)
+	if kib > 256<<10 {
+		t.Errorf("%d MiB at most, 256 wanted", kib>>10)
+	}
+	if l.ask(client, p.url, inJSON, time.Now()); l.wrong > 0 {
+		t.Error("wrong answers")
+	}
+	if err := p.end(); err != nil {
+		t.Error(err)
+	}
+}
