@@ -38,3 +38,16 @@ func TestParseVersion(t *testing.T) {
 		}
 	}
 }
+
+func TestUnknownGates(t *testing.T) {
+	for name, want := range map[string]string{
+		"MemoryQoS":             "not a gate that changes an answer of Podfate in Kubernetes 1.33",
+		"sidecarcontainers":     "gate names are case-sensitive: SidecarContainers",
+		"ContainerRestartRules": "Kubernetes 1.33 has no such gate",
+	} {
+		_, faults := policy.NewFeatures(33, []policy.GateSetting{{Name: name, Enabled: true, Path: "here"}})
+		if len(faults) != 1 || faults[0].Detail != want || faults[0].Path != "here" || len(faults[0].Allowed) == 0 {
+			t.Errorf("%s: %+v, want %q", name, faults, want)
+		}
+	}
+}
