@@ -63,7 +63,14 @@ func (g *generator) history() *JobHistory {
 	if completions == 0 && !g.oneIn(5) {
 		completions = 2
 	}
-	maybe(1, "parallelism", pick(g, 1, 1, 2, 2, 3, 4, g.r.IntN(6)))
+	parallelism := pick(g, 1, 1, 2, 2, 3, 4, g.r.IntN(6))
+	if g.oneIn(25) { // so many that indexes wait in all states
+		completions, parallelism = 5+g.r.IntN(40), 3+g.r.IntN(30)
+		if g.oneIn(20) { // more than one round creates or counts
+			completions, parallelism = 1100, 400+g.r.IntN(700)
+		}
+	}
+	maybe(1, "parallelism", parallelism)
 	if indexed {
 		spec["completionMode"], spec["completions"] = "Indexed", completions
 	} else {
