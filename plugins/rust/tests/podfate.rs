@@ -69,6 +69,50 @@ fn bad_requests_have_error_payloads() {
 }
 
 #[test]
+fn bombs_are_error_6_everywhere() {
+    let engine = engine();
+    let policy = engine.compile(&pod()).unwrap();
+    let level = [&[b'['; 65][..], &[b']'; 65][..]].concat();
+    for bomb in [vec![b'['; 500_000], b"{\"a\":".repeat(200_000), level, vec![b' '; (1 << 20) + 1]] {
+        for operation in [2, 3, 4, 5] {
+            let payload: Value = serde_json::from_slice(&engine.call(operation, &bomb).unwrap().bytes).unwrap();
+            assert_eq!(payload["error"]["num"], 6, "{operation}: {payload}");
+        }
+        let answer = policy.eval(&bomb).unwrap();
+        assert!(answer.failed && answer.bytes.starts_with(b"{\"error\":{\"code\":\"LIMIT_EXCEEDED\",\"num\":6"));
+    }
+    let deep = (0..100).fold(json!({}), |inner, _| json!({ "a": inner }));
+    let mut manifest = pod();
+    manifest["metadata"] = deep;
+    assert!(matches!(engine.compile(&manifest), Err(Error::Limit(_))));
+    assert_eq!(policy.decide(&Exit::new("main", 42)).unwrap().action, Some(Action::Restart));
+}
+
+#[test]
+fn bad_bytes_of_an_event_are_refused() {
+    let engine = engine();
+    let policy = engine.compile(&pod()).unwrap();
+    for (event, num) in [(&b"["[..], 1), (b"", 1), (b"{\"container\":\"\xff\"}", 2), (b"[]", 4), (b"null", 4)] {
+        let answer = policy.eval(event).unwrap();
+        let payload: Value = serde_json::from_slice(&answer.bytes).unwrap();
+        assert!(answer.failed);
+        assert_eq!(payload["error"]["num"], num, "{payload}");
+    }
+    assert!(matches!(policy.decide(&Exit::new("nobody", 1)), Err(Error::Event(_))));
+    let hostile = [
+        Event { flags: 0x8000, ..Event::default() },
+        Event { container: 0xFFFE, ..Event::default() },
+        Event { conditions: u64::MAX, ..Event::default() },
+        Event { ran_for_millis: i64::MIN, ..Event::default() },
+        Event { exit_code: 42, ..Event::default() },
+    ];
+    let verdicts = policy.decide_batch(&hostile).unwrap();
+    assert_eq!(verdicts.iter().map(|v| v.status).collect::<Vec<_>>(), [4, 4, 4, 4, 0]);
+    assert_eq!(word(&verdicts[4]), "Restart");
+    assert!(matches!(policy.judge_batch(&hostile[..1]), Ok(v) if v[0].status == 4), "a Pod has no Job");
+}
+
+#[test]
 fn other_bytes_are_refused() {
     let packaged = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("policy.wasm");
     let path = if packaged.exists() { packaged } else { std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wasm/policy.wasm") };
