@@ -668,9 +668,12 @@ func (v Value) KeyOffset() int {
 	return int(n.keyStart)
 }
 
-// Get returns the value of the member with exactly this name, the first of several; absent when there is none or v
-// is not an object.
-func (v Value) Get(name string) Value {
+// Get returns the value of the member with exactly this name, the last of several, which is the one that counts to
+// Kubernetes when it does not refuse them; absent when there is none or v is not an object.
+//
+// Differs from Kubernetes: it decodes objects that are repeated into each other, and leaves a text or a number as it
+// was when null follows.
+func (v Value) Get(name string) (found Value) {
 	n := v.node()
 	if n.kind != Object || n.count == 0 {
 		return Value{}
@@ -679,11 +682,13 @@ func (v Value) Get(name string) Value {
 	for i := v.index + 1; i != 0; {
 		m := &nodes[i]
 		if m.hash == hash && v.doc.named(m, name) {
-			return Value{v.doc, i}
+			if found = (Value{v.doc, i}); n.flags&clashes == 0 {
+				break
+			}
 		}
 		i = m.next
 	}
-	return Value{}
+	return found
 }
 
 // named reports whether member m has this name.
