@@ -254,7 +254,7 @@ func (p *printer) simulate(o outcome) error {
 	}
 	table.Flush()
 	for _, u := range a.Undecided {
-		fmt.Fprintf(&b, "\nUndecided from %s on%s: %s\n", duration(u.At), o.because(u), sentence(u.Reason))
+		fmt.Fprintf(&b, "\nUndecided from %s on%s: %s\n", duration(u.At), o.because(u), u.Why())
 	}
 	if len(a.Assumptions) > 0 {
 		b.WriteString("\n" + assumed(a.Assumptions))

@@ -91,7 +91,7 @@ func (p *printer) simulateJob(o outcome, a *views.Answer) error {
 	table.Flush()
 	fmt.Fprintf(&b, "\n%s.\n", views.Verdict(a))
 	for _, u := range a.Undecided {
-		fmt.Fprintf(&b, "\nUndecided from %s on%s: %s\n", duration(u.At), o.because(u), sentence(u.Reason))
+		fmt.Fprintf(&b, "\nUndecided from %s on%s: %s\n", duration(u.At), o.because(u), u.Why())
 	}
 	if len(a.Assumptions) > 0 {
 		b.WriteString("\n" + assumed(a.Assumptions))

@@ -165,12 +165,8 @@ func (j *podJudge) write(v manifest.Value) {
 		match := j.compiled.Match(&pod)
 		trace := policy.ExplainFailure(j.job.PodFailurePolicy, &pod, match)
 		j.countSteps(&pod)
-		if why, rule := j.unknown(trace); why != "" {
-			field := ".action"
-			if why == string(policy.StepUnknownOperator) {
-				field = ".onExitCodes.operator"
-			}
-			writeUndecided(w, why, element(path, rule)+field)
+		if why, at := unknownRule(j.cl, path, trace); why != "" {
+			writeUndecided(w, why, at)
 		} else {
 			j.writeMatch(v, &pod, match, path)
 		}
@@ -417,20 +413,22 @@ func (j *podJudge) countSteps(pod *policy.FailedPod) {
 	}
 }
 
-// unknown returns why no answer is given and which rule is the cause: see undecided.
-func (j *podJudge) unknown(trace []policy.Step) (why string, rule int) {
-	if j.cl.named {
-		return "", 0
+// unknownRule is undecided for the podFailurePolicy: rules is where its rules stand.
+func unknownRule(cl cluster, rules string, trace []policy.Step) (why, path string) {
+	if cl.named {
+		return "", ""
 	}
 	for _, s := range trace {
-		if s.Code == policy.StepUnknownAction || s.Code == policy.StepUnknownOperator {
-			return string(s.Code), s.Rule
-		}
-		if s.Result == policy.Matched {
-			break
+		switch {
+		case s.Code == policy.StepUnknownAction:
+			return string(s.Code), element(rules, s.Rule) + ".action"
+		case s.Code == policy.StepUnknownOperator:
+			return string(s.Code), element(rules, s.Rule) + ".onExitCodes.operator"
+		case s.Result == policy.Matched:
+			return "", ""
 		}
 	}
-	return "", 0
+	return "", ""
 }
 
 // writeJob writes what these Pods mean to the Job, as if they were all it had and it looked at them now.

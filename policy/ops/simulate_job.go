@@ -17,6 +17,11 @@ func (c *call) simulateJob(l *loaded, cl cluster, sc *simulate.Scenario, podRuns
 		js.Job.DropDisabled(nil, "", cl.features)
 		js.Pod.Assume = []string{"one_job_of_the_cron_job"}
 	}
+	if sc.Undecided != nil && js.Job.PodFailurePolicy != nil {
+		js.Undecided = func(pod *policy.FailedPod, match policy.PodFailureMatch) (string, string) {
+			return unknownRule(cl, l.jobPath("podFailurePolicy.rules"), policy.ExplainFailure(js.Job.PodFailurePolicy, pod, match))
+		}
+	}
 	r := simulate.Job(js)
 	limit, at := r.Exceeded, r.Until
 	if limit == "" {

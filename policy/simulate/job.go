@@ -44,6 +44,8 @@ type JobScenario struct {
 	Job             *policy.Job // valid and with its defaults
 	Name, Namespace string
 	PodTapes        []PodTapes
+	// Undecided says why nobody knows what the podFailurePolicy makes of a failed Pod, "" if it is known; nil never asks.
+	Undecided func(*policy.FailedPod, policy.PodFailureMatch) (reason, path string)
 
 	spare []*kubelet // memory of an earlier simulation, for the next one
 }
@@ -191,6 +193,7 @@ type job struct {
 	assumed []string
 	entries []Record // of one kubelet at a time, before they are in the timeline
 	scratch policy.FailedPod
+	unknown *Undecided // what nobody knows, nil while all is known
 	stopped bool
 }
 
@@ -403,6 +406,34 @@ func (a *Record) alike(b *Record) bool {
 		a.Reason == b.Reason && a.Until == b.Until && a.Delay == b.Delay && a.From == b.From && a.To == b.To && a.Ignored == b.Ignored &&
 		a.Match == b.Match && a.WillRestart == b.WillRestart && (a.Decision == nil) == (b.Decision == nil) &&
 		(a.Decision == nil || *a.Decision == *b.Decision) && len(a.Starts)+len(b.Starts) == 0
+}
+
+// ask is what the podFailurePolicy says of p as it is now. Of a Pod that nobody knows an answer for it says so, and
+// nothing else happens from then on; see tellUnknown.
+func (j *job) ask(p *jobPod) policy.PodFailureMatch {
+	s := j.statusOf(p)
+	match := j.policy.Match(s)
+	if j.sc.Undecided != nil && j.unknown == nil {
+		for i := range j.spec.PodFailurePolicy.Rules {
+			if on := j.spec.PodFailurePolicy.Rules[i].OnExitCodes; on != nil {
+				j.res.Steps += int64(len(on.Values) * len(s.Exits))
+			}
+		}
+		if why, path := j.sc.Undecided(s, match); why != "" {
+			p.Unjudged = true
+			j.unknown = &Undecided{At: j.now, Reason: why, Path: path, Event: -1}
+		}
+	}
+	return match
+}
+
+// tellUnknown ends the simulation if ask was left without an answer.
+func (j *job) tellUnknown() {
+	if j.unknown != nil && !j.stopped {
+		j.res.Undecided = append(j.res.Undecided, *j.unknown)
+		j.record(&Record{Event: UndecidedHere, Container: OfJob, Reason: j.unknown.Reason})
+		j.stopped = true
+	}
 }
 
 func (j *job) exceed(limit string) {

@@ -196,9 +196,10 @@ func (j *job) observe(p *jobPod) {
 	j.tally(p, 1)
 	j.list(p)
 	if p.Fails && p.Over < 0 && k.terminated {
-		p.Match = j.policy.Match(j.statusOf(p))
+		p.Match = j.ask(p)
 	}
 	j.drain(p, was)
+	j.tellUnknown()
 	if p.at, _ = k.next(); k.terminated {
 		j.over(p)
 	} else if p.at != never {

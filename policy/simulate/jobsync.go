@@ -162,7 +162,9 @@ func (j *job) match(p *jobPod) policy.PodFailureMatch {
 	if p.k == nil {
 		return p.Match
 	}
-	return j.policy.Match(j.statusOf(p))
+	match := j.ask(p)
+	j.tellUnknown()
+	return match
 }
 
 func (j *job) indexFails(p *jobPod, m policy.PodFailureMatch) bool {

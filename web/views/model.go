@@ -290,7 +290,16 @@ type Undecided struct {
 	At     int64  `json:"atMillis"` // of a simulation
 	Reason string `json:"reason"`
 	Path   string `json:"path"`
+	Limit  string `json:"limit"` // that is passed then, with the reason limit_exceeded
 	Place
+}
+
+// Why is the reason in words, with the name of the limit if it is one.
+func (u Undecided) Why() string {
+	if u.Limit != "" {
+		return Phrase(u.Reason) + ", " + u.Limit
+	}
+	return Phrase(u.Reason)
 }
 
 // Step is one part of the manifest that was looked at.

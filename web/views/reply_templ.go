@@ -598,9 +598,9 @@ func timeline(a *Answer, g *drawing) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var28 string
-				templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.JoinStringErrs(say("detail.undecided", "at", duration(u.At), "reason", Phrase(u.Reason)) + " ")
+				templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.JoinStringErrs(say("detail.undecided", "at", duration(u.At), "reason", u.Why()) + " ")
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `reply.templ`, Line: 106, Col: 86}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `reply.templ`, Line: 106, Col: 77}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var28))
 				if templ_7745c5c3_Err != nil {

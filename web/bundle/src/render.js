@@ -72,7 +72,7 @@ function timeline(a) {
   const {shapes, height, end, more} = draw(a);
   return [
     a.undecided.length > 0 && [heading('heading.undecided'), h('ul', {}, a.undecided.map((u) =>
-      h('li', {}, say('detail.undecided', {at: duration(u.atMillis), reason: phrase(u.reason)}), ' ', inManifest(u))))],
+      h('li', {}, say('detail.undecided', {at: duration(u.atMillis), reason: phrase(u.reason) + (u.limit ? `, ${u.limit}` : '')}), ' ', inManifest(u))))],
     a.job && [heading('heading.layers'), h('div', {class: 'layers'}, layers(a).map(([name, lines]) => h('div', {},
       h('h4', {}, say('layer.' + name)), h('ul', {}, lines.map(([text, place]) => h('li', {}, text, ' ', place && at(place)))))))],
     heading('heading.timeline'),
