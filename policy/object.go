@@ -231,8 +231,7 @@ func sameSpec(a, b *PodSpec, minor int) bool {
 			}
 		}
 	}
-	grace, old := gracePeriod(a), gracePeriod(b)
-	return grace == old || old < 0 && grace == 1
+	return gracePeriod(a) == gracePeriod(b)
 }
 
 func defaulted(p RestartPolicy) RestartPolicy {
@@ -242,9 +241,16 @@ func defaulted(p RestartPolicy) RestartPolicy {
 	return p
 }
 
+// gracePeriod is what decoding makes of the grace period of a Pod: 1 if it is negative.
+//
+// Source: Convert_v1_Pod_To_core_Pod in pkg/apis/core/v1/conversion.go, Kubernetes v1.33 to v1.36, SetDefaults_Pod in
+// defaults.go, v1.37.
 func gracePeriod(s *PodSpec) int64 {
-	if s.TerminationGracePeriodSeconds == nil {
+	switch {
+	case s.TerminationGracePeriodSeconds == nil:
 		return 30
+	case *s.TerminationGracePeriodSeconds < 0:
+		return 1
 	}
 	return *s.TerminationGracePeriodSeconds
 }

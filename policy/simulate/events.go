@@ -155,10 +155,15 @@ func (k *kubelet) podEvent(e *Event) {
 }
 
 // endPod is how the kubelet itself ends a Pod: the phase is set before the containers are killed. If all of them then
-// end with 0, the phase computed at the end wins.
+// end with 0, the phase computed at the end wins. A Pod whose containers are stopping already, and get no less time
+// than before, hears nothing of it: the worker applies a status when it begins to end a Pod, or begins again.
 //
-// Source: SyncTerminatingPod in pkg/kubelet/kubelet.go, Kubernetes v1.33 to v1.37.
+// Source: SyncTerminatingPod in pkg/kubelet/kubelet.go, UpdatePod and startPodSync in pkg/kubelet/pod_workers.go,
+// Kubernetes v1.33 to v1.37.
 func (k *kubelet) endPod(by *ending) {
+	if k.busy == terminating {
+		return
+	}
 	k.generate(false)
 	if by.reason == "Evicted" || k.phase != policy.PodSucceeded {
 		k.setPhase(policy.PodFailed, by.reason, by.podStatus)

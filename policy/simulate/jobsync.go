@@ -574,6 +574,33 @@ func (s *round) pending(n int) (list []int32, until Millis) {
 	return list, until
 }
 
+// takeable returns the Pods that are to be counted and let go, those of an indexed Job by index: of more than are taken
+// at once the others wait for the next sync.
+func (s *round) takeable() (list []*jobPod) {
+	ends := s.end.Type != ""
+	for _, p := range s.finishing {
+		if ends || p.Phase == policy.PodSucceeded || !s.perIndex || p.delayed != s.syncs {
+			list = append(list, p)
+		}
+	}
+	if !ends {
+		return list
+	}
+	for _, p := range s.running {
+		if p.finalizer && !p.listed && p.Over < 0 {
+			list = append(list, p)
+		}
+	}
+	if !s.indexed || len(list) <= finishedPerSync {
+		return list
+	}
+	sorted := make([]*jobPod, len(list))
+	for i, n := range policy.Order(len(list), func(a, b int) bool { return list[a].before(list[b]) }) {
+		sorted[i] = list[n]
+	}
+	return sorted
+}
+
 // write counts what has finished and writes the status.
 //
 // Source: trackJobStatusAndRemoveFinalizers, canRemoveFinalizer, flushUncountedAndRemoveFinalizers and enactJobFinished
@@ -610,21 +637,9 @@ func (s *round) write() {
 		s.unwaitAll()
 	}
 	goesOn := true
-	for _, p := range s.finishing {
-		if s.end.Type != "" || p.Phase == policy.PodSucceeded || !s.perIndex || p.delayed != s.syncs {
-			if goesOn = take(p); !goesOn {
-				break
-			}
-		}
-	}
-	if s.end.Type != "" {
-		for _, p := range s.running {
-			if !goesOn {
-				break
-			}
-			if p.finalizer && !p.listed && p.Over < 0 {
-				goesOn = take(p)
-			}
+	for _, p := range s.takeable() {
+		if goesOn = take(p); !goesOn {
+			break
 		}
 	}
 	flush = flush || counted > 0 || len(s.newFailed) > 0 || len(s.newSucceeded) > 0

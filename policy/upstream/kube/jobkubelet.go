@@ -22,19 +22,20 @@ type miniKubelet struct {
 }
 
 type miniPod struct {
-	name       string
-	number     int
-	index      int
-	containers []miniContainer
-	stopping   bool // no container is started again
-	pending    bool // its start was never seen
-	over       bool
-	gone       bool // its node
-	grace      policy.Millis
-	reason     string
-	disruption *v1.PodCondition // published with the terminal phase
-	ready      bool
-	readyAt    policy.Millis
+	name          string
+	number        int
+	index         int
+	containers    []miniContainer
+	stopping      bool          // no container is started again
+	stoppingSince policy.Millis // or since when with less grace
+	pending       bool          // its start was never seen
+	over          bool
+	gone          bool // its node
+	grace         policy.Millis
+	reason        string
+	disruption    *v1.PodCondition // published with the terminal phase
+	ready         bool
+	readyAt       policy.Millis
 }
 
 type miniContainer struct {
@@ -206,6 +207,23 @@ func (k *miniKubelet) take(p *miniPod, name string) *diff.JobRun {
 	return nil
 }
 
+// endItself ends p without the API server. When its containers have been stopping for some time, and do not get less of
+// it, that changes nothing, not even the status.
+//
+// Source: UpdatePod and startPodSync in pkg/kubelet/pod_workers.go, Kubernetes v1.33 to v1.37.
+func (k *miniKubelet) endItself(p *miniPod, reason string, disruption *v1.PodCondition, grace policy.Millis) {
+	again := p.stopping && max(grace, policy.Second) >= p.grace
+	if again && p.stoppingSince < k.server.now {
+		return
+	}
+	p.disruption, p.reason = disruption, reason
+	k.lose(p)
+	if again {
+		k.publish(p)
+	}
+	k.end(p, grace)
+}
+
 // end stops p for good; its containers have grace to do so.
 func (k *miniKubelet) end(p *miniPod, grace policy.Millis) {
 	now := k.server.now
@@ -217,7 +235,7 @@ func (k *miniKubelet) end(p *miniPod, grace policy.Millis) {
 		k.exit(p, &p.containers[i])
 	}
 	k.publish(p)
-	p.stopping, p.grace = true, grace
+	p.stopping, p.stoppingSince, p.grace = true, now, grace
 	for i := range p.containers {
 		c := &p.containers[i]
 		if !c.runs {
@@ -304,15 +322,10 @@ func (k *miniKubelet) podEvent(e *diff.JobAction, p *miniPod) {
 		k.server.put(object)
 		k.server.delete(k.server.pods[p.name], 0)
 	case "Evicted":
-		p.disruption = disrupt("TerminationByKubelet", "The node was low on resource")
-		p.reason = "Evicted"
-		k.lose(p)
-		k.end(p, policy.Second)
+		k.endItself(p, "Evicted", disrupt("TerminationByKubelet", "The node was low on resource"), policy.Second)
 	case "NodeShutdown":
-		p.disruption = disrupt("TerminationByKubelet", "Pod was terminated in response to imminent node shutdown.")
-		p.reason = "Terminated"
-		k.lose(p)
-		k.end(p, policy.Millis(*k.server.pods[p.name].Spec.TerminationGracePeriodSeconds)*policy.Second)
+		grace := policy.Millis(*k.server.pods[p.name].Spec.TerminationGracePeriodSeconds) * policy.Second
+		k.endItself(p, "Terminated", disrupt("TerminationByKubelet", "Pod was terminated in response to imminent node shutdown."), grace)
 	case "OOMKilled":
 		for i := range p.containers {
 			if c := &p.containers[i]; c.runs && i == 0 {
