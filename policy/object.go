@@ -188,7 +188,7 @@ func (v *validator) podUpdate(o, old *Object) {
 	if !v.deadlineUpdate(o.Spec.ActiveDeadlineSeconds, old.Spec.ActiveDeadlineSeconds) {
 		return
 	}
-	if !sameSpec(&o.Spec, &old.Spec, v.f.Minor) {
+	if !sameSpec(&o.Spec, &old.Spec, v.f.Minor) || podGracePeriod(&o.Spec) != podGracePeriod(&old.Spec) {
 		v.forbidden("spec", "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"+
 			"`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"+
 			"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)")
@@ -215,7 +215,8 @@ func (v *validator) deadlineUpdate(now, old *int64) bool {
 	return true
 }
 
-// sameSpec reports whether two specs agree in the fields that no update may change. null and an empty list are alike.
+// sameSpec reports whether two specs agree in the fields that no update may change, but for the grace period. null and
+// an empty list are alike.
 // Rules of containers are fields from 1.34 on.
 func sameSpec(a, b *PodSpec, minor int) bool {
 	if defaulted(a.RestartPolicy) != defaulted(b.RestartPolicy) {
@@ -231,7 +232,7 @@ func sameSpec(a, b *PodSpec, minor int) bool {
 			}
 		}
 	}
-	return gracePeriod(a) == gracePeriod(b)
+	return true
 }
 
 func defaulted(p RestartPolicy) RestartPolicy {
@@ -241,18 +242,22 @@ func defaulted(p RestartPolicy) RestartPolicy {
 	return p
 }
 
-// gracePeriod is what decoding makes of the grace period of a Pod: 1 if it is negative.
+func gracePeriod(s *PodSpec) int64 {
+	if s.TerminationGracePeriodSeconds == nil {
+		return 30
+	}
+	return *s.TerminationGracePeriodSeconds
+}
+
+// podGracePeriod is what decoding makes of the grace period of a Pod, not of a template: 1 if it is negative.
 //
 // Source: Convert_v1_Pod_To_core_Pod in pkg/apis/core/v1/conversion.go, Kubernetes v1.33 to v1.36, SetDefaults_Pod in
 // defaults.go, v1.37.
-func gracePeriod(s *PodSpec) int64 {
-	switch {
-	case s.TerminationGracePeriodSeconds == nil:
-		return 30
-	case *s.TerminationGracePeriodSeconds < 0:
-		return 1
+func podGracePeriod(s *PodSpec) int64 {
+	if grace := gracePeriod(s); grace >= 0 {
+		return grace
 	}
-	return *s.TerminationGracePeriodSeconds
+	return 1
 }
 
 func sameContainer(a, b Container) bool {

@@ -499,7 +499,7 @@ func (v *validator) jobUpdate(o, old *Object) {
 	for i, field := range immutableFields {
 		path := "spec." + field
 		if i == immutableTemplate {
-			if !sameSpec(&o.Spec, &old.Spec, v.f.Minor) || !sameInt64(o.Spec.ActiveDeadlineSeconds, old.Spec.ActiveDeadlineSeconds) {
+			if !sameSpec(&o.Spec, &old.Spec, v.f.Minor) || gracePeriod(&o.Spec) != gracePeriod(&old.Spec) || !sameInt64(o.Spec.ActiveDeadlineSeconds, old.Spec.ActiveDeadlineSeconds) {
 				if was.resourcesMutable(v.f) {
 					path += ".spec" // its metadata may change, and resources
 				}
