@@ -39,6 +39,7 @@ type jobs struct {
 	job     *jobInformer
 	sync    func(context.Context, string) error
 	kubelet *miniKubelet
+	stop    context.CancelFunc // ends what the controller has started
 }
 
 // podInformer is an informer whose cache is written by hand.
@@ -178,7 +179,12 @@ func field(c *jobcontroller.Controller, name string) reflect.Value {
 
 // newController starts a controller whose memory is empty, but whose caches are full.
 func (d *jobs) newController(r *Release) {
-	c, err := r.NewJobController(context.Background(), d.client, d.pods, d.job)
+	if d.stop != nil {
+		d.stop()
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	d.stop = stop // else the broadcaster of its events lives on, a hundred kilobytes each
+	c, err := r.NewJobController(ctx, d.client, d.pods, d.job)
 	if err != nil {
 		panic(err)
 	}
@@ -208,6 +214,7 @@ func (r *Release) Job(h *diff.JobHistory) (record diff.JobRecord, err error) {
 	d := &jobs{server: server, clock: clocktesting.NewFakeClock(epoch), pods: &podInformer{newInformer(server.byName)}, job: &jobInformer{newInformer(nil)}}
 	d.client = client(func() *apiServer { return d.server })
 	d.newController(r)
+	defer func() { d.stop() }()
 	d.kubelet = newMiniKubelet(server, h, r.Minor())
 	next := 0
 	for t := policy.Millis(0); t <= h.Until; {
