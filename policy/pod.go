@@ -174,8 +174,9 @@ func bare(containers []Container) []Container {
 // ones, although a valid Pod has each name once.
 func (s *PodSpec) Find(name string) (Ref, bool) {
 	for _, kind := range []ContainerKind{MainContainer, InitContainer, EphemeralContainer} {
-		for i, c := range s.List(kind) {
-			if c.Name == name {
+		list := s.List(kind)
+		for i := range list {
+			if list[i].Name == name {
 				return Ref{kind, i}, true
 			}
 		}

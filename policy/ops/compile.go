@@ -117,6 +117,12 @@ func (p *Policy) Eval(request []byte) (answer []byte, failed bool) {
 
 // Eval is [Policy.Eval], but that the answer is good only until m is used again.
 func (m *Memory) Eval(p *Policy, request []byte) (answer []byte, failed bool) {
+	if e, ok := p.plainExit(request); ok {
+		w := &m.call.w
+		w.Reset(answerBytes)
+		p.answer(w, &e)
+		return w.Bytes(), false
+	}
 	c := m.begin(request)
 	if c.failure == nil {
 		c.eval(p)
@@ -125,26 +131,45 @@ func (m *Memory) Eval(p *Policy, request []byte) (answer []byte, failed bool) {
 }
 
 func (c *call) eval(p *Policy) {
-	if !onlyMembers(c.root, "container", "exitCode", "reason", "restarts", "ranForMillis") {
-		c.members(c.root, "", "container", "exitCode", "reason", "restarts", "ranForMillis")
+	if !onlyMembers(c.root, evalMembers...) {
+		c.members(c.root, "", evalMembers...)
 	}
 	e := c.readExitMembers(c.root, -1, &p.from)
-	events, verdicts := [1]policy.Event{{ExitCode: e.code}}, [1]policy.Verdict{}
-	event, v := &events[0], &verdicts[0]
-	if restarts, given := c.integer(c.root.Get("restarts"), "restarts", 0, math.MaxUint32); given {
-		event.Flags, event.History = policy.EventHistory, uint32(restarts)
-	}
-	ranFor, _ := c.integer(c.root.Get("ranForMillis"), "ranForMillis", 0, 1<<53)
-	event.RanFor = policy.Millis(ranFor)
+	restarts, known := c.integer(c.root.Get("restarts"), "restarts", 0, math.MaxUint32)
+	ranFor, _ := c.integer(c.root.Get("ranForMillis"), "ranForMillis", 0, maxRanFor)
 	if c.failOnFaults() {
 		return
+	}
+	p.answer(&c.w, &evalExit{p.from.object.Spec.Number(e.ref), e.code, e.reason, known, uint32(restarts), ranFor})
+}
+
+// evalMembers are the members of an exit, and maxRanFor bounds ranForMillis: up to there JavaScript's numbers are exact.
+var evalMembers = []string{"container", "exitCode", "reason", "restarts", "ranForMillis"}
+
+const maxRanFor = 1 << 53
+
+// evalExit is what Eval was asked.
+type evalExit struct {
+	container int // its number
+	code      int32
+	reason    string
+	known     bool // restarts was given
+	restarts  uint32
+	ranFor    int64 // in milliseconds
+}
+
+// answer writes the answer about one exit.
+func (p *Policy) answer(w *manifest.Writer, e *evalExit) {
+	events, verdicts := [1]policy.Event{{ExitCode: e.code, Container: uint16(e.container)}}, [1]policy.Verdict{}
+	event, v := &events[0], &verdicts[0]
+	event.RanFor = policy.Millis(e.ranFor)
+	if e.known {
+		event.Flags, event.History = policy.EventHistory, e.restarts
 	}
 	if e.reason == oomKilled {
 		event.Flags |= policy.EventOOMKilled
 	}
-	event.Container = uint16(p.from.object.Spec.Number(e.ref))
 	p.batch.Exits(events[:], verdicts[:])
-	w := &c.w
 	w.Object()
 	w.Parts(p.heads[v.Container])
 	w.Int(int64(e.code))

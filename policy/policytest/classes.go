@@ -23,6 +23,7 @@ func (g *generator) malformed() {
 		call(5, `{"run":{"for":"5s"},"backoff":{"initial":"1s","factor":3,"max":"60s"},"windows":["1h"],"until":"5m"}`),
 		{Do: "pf_compile", S: `{"cluster":{"featureGates":{"ContainerRestartRules":true}},"manifest":` + onePod + `}`},
 		{Do: "pf_eval", X: []any{1 << 12}, S: `{"container":"main","exitCode":42,"reason":"OOMKilled","restarts":3,"ranForMillis":1e3}`},
+		{Do: "pf_eval", X: []any{1 << 12}, S: `{"container": "main", "exitCode":-42,"reason":"OOMKilled","restarts":30,"ranForMillis":1000}`},
 	}
 	wrong := []byte("\x00\x01\t\n \"\\/{}[],:0-19.eEtfnaz\x7f\x80\xc0\xc3\xe2\xed\xf0\xff")
 	for kind, v := range requests {
@@ -57,6 +58,7 @@ func (g *generator) malformed() {
 		}
 	}
 	g.fresh("utf8")
+	g.compile("utf8", `{"manifest":`+onePod+`}`)
 	for _, bad := range []string{"\x80", "\xc0\x80", "\xc1\xbf", "\xc3", "\xe0\x80\x80", "\xe2\x82", "\xed\xa0\x80", "\xed\xbf\xbf", "\xef\xbf\xbe", "\xf0\x80\x80\x80",
 		"\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "\xfe\xff", "\xef\xbb\xbf"} {
 		for _, text := range []string{bad + `{}`, `{}` + bad, `{"` + bad + `":1}`, `{"exitCode":1,"reason":"` + bad + `"}`, `{"cluster":{"version":"` + bad + `"}}`} {
@@ -67,6 +69,7 @@ func (g *generator) malformed() {
 	for _, escape := range []string{`\ud800`, `\udc00`, `\ud83d\ude00`, `\ude00\ud83d`, `\u0000`, `\u2028`, `\uFFFF`, `\u00`, `\x41`, `\U00000041`, `\/`, `\"`, `\\`} {
 		g.add("escape", call(3, `{"manifest":`+onePod+`,"exits":[{"exitCode":1,"reason":"`+escape+`"}]}`))
 		g.add("escape", call(3, `{"manifest":`+onePod+`,"exits":[{"container":"`+escape+`","exitCode":1}]}`))
+		g.add("escape", Vector{Do: "pf_eval", X: []any{1 << 12}, S: `{"container":"main","exitCode":1,"reason":"` + escape + `"}`})
 	}
 	for _, number := range []string{"1", "-1", "0", "-0", "00", "01", "+1", "1.0", "1.5", "1e2", "1E+2", "1e-2", "1e400", "1e401", "-1e400", ".5", "5.", "1e", "0x1", "NaN", "Infinity", "-",
 		"2147483647", "2147483648", "-2147483648", "-2147483649", "9223372036854775807", "9223372036854775808", "99999999999999999999999999999999",
@@ -74,6 +77,9 @@ func (g *generator) malformed() {
 		g.add("number", call(3, `{"manifest":`+onePod+`,"exits":[{"exitCode":`+number+`}]}`))
 		g.add("number", call(2, `{"manifest":`+strings.Replace(onePod, "42", number, 1)+`}`))
 		g.add("number", call(5, `{"run":{"for":`+number+`}}`))
+		for _, before := range []string{`{"exitCode":`, `{"exitCode":1,"restarts":`, `{"exitCode":1,"restarts":1,"ranForMillis":`} {
+			g.add("number", Vector{Do: "pf_eval", X: []any{1 << 12}, S: before + number + `,"container":"main"}`})
+		}
 	}
 }
 
