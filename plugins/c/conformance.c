@@ -358,7 +358,7 @@ static int play(const line *l, const bytes *data, int brings, bytes *answer) {
 
 static void evaluate(long times) {
     static char manifest[] = "{\"manifest\":{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[{\"name\":\"main\",\"image\":\"i\"}]}}}";
-    static char exit42[] = "{\"container\":\"main\",\"exitCode\":42}";
+    static char exit42[] = "{\"container\":\"main\",\"exitCode\":42,\"reason\":\"\\u0045rror\"}";
     bytes source = {(uint8_t *)manifest, sizeof manifest - 1, 0}, event = {(uint8_t *)exit42, sizeof exit42 - 1, 0};
     fresh();
     uint32_t at = alloc((uint32_t)source.length);

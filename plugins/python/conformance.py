@@ -150,7 +150,7 @@ def evaluate(instance, times):
     word = instance.run("pf_compile", *put(b'{"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"main","image":"i"}]}}}'))
     word &= 0xFFFFFFFFFFFFFFFF
     handle = json.loads(instance.read(word >> 32, word & 0x7FFFFFFF))["handle"]
-    event = put(b'{"container":"main","exitCode":42}')
+    event = put(b'{"container":"main","exitCode":42,"reason":"\\u0045rror"}')
     for _ in range(times):
         instance.run("pf_eval", handle, *event)
     print(f"evaluations={times} memory={instance.memory.data_len(instance.store)}")

@@ -104,7 +104,7 @@ func BenchmarkEval(b *testing.B) {
 	if p == nil {
 		b.Fatal(string(answer))
 	}
-	for _, c := range [][2]string{{"plain", plainExits[0]}, {"parsed", plainExits[2]}} {
+	for _, c := range [][2]string{{"plain", plainExits[0]}, {"parsed", plainExits[2]}, {"escaped", `{"exitCode":42,"reason":"\\u0045rror","container":"main"}`}} {
 		b.Run(c[0], func(b *testing.B) {
 			var memory ops.Memory
 			request := []byte(c[1])

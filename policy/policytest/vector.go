@@ -217,7 +217,8 @@ func (p *Player) once(v *Vector, args []uint64, request []byte, has bool) (strin
 	return answer, nil
 }
 
-// Evaluate evaluates one exit n times on one instance and returns the size of its memory at the end.
+// Evaluate evaluates one exit n times on one instance and returns the size of its memory at the end. The escape makes
+// garbage each time.
 func (p *Player) Evaluate(n int) (memoryBytes int, err error) {
 	play := func(v Vector) string {
 		answer := ""
@@ -228,7 +229,7 @@ func (p *Player) Evaluate(n int) (memoryBytes int, err error) {
 	}
 	play(Vector{Do: "new"})
 	play(Vector{Do: "pf_compile", S: `{"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"main","image":"x"}]}}}`})
-	answer := play(Vector{Do: "pf_eval", X: []any{1 << 12}, S: `{"container":"main","exitCode":42}`, Times: n})
+	answer := play(Vector{Do: "pf_eval", X: []any{1 << 12}, S: `{"container":"main","exitCode":42,"reason":"\u0045rror"}`, Times: n})
 	if err == nil && !strings.Contains(answer, `"action":"Restart"`) {
 		err = fmt.Errorf("evaluation %d: %s", n, answer)
 	}

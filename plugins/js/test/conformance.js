@@ -40,7 +40,7 @@ export async function evaluate(n) {
   const player = new Player((await load()).module);
   player.play({do: 'new'});
   player.play({do: 'pf_compile', s: '{"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"main","image":"x"}]}}}'});
-  const answer = decoder.decode(player.play({do: 'pf_eval', x: [1 << 12], s: '{"container":"main","exitCode":42}', times: n}));
+  const answer = decoder.decode(player.play({do: 'pf_eval', x: [1 << 12], s: '{"container":"main","exitCode":42,"reason":"\\u0045rror"}', times: n}));
   if (!answer.includes('"action":"Restart"')) throw new Error(answer);
   return player.instance.memory.length;
 }

@@ -151,7 +151,7 @@ fn evaluate(player: &mut Player, times: u64) {
     let word = player.run("pf_compile", &at).unwrap_or_else(|Trap| panic!("pf_compile trapped")) as u64;
     let compiled: Value = serde_json::from_slice(player.read((word >> 32) as u32, (word & 0x7FFF_FFFF) as usize)).expect("JSON");
     let handle = compiled["handle"].as_i64().expect("a handle") as i32;
-    let at = put(player, br#"{"container":"main","exitCode":42}"#);
+    let at = put(player, br#"{"container":"main","exitCode":42,"reason":"\u0045rror"}"#);
     let function = player.instance.get_typed_func::<(i32, i32, i32), i64>(&mut player.store, "pf_eval").expect("pf_eval");
     for _ in 0..times {
         assert!(function.call(&mut player.store, (handle, at[0], at[1])).is_ok());

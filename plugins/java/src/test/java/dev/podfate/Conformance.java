@@ -220,7 +220,7 @@ public final class Conformance {
         fresh();
         byte[] manifest = ("{\"manifest\":{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\"},"
                 + "\"spec\":{\"containers\":[{\"name\":\"main\",\"image\":\"i\"}]}}}").getBytes(StandardCharsets.UTF_8);
-        byte[] event = "{\"container\":\"main\",\"exitCode\":42}".getBytes(StandardCharsets.UTF_8);
+        byte[] event = "{\"container\":\"main\",\"exitCode\":42,\"reason\":\"\\u0045rror\"}".getBytes(StandardCharsets.UTF_8);
         int source = (int) run("pf_alloc", manifest.length);
         instance.memory().write(source, manifest);
         long word = run("pf_compile", source, manifest.length);
