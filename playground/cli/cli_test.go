@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -268,6 +269,35 @@ func TestFaultsHaveFileLineAndColumn(t *testing.T) {
 	got = podfate(t, "a: [\n", "validate", "-f", "-")
 	if got.status != StatusFaults || !strings.HasPrefix(got.err, "stdin:1:") || got.out != "" {
 		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
+	}
+}
+
+// TestMembersBesideTheManifestAreKnown holds the list of members whose faults do not stand in the manifest to the
+// schemas of the requests.
+func TestMembersBesideTheManifestAreKnown(t *testing.T) {
+	members := 0
+	for _, op := range ops.Table() {
+		text, err := fs.ReadFile(schema.FS(), op.Name+"-request"+schema.Suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var request struct{ Properties map[string]any }
+		if err := json.Unmarshal(text, &request); err != nil {
+			t.Fatal(err)
+		}
+		for name := range request.Properties {
+			inManifest := name == "apiVersion" || name == "kind" || name == "manifest"
+			if fromFlags(name) == inManifest {
+				t.Errorf("%s: fromFlags(%q) is %v", op.Name, name, !inManifest)
+			}
+			members++
+		}
+	}
+	if members == 0 {
+		t.Error("no schema has a member")
+	}
+	if got := podfate(t, pod, "simulate", "-f", "-", "--now", "noon"); !strings.HasPrefix(got.err, "podfate: now: ") || got.status != StatusFaults {
+		t.Errorf("a fault of --now: status %d, %s", got.status, got.err)
 	}
 }
 

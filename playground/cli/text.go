@@ -108,8 +108,8 @@ func (p *printer) report(o outcome, kind string, f views.Fault) {
 // fromFlags reports whether path is of a part of the request beside the manifest: a flag set it, or a Scenario.
 func fromFlags(path string) bool {
 	for _, name := range []string{
-		"exits", "pods", "cluster", "fieldValidation", "runs", "podRuns", "events", "timing", "until",
-		"backoff", "run", "model", "windows", "outage", "sweep",
+		"exits", "pods", "cluster", "fieldValidation", "old", "static", "from", "now", "runs", "podRuns", "events", "timing", "until",
+		"backoff", "run", "model", "windows", "outage", "sweep", "module",
 	} {
 		if rest, ok := strings.CutPrefix(path, name); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
 			return true
