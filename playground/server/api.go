@@ -25,8 +25,7 @@ func (s *Server) operation(op ops.Operation) handler {
 		if kind == mediaNone && op.Name == "describe" {
 			return s.describe(w, r)
 		}
-		// An evaluation is short, and a client that has ended its half of the connection still waits for the answer.
-		answer, err := s.ask(context.WithoutCancel(r.Context()), op.Number, kind, body)
+		answer, err := s.ask(patiently(r), op.Number, kind, body)
 		if err != nil {
 			return err
 		}
@@ -34,6 +33,10 @@ func (s *Server) operation(op ops.Operation) handler {
 		return nil
 	}
 }
+
+// patiently returns the context in which r is evaluated, which does not end with r: an evaluation is short, and a client
+// that has ended its half of the connection still waits for the answer.
+func patiently(r *http.Request) context.Context { return context.WithoutCancel(r.Context()) }
 
 // ask turns a body into a request of the core and returns its answer. JSON goes to the core as it came, and so do the
 // bytes of the answer; for YAML the places in the answer are those in the YAML text.
@@ -84,7 +87,7 @@ func (s *Server) evaluateRelocated(ctx context.Context, op uint32, request *sche
 
 // describe answers GET /api/v1/describe: the module that this server loaded, which the module itself cannot know.
 func (s *Server) describe(w *response, r *http.Request) error {
-	answer, err := s.evaluate(r.Context(), opDescribe, s.describeRequest)
+	answer, err := s.evaluate(patiently(r), opDescribe, s.describeRequest)
 	if err != nil {
 		return err
 	}

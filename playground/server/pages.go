@@ -40,7 +40,7 @@ func (s *Server) show(w *response, r *http.Request, form views.Form) error {
 		return err
 	}
 	var b bytes.Buffer
-	if err := views.Playground(model).Render(r.Context(), &b); err != nil {
+	if err := views.Playground(model).Render(patiently(r), &b); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -247,6 +248,45 @@ func TestDeadline(t *testing.T) {
 			t.Errorf("afterwards: status %d, %s", w.Code, w.Body)
 		}
 	})
+}
+
+// TestEvaluationsOutliveTheRequest: net/http ends the context of a request when the client has ended its half of the
+// connection. Such a client still waits for its answer, whatever it asked for.
+func TestEvaluationsOutliveTheRequest(t *testing.T) {
+	for _, c := range []struct{ name, method, target, body string }{
+		{"operation", "POST", "/api/v1/decide", validDecide},
+		{"describe", "GET", "/api/v1/describe", ""},
+		{"describe without a body", "POST", "/api/v1/describe", ""},
+		{"page", "GET", "/", ""},
+		{"form", "POST", "/", "manifest=kind:+Pod"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				asked := 0
+				s := newServer(t, func(ctx context.Context, op uint32, request []byte) ([]byte, bool, error) {
+					if asked++; asked > 1 { // the first evaluation is the server's own
+						cancel()
+						time.Sleep(time.Millisecond) // whoever watches the request has seen it by now
+					}
+					return native(ctx, op, request)
+				})
+				r := httptest.NewRequestWithContext(ctx, c.method, "http://127.0.0.1:8080"+c.target, strings.NewReader(c.body))
+				switch {
+				case c.target == "/" && c.body != "":
+					r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+				case c.body != "":
+					r.Header.Set("Content-Type", "application/json")
+				}
+				w := httptest.NewRecorder()
+				s.ServeHTTP(w, r)
+				time.Sleep(time.Second) // a call that was given up ends as well
+				if ctx.Err() == nil || w.Code != 200 {
+					t.Errorf("status %d, %s; the request's context: %v", w.Code, w.Body, ctx.Err())
+				}
+			})
+		})
+	}
 }
 
 // TestOverloadIsOnlyEver200Or503 sends three times what the server can take.

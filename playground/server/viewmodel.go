@@ -19,7 +19,7 @@ import (
 // pageModel returns what the page shows for form. What is wrong with the form is part of the page; only what keeps the
 // server from answering at all is an error.
 func (s *Server) pageModel(r *http.Request, form views.Form) (views.Page, error) {
-	ctx := context.WithoutCancel(r.Context()) // see operation
+	ctx := patiently(r)
 	module, err := s.viewModule(ctx)
 	if err != nil {
 		return views.Page{}, err
