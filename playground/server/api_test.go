@@ -446,3 +446,23 @@ func TestServerDoesNotStartWithAnEngineThatFails(t *testing.T) {
 		t.Error("a server without an engine was made")
 	}
 }
+
+func TestQuote(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		limit int
+		want  string
+	}{
+		{"text", 4, "text"},
+		{"texts", 4, "text…"},
+		{"déjà", 2, "d…"}, // the second character takes two bytes
+		{"日本", 2, "…"},
+		{"a\x1b[2J\u202eb\n", 64, `a\x1b[2J\u202eb\n`},
+		{"\xff\xff", 1, "�…"},
+		{"\x80\x80", 1, "…"},
+	} {
+		if got := quote(c.text, c.limit); got != c.want {
+			t.Errorf("quote(%q, %d) = %q, want %q", c.text, c.limit, got, c.want)
+		}
+	}
+}

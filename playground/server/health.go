@@ -4,7 +4,7 @@ import "net/http"
 
 // healthz says that the process answers.
 func (s *Server) healthz(w *response, _ *http.Request) error {
-	return writeText(w, http.StatusOK, "ok\n")
+	return writeText(w, "ok\n")
 }
 
 // readyz says whether requests should be sent here: after a first evaluation has passed, until shutdown begins.
@@ -14,7 +14,7 @@ func (s *Server) readyz(w *response, _ *http.Request) error {
 	}
 	select {
 	case <-s.started:
-		return writeText(w, http.StatusOK, "ok\n")
+		return writeText(w, "ok\n")
 	default:
 		return errStarting
 	}
@@ -26,9 +26,8 @@ func (s *Server) figures(w *response, r *http.Request) error {
 	return nil
 }
 
-func writeText(w http.ResponseWriter, status int, text string) error {
+func writeText(w http.ResponseWriter, text string) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.WriteHeader(status)
 	w.Write([]byte(text)) // an error here means that the client has gone
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // The codes of refusals that the server itself makes, beside those of the core.
@@ -195,11 +196,15 @@ func shorten(core json.RawMessage, limit int) json.RawMessage {
 	return short
 }
 
-// quote makes text fit to stand in an answer or a log line: at most limit bytes, in one line, with control characters,
-// bidirectional marks and anything else that a terminal could act upon written as escapes.
+// quote makes text fit to stand in an answer or a log line: at most limit bytes of it, whole characters, in one line, with
+// control characters, bidirectional marks and anything else that a terminal could act upon written as escapes, which can
+// make it up to four times as long.
 func quote(text string, limit int) string {
 	cut := len(text) > limit
 	if cut {
+		for limit > 0 && !utf8.RuneStart(text[limit]) {
+			limit--
+		}
 		text = text[:limit]
 	}
 	var b strings.Builder
