@@ -150,7 +150,7 @@ func output(t *testing.T, command *exec.Cmd) []byte {
 	return out
 }
 
-// trapModule is a test build of the module with the operations that trap, see wasm/guest/traps.go. Its digest lies beside it, in the
+// trapModule is a test build of the module with the operations that trap, see wasm/guest/machine/traps.go. Its digest lies beside it, in the
 // file with .sha256 appended.
 var trapModule = sync.OnceValues(func() (file string, err error) {
 	file = filepath.Join(temporary, "trap.wasm")

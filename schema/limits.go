@@ -28,7 +28,7 @@ const (
 	// MaxAliases bounds the aliases of a text: each container of a large Pod may use several.
 	MaxAliases = 100
 	// MaxExpandedBytes bounds what a text is after each alias has been replaced by what it stands for, counted as the
-	// bytes of all scalars and 16 for each key and value. 128 KiB in 10,000 nodes come to 288 KiB without aliases, so
+	// bytes of all scalars and 16 for each key and value. 128 KiB in 10,000 nodes come to 284 KiB without aliases, so
 	// that a threefold growth is free. It is also the largest request that the core reads.
 	MaxExpandedBytes = policy.MaxRequestBytes
 	// MaxScalarBytes bounds one scalar: half a document, more than any script in a command.

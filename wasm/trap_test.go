@@ -12,7 +12,7 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// The operations of guest/traps.go.
+// The operations of guest/machine/traps.go.
 const (
 	trapNilMap  = 0xF001
 	trapIndex   = 0xF002
