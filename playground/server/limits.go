@@ -49,11 +49,11 @@ type Limits struct {
 	BodyPatience time.Duration // pause within a body after which it gives way to a waiting request
 	Evaluation   time.Duration // deadline of one evaluation, waiting for an instance included
 	Connections  int           // open connections; at the limit the longest idle one is closed for a new one
-	ReadHeader   time.Duration
-	Read         time.Duration
-	Write        time.Duration
-	Idle         time.Duration
-	HeaderBytes  int
+	ReadHeader   time.Duration // longest time for the headers of a request
+	Read         time.Duration // longest time for a whole request, its body included
+	Write        time.Duration // longest time from the headers of a request to the end of its answer
+	Idle         time.Duration // longest pause between two requests on a connection
+	HeaderBytes  int           // largest request line and headers together; more than 4096
 	LameDuck     time.Duration // pause between "not ready" and closing the listener, when there is traffic
 	Drain        time.Duration // longest wait for open requests at shutdown
 }

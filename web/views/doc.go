@@ -4,7 +4,7 @@
 // Whoever serves the page fills it in this order:
 //
 //	form := views.ReadForm(r.PostForm)          // or web.FindExample(id) for GET /?example=ID
-//	exits, fault := form.ParseExits()           // simulate: ParseRuns; fault: show views.Refuse(fault) as the answer
+//	exits, fault := form.ParseExits()           // simulate: ParseRuns; fault: show views.Refuse(form.Operation(), fault) as the answer
 //	…build the request JSON, call operation form.Operation()…
 //	answer, err := views.ReadAnswer(form.Operation(), request, reply, locate)
 //	page := views.Page{Form: form, Answer: answer, Module: module, Examples: web.Examples(), Assets: web.Assets()}

@@ -60,8 +60,8 @@ func manifestEditor(text string) templ.Component {
 	})
 }
 
-// CommandLine is the shell command that asks the same of the manifest in pod.yaml. Runs have no flags: the command of
-// simulate is given the request as it is, nothing if there is none.
+// CommandLine is the shell command that asks the same of the manifest in pod.yaml. Flags do not say all that runs and
+// events can: the command of simulate is given the request as it is, nothing if there is none.
 func CommandLine(f Form, operation, request string) string {
 	if operation == "simulate" {
 		if request == "" {
