@@ -164,7 +164,7 @@ func (l *linter) failureRules(rules []PodFailurePolicyRule, path string) {
 			}
 			continue
 		}
-		if by := l.shadowedBy(rules, sets, i, failures); by >= 0 {
+		if by := shadowedBy(rules, sets, i); by >= 0 {
 			l.warn(at, WarnShadowed, "rule "+strconv.Itoa(by)+" and those before it match all of its codes first", sourceFailure)
 			continue
 		}
@@ -203,7 +203,7 @@ func (r *PodFailurePolicyRule) isFor(condition string) bool {
 }
 
 // shadowedBy returns the last of the rules before i that together match all of its codes first, -1 if they do not.
-func (l *linter) shadowedBy(rules []PodFailurePolicyRule, sets []codeSet, i int, failures codeSet) int {
+func shadowedBy(rules []PodFailurePolicyRule, sets []codeSet, i int) int {
 	open := sets[i]
 	for k := range i {
 		on := rules[k].OnExitCodes

@@ -13,9 +13,6 @@ type Writer struct {
 	closers []byte // of the arrays and objects that are open
 }
 
-// NewWriter returns a Writer that appends to buf.
-func NewWriter(buf []byte) *Writer { return &Writer{buf: buf} }
-
 // keptBytes is the most room that a Writer keeps for what is written after [Writer.Reset]: some twenty decisions.
 const keptBytes = 16 << 10
 

@@ -37,17 +37,6 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-func TestWriterAppends(t *testing.T) {
-	w := manifest.NewWriter([]byte(`answer: `))
-	w.Array()
-	w.Int(1)
-	w.Int(2)
-	w.End()
-	if got := string(w.Bytes()); got != `answer: [1,2]` {
-		t.Error(got)
-	}
-}
-
 func checkQuoted(t *testing.T, s string) {
 	t.Helper()
 	got := manifest.AppendQuoted(nil, s)

@@ -160,7 +160,7 @@ func (t *tape) next() (r Run, ok bool) {
 	return r, true
 }
 
-// restartsAfter and triggers answer for the newest exit code, which rarely changes.
+// ask works out what restartsAfter and triggers answer, for the newest exit code, which rarely changes.
 func (k *kubelet) ask(c *container, code int32) {
 	if c.asked.valid && c.asked.code == code {
 		return

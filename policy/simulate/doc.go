@@ -30,7 +30,7 @@
 // # What is not modelled
 //
 // Static Pods, garbage collection of dead instances (the two newest of each container are kept), failures to pull
-// images, to mount volumes or to create containers, preemption, and the race in which OnPodSandboxReady overwrites a
+// images, to mount volumes or to create containers, and the race in which OnPodSandboxReady overwrites a
 // newer status (v1.36). An event that asks for one of them ends the simulation as undecided.
 //
 // # Jobs

@@ -2,7 +2,7 @@ package simulate
 
 import "github.com/podfate/podfate/policy"
 
-// Millis is an instant since the creation of the Pod, or a length of time.
+// Millis is a length of time, or an instant since the creation of the Pod or the Job; with a [Past], since the year 1970.
 type Millis = policy.Millis
 
 // Forever as [Run.Times] repeats a run without end.

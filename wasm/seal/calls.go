@@ -12,7 +12,7 @@ package main
 // dispatch tells the two apart by its default. Whoever calls as before is still understood: the assembly of the runtime, and
 // the loop that resumes goroutines.
 
-// returnAddress is an upper bound of the parameter, and how the passes know one: a program counter of the module.
+// isReturnAddress reports whether pc is a program counter of the module, as return addresses are and resume points are not.
 func isReturnAddress(pc int64) bool { return pc>>pcShift >= firstPC && pc < 1<<31 }
 
 // pushed matches the sequence that pushes a return address and returns it; n is 0 if the code is something else.
