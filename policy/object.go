@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Object is a manifest, as far as it matters when a container exits: a Pod, or something that makes Pods.
@@ -12,7 +13,9 @@ type Object struct {
 	Kind      string // as in the manifest: Pod, Job, …
 	Namespace string // "" when the manifest names none
 	Name      string
-	Spec      PodSpec
+	// GenerateName is the beginning of the name that the API server makes up when Name is "".
+	GenerateName string
+	Spec         PodSpec
 	// SpecPath is the path of Spec with its dot: "spec." for a Pod, "spec.template.spec." for a Job.
 	SpecPath string
 	// NoTemplate tells that a ReplicationController, whose template is optional, has none.
@@ -23,6 +26,22 @@ type Object struct {
 
 // Path returns the field path of container r in the manifest: spec.containers[0].
 func (o *Object) Path(r Ref) string { return o.SpecPath + r.Path() }
+
+// StoredName returns the name under which the API server stores o: Name, or what it makes of GenerateName, with "bbbbb"
+// for the five letters that it draws; "" if the manifest has neither.
+//
+// Source: SimpleNameGenerator in k8s.io/apiserver v0.33 to v0.37, pkg/storage/names/generate.go.
+func (o *Object) StoredName() string {
+	if o.Name != "" || o.GenerateName == "" {
+		return o.Name
+	}
+	const drawn = "bbbbb"
+	end := min(len(o.GenerateName), maxLabelBytes-len(drawn))
+	for end < len(o.GenerateName) && !utf8.RuneStart(o.GenerateName[end]) {
+		end--
+	}
+	return o.GenerateName[:end] + drawn
+}
 
 // JobPath returns the path of Job with its dot: "spec." for a Job, "spec.jobTemplate.spec." for a CronJob.
 func (o *Object) JobPath() string { return strings.TrimSuffix(o.SpecPath, "template.spec.") }

@@ -32,6 +32,7 @@ const podFailureActions = "Count FailIndex FailJob Ignore"
 // Texts of this package.
 const (
 	panicsText    = "completions are absent, and the API server panics when it compares them with this rule"
+	drawnText     = "; the end of a generated name is drawn, so that the text is never the same"
 	addressesText = "; Kubernetes 1.33 prints addresses in memory, so that the text is never the same"
 )
 
@@ -473,10 +474,15 @@ func (v *validator) podHostname(o *Object) {
 	if !o.Job.Indexed() || o.Job.Completions == nil || *o.Job.Completions <= 0 {
 		return
 	}
-	host := o.Name + "-" + strconv.Itoa(int(*o.Job.Completions)-1)
-	if ok, dots := dnsName(host); !ok || dots || len(host) > maxLabelBytes {
-		host, more := bounded(host)
-		v.invalid("metadata.name", quoted(o.Name), "will not able to create pod with invalid DNS label: "+host+more)
+	name := o.StoredName()
+	host := name + "-" + strconv.Itoa(int(*o.Job.Completions)-1)
+	if ok, dots := dnsName(host); ok && !dots && len(host) <= maxLabelBytes {
+		return
+	}
+	host, more := bounded(host)
+	v.invalid("metadata.name", quoted(name), "will not able to create pod with invalid DNS label: "+host+more)
+	if f := v.faults.Last(); name != o.Name {
+		f.Message, f.Detail = "", f.Detail+drawnText
 	}
 }
 

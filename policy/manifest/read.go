@@ -12,10 +12,11 @@ import (
 // It follows Kubernetes' decoder: a field that is null is absent, a list element that is null is its zero value.
 func ReadObject(v Value, kind, template string) policy.Object {
 	o := policy.Object{
-		Kind:      kind,
-		Namespace: v.Get("metadata").Get("namespace").Text(),
-		Name:      v.Get("metadata").Get("name").Text(),
-		SpecPath:  "spec.",
+		Kind:         kind,
+		Namespace:    v.Get("metadata").Get("namespace").Text(),
+		Name:         v.Get("metadata").Get("name").Text(),
+		GenerateName: v.Get("metadata").Get("generateName").Text(),
+		SpecPath:     "spec.",
 	}
 	spec := v.Get("spec")
 	if template != "" {

@@ -104,10 +104,10 @@ func (c *call) podName(l *loaded) string {
 
 // shortName is the name of the Pod, or of what makes it.
 func shortName(l *loaded) string {
-	if l.object.Name == "" {
-		return "pod"
+	if name := l.object.StoredName(); name != "" {
+		return name
 	}
-	return l.object.Name
+	return "pod"
 }
 
 func (c *call) readTiming(v manifest.Value) (t simulate.Timing) {

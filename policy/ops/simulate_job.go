@@ -81,13 +81,14 @@ func (c *call) fits(l *loaded, js *simulate.JobScenario, r *simulate.JobResult) 
 
 // jobName is the name of the Job, or of the first that a CronJob creates on a clock that begins with the year 1970.
 func jobName(l *loaded) string {
-	switch {
-	case l.object.Name == "":
+	switch name := l.object.StoredName(); {
+	case name == "":
 		return "job"
 	case l.object.Kind != "Job":
-		return l.object.Name + "-0"
+		return name + "-0"
+	default:
+		return name
 	}
-	return l.object.Name
 }
 
 // readPodRuns reads the tapes of single Pods and indexes.

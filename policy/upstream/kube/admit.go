@@ -97,6 +97,9 @@ func (r *Release) Admit(manifest []byte, strict bool) (a diff.Admission) {
 		}
 	}()
 	rest.FillObjectMetaSystemFields(m)
+	if m.GetName() == "" && m.GetGenerateName() != "" { // as the store of the API server does first of all
+		m.SetName(res.strategy.GenerateName(m.GetGenerateName()))
+	}
 	before := r.fields(res)
 	err = rest.BeforeCreate(res.strategy, requestContext("create", res.resource, m.GetNamespace()), object)
 	a.Dropped = missing(before, r.fields(res))
