@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/web/views"
 	"github.com/spf13/pflag"
 )
 
@@ -196,11 +197,11 @@ func (c *curveAnswer) parameters(b *bytes.Buffer, version string) {
 	if c.Backoff.From == "request" {
 		from = "as asked for"
 	}
-	fmt.Fprintf(b, "Back-off %s: %s", from, duration(c.Backoff.Initial))
+	fmt.Fprintf(b, "Back-off %s: %s", from, views.Duration(c.Backoff.Initial))
 	if c.Backoff.Factor > 1 && c.Backoff.Max > c.Backoff.Initial {
-		fmt.Fprintf(b, ", each wait %d times the one before, at most %s", c.Backoff.Factor, duration(c.Backoff.Max))
+		fmt.Fprintf(b, ", each wait %d times the one before, at most %s", c.Backoff.Factor, views.Duration(c.Backoff.Max))
 	}
-	fmt.Fprintf(b, "\nEvery run lasts %s; one of more than %s sets the wait back\n", duration(c.Run.For), duration(c.Backoff.Reset))
+	fmt.Fprintf(b, "\nEvery run lasts %s; one of more than %s sets the wait back\n", views.Duration(c.Run.For), views.Duration(c.Backoff.Reset))
 	rules := map[string]string{"kubelet": "what the kubelet does", "documented": "what the documentation says"}[c.Model]
 	if rules == "" {
 		rules = c.Model
@@ -217,7 +218,7 @@ func (c *curveAnswer) table(b *bytes.Buffer) {
 	longest, at, wait, note := int64(1), len("at"), len("wait"), 0
 	for _, s := range lines {
 		longest = max(longest, s.Delay)
-		at, wait = max(at, len(duration(s.At))), max(wait, len(duration(s.Delay)))
+		at, wait = max(at, len(views.Duration(s.At))), max(wait, len(views.Duration(s.Delay)))
 		if s.Delay > 0 && curveNotes[s.Because] != "" {
 			note = max(note, len(curveNotes[s.Because])+1)
 		}
@@ -226,14 +227,14 @@ func (c *curveAnswer) table(b *bytes.Buffer) {
 	room := min(40, curveColumns-len("restart")-2-at-2-wait-2-note)
 	for _, s := range lines {
 		if s.Restart == 0 {
-			fmt.Fprintf(b, "%7s  %*s  %*s  first start\n", "-", at, duration(s.At), wait, "-")
+			fmt.Fprintf(b, "%7s  %*s  %*s  first start\n", "-", at, views.Duration(s.At), wait, "-")
 			continue
 		}
 		chart := strings.TrimSpace(bar(s.Delay, longest, room) + " " + curveNotes[s.Because])
-		fmt.Fprintf(b, "%7d  %*s  %*s  %s\n", s.Restart, at, duration(s.At), wait, duration(s.Delay), chart)
+		fmt.Fprintf(b, "%7d  %*s  %*s  %s\n", s.Restart, at, views.Duration(s.At), wait, views.Duration(s.Delay), chart)
 	}
 	if more := int64(len(c.Starts)-len(lines)) + c.StartsLeftOut; more > 0 {
-		fmt.Fprintf(b, "%7s  %s more until %s\n", "…", strconv.FormatInt(more, 10), duration(c.Until))
+		fmt.Fprintf(b, "%7s  %s more until %s\n", "…", strconv.FormatInt(more, 10), views.Duration(c.Until))
 	}
 }
 
@@ -254,30 +255,30 @@ func bar(n, most int64, columns int) string {
 func (c *curveAnswer) summary(b *bytes.Buffer) {
 	b.WriteByte('\n')
 	for i, w := range c.Windows {
-		fmt.Fprintf(b, "%s in the first %s", plural(w.Restarts, "restart"), duration(w.Until))
+		fmt.Fprintf(b, "%s in the first %s", plural(w.Restarts, "restart"), views.Duration(w.Until))
 		if i > 0 {
-			fmt.Fprintf(b, ", %d of them after %s", w.NewRestarts, duration(c.Windows[i-1].Until))
+			fmt.Fprintf(b, ", %d of them after %s", w.NewRestarts, views.Duration(c.Windows[i-1].Until))
 		}
 		b.WriteByte('\n')
 	}
 	if l := c.LongestWait; l != nil {
-		fmt.Fprintf(b, "The longest wait, %s, comes first before restart %d at %s\n", duration(c.Backoff.Max), l.Restart, duration(l.At))
+		fmt.Fprintf(b, "The longest wait, %s, comes first before restart %d at %s\n", views.Duration(c.Backoff.Max), l.Restart, views.Duration(l.At))
 	}
 	s := c.Steady
-	fmt.Fprintf(b, "From restart %d at %s on: %s every %s", s.FromRestart, duration(s.From), plural(s.Restarts, "restart"), duration(s.Period))
+	fmt.Fprintf(b, "From restart %d at %s on: %s every %s", s.FromRestart, views.Duration(s.From), plural(s.Restarts, "restart"), views.Duration(s.Period))
 	if s.PerHour >= 100 { // rarer ones say more by their distance
 		fmt.Fprintf(b, ", %s an hour", strconv.FormatFloat(float64(s.PerHour)/1000, 'f', 1, 64))
 	}
 	b.WriteByte('\n')
 	if g := c.Outage; g != nil {
 		if g.Restart == 0 {
-			fmt.Fprintf(b, "\nAfter an outage until %s: nothing fails, the first start comes at %s\n", duration(g.Until), duration(g.BackAt))
+			fmt.Fprintf(b, "\nAfter an outage until %s: nothing fails, the first start comes at %s\n", views.Duration(g.Until), views.Duration(g.BackAt))
 			return
 		}
-		fmt.Fprintf(b, "\nAfter an outage until %s: back with restart %d at %s, %s late", duration(g.Until), g.Restart, duration(g.BackAt), duration(g.Late))
+		fmt.Fprintf(b, "\nAfter an outage until %s: back with restart %d at %s, %s late", views.Duration(g.Until), g.Restart, views.Duration(g.BackAt), views.Duration(g.Late))
 		if g.Best != g.Late {
-			fmt.Fprintf(b, ", or %s if the run under way succeeds", duration(g.Best))
+			fmt.Fprintf(b, ", or %s if the run under way succeeds", views.Duration(g.Best))
 		}
-		fmt.Fprintf(b, "\nAn outage that ends a little earlier or later can make it %s late at most\n", duration(g.Gap))
+		fmt.Fprintf(b, "\nAn outage that ends a little earlier or later can make it %s late at most\n", views.Duration(g.Gap))
 	}
 }

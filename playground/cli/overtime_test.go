@@ -257,16 +257,6 @@ func TestBar(t *testing.T) {
 	}
 }
 
-func TestDuration(t *testing.T) {
-	for ms, want := range map[int64]string{
-		0: "0s", 1: "0.001s", 250: "0.25s", 90_000: "1m30s", 60_000: "1m", 3_600_000: "1h", 3_600_500: "1h0.5s", 86_400_000: "24h", 8_766_000 * 3_600_000: "8766000h",
-	} {
-		if got := duration(ms); got != want {
-			t.Errorf("%d: %s, want %s", ms, got, want)
-		}
-	}
-}
-
 // TestTiming: the flags of timing become its members.
 func TestTiming(t *testing.T) {
 	for flags, want := range map[string]string{

@@ -226,7 +226,7 @@ func (p *printer) simulate(o outcome) error {
 		return err
 	}
 	if len(a.Undecided) == 0 && a.From == nil && !slices.ContainsFunc(a.Timeline, func(r views.Record) bool { return r.Event == "Exited" }) {
-		fmt.Fprintf(p.Err, "podfate: note: no container ends until %s; say what they do with --run NAME=LENGTH:CODE, or with runs in a Scenario\n", duration(a.Until))
+		fmt.Fprintf(p.Err, "podfate: note: no container ends until %s; say what they do with --run NAME=LENGTH:CODE, or with runs in a Scenario\n", views.Duration(a.Until))
 	}
 	var b bytes.Buffer
 	if p.count > 0 {
@@ -238,11 +238,11 @@ func (p *printer) simulate(o outcome) error {
 	}
 	widest := 0
 	for _, r := range a.Timeline {
-		widest = max(widest, len(duration(r.At)))
+		widest = max(widest, len(views.Duration(r.At)))
 	}
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for i, r := range a.Timeline {
-		fmt.Fprintf(table, "%*s\t%s\t%s\t%s\n", widest, duration(r.At), cmp.Or(views.Visible(r.Container), "Pod"), views.Visible(r.Event), more.detail(i, r))
+		fmt.Fprintf(table, "%*s\t%s\t%s\t%s\n", widest, views.Duration(r.At), cmp.Or(views.Visible(r.Container), "Pod"), views.Visible(r.Event), more.detail(i, r))
 	}
 	table.Flush() // into memory: it cannot fail
 	if a.From != nil && len(a.Timeline) == 0 {
@@ -254,7 +254,7 @@ func (p *printer) simulate(o outcome) error {
 	}
 	table.Flush()
 	for _, u := range a.Undecided {
-		fmt.Fprintf(&b, "\nUndecided from %s on%s: %s\n", duration(u.At), o.because(u), u.Why())
+		fmt.Fprintf(&b, "\nUndecided from %s on%s: %s\n", views.Duration(u.At), o.because(u), u.Why())
 	}
 	if len(a.Assumptions) > 0 {
 		b.WriteString("\n" + assumed(a.Assumptions))
@@ -273,11 +273,11 @@ func comes(a *views.Answer) string {
 		case w.Next == nil && w.Delay == 0:
 			fmt.Fprintf(&b, "%s starts again at once after its next exit (%s).\n", name, why)
 		case w.Next == nil:
-			fmt.Fprintf(&b, "%s waits %s after its next exit (%s).\n", name, duration(w.Delay), why)
+			fmt.Fprintf(&b, "%s waits %s after its next exit (%s).\n", name, views.Duration(w.Delay), why)
 		case *w.Next == 0:
-			fmt.Fprintf(&b, "%s starts again at once: its wait of %s is over (%s)%s.\n", name, duration(w.Delay), why, between(w))
+			fmt.Fprintf(&b, "%s starts again at once: its wait of %s is over (%s)%s.\n", name, views.Duration(w.Delay), why, between(w))
 		default:
-			fmt.Fprintf(&b, "%s starts again in %s, at %s, after a wait of %s (%s)%s.\n", name, duration(*w.Next), views.Visible(w.NextStart), duration(w.Delay), why, between(w))
+			fmt.Fprintf(&b, "%s starts again in %s, at %s, after a wait of %s (%s)%s.\n", name, views.Duration(*w.Next), views.Visible(w.NextStart), views.Duration(w.Delay), why, between(w))
 		}
 	}
 	return b.String()
@@ -288,7 +288,7 @@ func between(w views.Wait) string {
 	if w.Latest-w.Earliest <= 1000 {
 		return ""
 	}
-	return fmt.Sprintf("; between %s and %s from now", duration(w.Earliest), duration(w.Latest))
+	return fmt.Sprintf("; between %s and %s from now", views.Duration(w.Earliest), views.Duration(w.Latest))
 }
 
 // because names what an undecided answer hangs on.
@@ -321,7 +321,7 @@ func (s simulation) detail(i int, r views.Record) string {
 	case "Exited":
 		return exited(r)
 	case "BackOff":
-		return fmt.Sprintf("waits %s, until %s", duration(r.Delay), duration(r.Until))
+		return fmt.Sprintf("waits %s, until %s", views.Duration(r.Delay), views.Duration(r.Until))
 	case "Killing":
 		if s.Timeline[i].WillRestart {
 			return sentence(r.Reason) + "; it is started again"
@@ -369,7 +369,7 @@ func (s simulation) repeated(i int, r views.Record) string {
 	if r.Times == 1 {
 		rounds = "1 more round like the one"
 	}
-	text := fmt.Sprintf("%s since %s, one every %s, until %s", rounds, duration(r.Since), duration(r.Every), duration(r.Until))
+	text := fmt.Sprintf("%s since %s, one every %s, until %s", rounds, views.Duration(r.Since), views.Duration(r.Every), views.Duration(r.Until))
 	for _, n := range s.Timeline[i].Starts {
 		if n.Container == r.Container {
 			text += fmt.Sprintf("; that makes %s", plural(n.RestartCount, "restart"))
@@ -389,9 +389,9 @@ func (s simulation) ending(a *views.Answer) string {
 			last = r.At
 		}
 	}
-	text := fmt.Sprintf("At %s the Pod is %s", duration(a.Until), phase)
+	text := fmt.Sprintf("At %s the Pod is %s", views.Duration(a.Until), phase)
 	if last >= 0 && (phase == string(policy.PodSucceeded) || phase == string(policy.PodFailed)) {
-		text += ", since " + duration(last)
+		text += ", since " + views.Duration(last)
 	}
 	if s.Pod.Deleted {
 		text += ", and deleted"
@@ -418,14 +418,14 @@ func (s simulation) state(name string) string {
 }
 
 func counted(c views.Lane) string {
-	return fmt.Sprintf("%s, ran %s", plural(c.Restarts, "restart"), duration(c.Ran))
+	return fmt.Sprintf("%s, ran %s", plural(c.Restarts, "restart"), views.Duration(c.Ran))
 }
 
 func next(c views.Lane) string {
 	if c.NextStart == nil {
 		return ""
 	}
-	return fmt.Sprintf("next start at %s after a wait of %s", duration(*c.NextStart), duration(c.Delay))
+	return fmt.Sprintf("next start at %s after a wait of %s", views.Duration(*c.NextStart), views.Duration(c.Delay))
 }
 
 func plural(n int64, noun string) string {
@@ -443,19 +443,4 @@ func assumed(codes []string) string {
 		b.WriteString("- " + views.Visible(sentence(code)) + "\n")
 	}
 	return b.String()
-}
-
-// duration writes milliseconds as a length of time without the parts that are zero: 1m30s, 0.25s.
-func duration(ms int64) string {
-	text := ""
-	if h := ms / 3_600_000; h > 0 {
-		text = strconv.FormatInt(h, 10) + "h"
-	}
-	if m := ms / 60_000 % 60; m > 0 {
-		text += strconv.FormatInt(m, 10) + "m"
-	}
-	if rest := ms % 60_000; rest > 0 || text == "" {
-		text += strconv.FormatFloat(float64(rest)/1000, 'f', -1, 64) + "s"
-	}
-	return text
 }

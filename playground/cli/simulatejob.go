@@ -34,7 +34,7 @@ func (p *printer) simulateJob(o outcome, a *views.Answer) error {
 	fmt.Fprintf(&b, "%s, Kubernetes %s\n\n", o.subject(), a.Cluster.Version)
 	widest := 0
 	for _, r := range a.Timeline {
-		widest = max(widest, len(duration(r.At)))
+		widest = max(widest, len(views.Duration(r.At)))
 	}
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for i, r := range a.Timeline {
@@ -68,17 +68,17 @@ func (p *printer) simulateJob(o outcome, a *views.Answer) error {
 		case r.Event == "IndexFailed":
 			text = fmt.Sprintf("index %d", *m.Index)
 		case r.Event == "StatusDenied":
-			text = "the API server refuses the status; again at " + duration(r.Until)
+			text = "the API server refuses the status; again at " + views.Duration(r.Until)
 		case m.Message != "":
 			text = views.Visible(r.Reason + ": " + m.Message)
 		}
-		fmt.Fprintf(table, "%*s\t%s\t%s\t%s\t%s\n", widest, duration(r.At), who, views.Visible(r.Container), views.Visible(r.Event), text)
+		fmt.Fprintf(table, "%*s\t%s\t%s\t%s\t%s\n", widest, views.Duration(r.At), who, views.Visible(r.Container), views.Visible(r.Event), text)
 	}
 	table.Flush() // into memory: it cannot fail
 	fmt.Fprintf(&b, "\nCounters of the Job\n\n")
 	fmt.Fprintf(table, "%*s\tactive\tready\tsucceeded\tfailed\tterminating\n", widest, "")
 	for _, c := range a.Counters {
-		fmt.Fprintf(table, "%*s\t%d\t%d\t%d\t%d\t%d\n", widest, duration(c.At), c.Active, c.Ready, c.Succeeded, c.Failed, c.Terminating)
+		fmt.Fprintf(table, "%*s\t%d\t%d\t%d\t%d\t%d\n", widest, views.Duration(c.At), c.Active, c.Ready, c.Succeeded, c.Failed, c.Terminating)
 	}
 	table.Flush()
 	b.WriteString("\nWho decided\n\n")
@@ -91,7 +91,7 @@ func (p *printer) simulateJob(o outcome, a *views.Answer) error {
 	table.Flush()
 	fmt.Fprintf(&b, "\n%s.\n", views.Verdict(a))
 	for _, u := range a.Undecided {
-		fmt.Fprintf(&b, "\nUndecided from %s on%s: %s\n", duration(u.At), o.because(u), u.Why())
+		fmt.Fprintf(&b, "\nUndecided from %s on%s: %s\n", views.Duration(u.At), o.because(u), u.Why())
 	}
 	if len(a.Assumptions) > 0 {
 		b.WriteString("\n" + assumed(a.Assumptions))

@@ -106,7 +106,7 @@ func counterColumns(a *Answer) []string {
 // counterRows are the lines of the table of counters.
 func counterRows(a *Answer) (rows [][]string) {
 	for _, c := range a.Counters[:min(len(a.Counters), maxRows)] {
-		row := []string{duration(c.At)}
+		row := []string{Duration(c.At)}
 		for _, n := range []int64{c.Active, c.Ready, c.Succeeded, c.Failed, c.Terminating} {
 			row = append(row, strconv.FormatInt(n, 10))
 		}
@@ -124,7 +124,7 @@ func jobSimulated(a *Answer) string {
 	if over(a) {
 		key, at = "verdict.job.over", endOfJob(a)
 	}
-	return say(key, "phase", standing(a), "at", duration(at), "succeeded", count("pods.succeeded", j.Succeeded), "failed", count("pods.failed", j.Failed))
+	return say(key, "phase", standing(a), "at", Duration(at), "succeeded", count("pods.succeeded", j.Succeeded), "failed", count("pods.failed", j.Failed))
 }
 
 // standing is the condition that a Job has, with its reason.

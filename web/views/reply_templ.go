@@ -598,7 +598,7 @@ func timeline(a *Answer, g *drawing) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var28 string
-				templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.JoinStringErrs(say("detail.undecided", "at", duration(u.At), "reason", u.Why()) + " ")
+				templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.JoinStringErrs(say("detail.undecided", "at", Duration(u.At), "reason", u.Why()) + " ")
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `reply.templ`, Line: 106, Col: 77}
 				}
@@ -851,7 +851,7 @@ func timeline(a *Answer, g *drawing) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var44 string
-		templ_7745c5c3_Var44, templ_7745c5c3_Err = templ.JoinStringErrs(say("timeline.legend", "end", duration(g.end)))
+		templ_7745c5c3_Var44, templ_7745c5c3_Err = templ.JoinStringErrs(say("timeline.legend", "end", Duration(g.end)))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `reply.templ`, Line: 143, Col: 65}
 		}
@@ -984,7 +984,7 @@ func timeline(a *Answer, g *drawing) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var52 string
-			templ_7745c5c3_Var52, templ_7745c5c3_Err = templ.JoinStringErrs(duration(r.At))
+			templ_7745c5c3_Var52, templ_7745c5c3_Err = templ.JoinStringErrs(Duration(r.At))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `reply.templ`, Line: 165, Col: 38}
 			}

@@ -40,7 +40,7 @@ func phase(a *Answer) string {
 // simulated is the verdict of a simulation.
 func simulated(a *Answer) string {
 	if len(a.Undecided) > 0 {
-		return say("verdict.open", "at", duration(a.Undecided[0].At))
+		return say("verdict.open", "at", Duration(a.Undecided[0].At))
 	}
 	if a.Job != nil {
 		return jobSimulated(a)
@@ -57,7 +57,7 @@ func simulated(a *Answer) string {
 	for _, c := range a.Containers {
 		n += c.Restarts
 	}
-	return say(key, "phase", Visible(phase(a)), "at", duration(at), "restarts", count("restarts", n))
+	return say(key, "phase", Visible(phase(a)), "at", Duration(at), "restarts", count("restarts", n))
 }
 
 // count says how many.
@@ -70,11 +70,11 @@ func count(key string, n int64) string {
 
 // laneSentence sums a container up.
 func laneSentence(c Lane) string {
-	s := say("timeline.lane", "container", Visible(short(c.Container)), "starts", count("starts", c.Starts), "ran", duration(c.Ran))
+	s := say("timeline.lane", "container", Visible(short(c.Container)), "starts", count("starts", c.Starts), "ran", Duration(c.Ran))
 	if c.NextStart == nil {
 		return s
 	}
-	return say("timeline.next", "lane", s, "at", duration(*c.NextStart), "delay", duration(c.Delay))
+	return say("timeline.next", "lane", s, "at", Duration(*c.NextStart), "delay", Duration(c.Delay))
 }
 
 // waits says what a live Pod is waiting for.
@@ -88,9 +88,9 @@ func waits(a *Answer) []string {
 		if w.Next != nil {
 			key, next = "wait.next", *w.Next
 		}
-		s := say(key, "container", Visible(short(w.Container)), "delay", duration(w.Delay), "next", duration(next), "time", w.NextStart, "why", say("wait."+w.DelayFrom))
+		s := say(key, "container", Visible(short(w.Container)), "delay", Duration(w.Delay), "next", Duration(next), "time", w.NextStart, "why", say("wait."+w.DelayFrom))
 		if w.Latest-w.Earliest > 1000 {
-			s += say("wait.between", "from", duration(w.Earliest), "to", duration(w.Latest))
+			s += say("wait.between", "from", Duration(w.Earliest), "to", Duration(w.Latest))
 		}
 		list = append(list, s)
 	}
@@ -144,7 +144,7 @@ func detail(r Record) string {
 		}
 		return code(r.Decision) + ": " + say("action."+r.Action) + " " + by(r.Decision)
 	case "BackOff":
-		return say("detail.BackOff", "delay", duration(r.Delay), "until", duration(r.Until))
+		return say("detail.BackOff", "delay", Duration(r.Delay), "until", Duration(r.Until))
 	case "PhaseChanged":
 		text := say("detail.PhaseChanged", "from", Visible(r.From), "to", Visible(r.To))
 		if r.Counted != nil {
@@ -152,7 +152,7 @@ func detail(r Record) string {
 		}
 		return text
 	case "Repeated":
-		return say("detail.Repeated", "times", strconv.FormatInt(r.Times, 10), "since", duration(r.Since), "every", duration(r.Every), "until", duration(r.Until))
+		return say("detail.Repeated", "times", strconv.FormatInt(r.Times, 10), "since", Duration(r.Since), "every", Duration(r.Every), "until", Duration(r.Until))
 	}
 	switch {
 	case r.Index != nil:
@@ -191,8 +191,8 @@ func assumed(a *Answer) string {
 	return say("timeline.assumed", "list", strings.Join(list, "; "))
 }
 
-// duration writes milliseconds as Kubernetes writes lengths of time, without the parts that are zero: 1m30s, 0.5s.
-func duration(ms int64) string {
+// Duration writes milliseconds, from 0 on, as Kubernetes writes lengths of time, without the parts that are zero: 1m30s, 0.5s.
+func Duration(ms int64) string {
 	s := ""
 	if h := ms / 3_600_000; h > 0 {
 		s = strconv.FormatInt(h, 10) + "h"
@@ -420,7 +420,7 @@ func (g *drawing) axis(list []Record) {
 	}
 	for ms := int64(0); ms <= g.end; ms += step {
 		g.path("grid", "M", g.at(ms), 0, "V", g.y)
-		g.text("tick", g.at(ms), g.y+14, duration(ms))
+		g.text("tick", g.at(ms), g.y+14, Duration(ms))
 	}
 	for _, r := range list {
 		if r.Event == "RestartingAllContainers" {
@@ -495,7 +495,7 @@ func (g *drawing) lane(l lane, list []Record, again *Record) {
 		case "BackOff":
 			w := g.at(min(at, open.Until)) - x
 			g.hatch(x, y, w)
-			g.inBox(x, y, w, duration(open.Delay))
+			g.inBox(x, y, w, Duration(open.Delay))
 		}
 	}
 	var chips [2][]chip
