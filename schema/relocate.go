@@ -17,6 +17,14 @@ func (r *Request) Position(path string) (source string, line, column int) {
 	return p.source, p.line, p.column
 }
 
+// InManifest turns a path of the manifest, "" for the manifest itself, into one of the request that holds it.
+func InManifest(path string) string {
+	if path == "" || path[0] == '[' {
+		return "manifest" + path
+	}
+	return "manifest." + path
+}
+
 // place returns where the value or name at offset of the request comes from; ok is false for what no document has.
 func (r *Request) place(offset int) (p place, ok bool) {
 	i := sort.Search(len(r.spans), func(i int) bool { return r.spans[i].end > offset })

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/schema"
 	"github.com/podfate/podfate/web/views"
 )
 
@@ -26,17 +27,9 @@ func (o outcome) read() (*views.Answer, error) {
 			_, line, column = request.Position(path)
 			return line, column
 		}
-		_, line, column = request.Position(inManifest(path))
+		_, line, column = request.Position(schema.InManifest(path))
 		return line, column
 	})
-}
-
-// inManifest turns a path of the manifest into one of the request.
-func inManifest(path string) string {
-	if path == "" || path[0] == '[' {
-		return "manifest" + path
-	}
-	return "manifest." + path
 }
 
 // subject names the manifest: Pod trainer (pod.yaml).

@@ -62,7 +62,7 @@ func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Answer
 		return refusedAnswer(name, request.JSON(), err)
 	}
 	return views.ReadAnswer(name, request.JSON(), answer, func(path string) (line, column int) {
-		_, line, column = request.Position(inManifest(path))
+		_, line, column = request.Position(schema.InManifest(path))
 		return line, column
 	})
 }
@@ -81,14 +81,6 @@ func refusedAnswer(operation string, request []byte, err error) (*views.Answer, 
 	}
 	payload := append(append([]byte(`{"error":`), r.core...), '}')
 	return views.ReadAnswer(operation, request, payload, nil)
-}
-
-// inManifest turns a path of the manifest into one of the request.
-func inManifest(path string) string {
-	if path == "" || path[0] == '[' {
-		return "manifest" + path
-	}
-	return "manifest." + path
 }
 
 // overrides is what the controls of the form add to the text.
