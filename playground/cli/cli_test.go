@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/ops"
 	"github.com/podfate/podfate/schema"
 	"go.yaml.in/yaml/v3"
@@ -432,6 +433,33 @@ func TestHelp(t *testing.T) {
 	}
 	if got := podfate(t, "", "__complete", "decide", "--feature-gates", ""); !strings.Contains(got.out, "ContainerRestartRules=true") {
 		t.Errorf("completion of gates: %s", got.out)
+	}
+}
+
+// TestCompletion asks for the words of each flag that has some as a shell does.
+func TestCompletion(t *testing.T) {
+	for flag, want := range map[string]string{
+		"decide --engine":             "native wasm",
+		"decide --output":             "text json yaml",
+		"decide --validate=":          "strict warn ignore", // a word behind --validate is not its value
+		"decide --kubernetes-version": strings.Join(policy.Versions(), " "),
+		"decide --feature-gates":      strings.Join(gateNames(), " "),
+		"simulate --first-restart":    "kubelet documented",
+		"simulate --sync":             "ideal kubelet",
+		"simulate --jitter":           "none mean full",
+		"curve --model":               "kubelet documented",
+		"serve --engine":              "native wasm",
+		"serve --log-level":           "debug info warn error",
+	} {
+		args := append([]string{"__complete"}, strings.Fields(flag)...)
+		if !strings.HasSuffix(flag, "=") {
+			args = append(args, "")
+		}
+		got := podfate(t, "", args...)
+		words, _, _ := strings.Cut(got.out, "\n:") // the directive follows
+		if strings.ReplaceAll(words, "\n", " ") != want || got.status != 0 {
+			t.Errorf("%s: status %d, %q, want %q", flag, got.status, words, want)
+		}
 	}
 }
 
