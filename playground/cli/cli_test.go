@@ -363,6 +363,8 @@ func TestUsage(t *testing.T) {
 		{"decide --exti 1 -f x", 2, "Did you mean --exit?"},
 		{"decide --kube 1.36", 2, "Did you mean --kubernetes-version?"},
 		{"decide testdata/pod.yaml", 2, "Did you mean -f testdata/pod.yaml?"},
+		{"validate -f testdata/pod.yaml --validate warn", 2, "Did you mean --validate=warn?"},
+		{"validate warn", 2, "Did you mean -f warn?"},
 		{"describe testdata/pod.yaml", 2, "unexpected argument"},
 		{"decide", 2, "-f"},
 		{"validate -f testdata/nothing.yaml", 2, "testdata/nothing.yaml: no such file"},
@@ -433,6 +435,54 @@ func TestHelp(t *testing.T) {
 	}
 	if got := podfate(t, "", "__complete", "decide", "--feature-gates", ""); !strings.Contains(got.out, "ContainerRestartRules=true") {
 		t.Errorf("completion of gates: %s", got.out)
+	}
+}
+
+// TestCommandsThatAreShown reads the flags of every command that help, README.md and the page show, as a shell would
+// give them.
+func TestCommandsThatAreShown(t *testing.T) {
+	var shown []string
+	collect := func(text string) {
+		for line := range strings.Lines(text) {
+			line, _, _ = strings.Cut(line, " #")
+			if _, command, found := strings.Cut(line, "podfate "); found {
+				command, _, _ = strings.Cut(command, " | ")
+				shown = append(shown, strings.TrimSpace(command))
+			}
+		}
+	}
+	for _, command := range newRoot(Streams{}).Commands() {
+		collect(command.Example)
+	}
+	inHelp := len(shown)
+	for i, block := range strings.Split(read(t, "../../README.md"), "```") {
+		if i%2 == 1 {
+			collect(block)
+		}
+	}
+	inReadme := len(shown) - inHelp
+	var page []struct{ Command string }
+	if err := json.Unmarshal([]byte(read(t, "../../web/testdata/commands.json")), &page); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range page {
+		collect(p.Command)
+	}
+	if inHelp < 20 || inReadme < 10 || len(shown) == inHelp+inReadme {
+		t.Errorf("%d commands in help, %d in README.md, %d on the page: this test proves nothing", inHelp, inReadme, len(shown)-inHelp-inReadme)
+	}
+	for _, line := range shown {
+		args := strings.Fields(strings.ReplaceAll(line, "'", ""))
+		command, rest, err := newRoot(Streams{}).Find(args)
+		if err == nil {
+			err = command.ParseFlags(rest)
+		}
+		if err == nil {
+			err = command.ValidateArgs(command.Flags().Args())
+		}
+		if err != nil {
+			t.Errorf("podfate %s: %v", line, err)
+		}
 	}
 }
 

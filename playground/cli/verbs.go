@@ -53,7 +53,7 @@ over beside others; a note names them.`,
 		example: `  podfate validate -f pod.yaml
   podfate validate -f manifests/ --kubernetes-version 1.34
   podfate validate -f job.yaml --feature-gates ContainerRestartRules=false
-  helm template . | podfate validate -f - --validate ignore -o json`,
+  helm template . | podfate validate -f - --validate=ignore -o json`,
 		files:    true,
 		manifest: true,
 		text:     (*printer).validate,
@@ -246,6 +246,9 @@ func gateNames() (names []string) {
 func noFilesAsArguments(command *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
+	}
+	if validate := command.Flags().Lookup("validate"); validate != nil && validate.Changed && validations[strings.ToLower(args[0])] != "" {
+		return fmt.Errorf("unexpected argument %q\n\nDid you mean --validate=%s?", args[0], args[0]) // alone it means strict, as in kubectl
 	}
 	if command.Flags().Lookup("filename") != nil {
 		return fmt.Errorf("unexpected argument %q\n\nDid you mean -f %s?", args[0], args[0])

@@ -80,7 +80,7 @@ func CommandLine(f Form, operation, request string) string {
 		words = append(words, "--feature-gates", gates)
 	}
 	if f.Validation != "" && f.Validation != "Strict" {
-		words = append(words, "--validate", strings.ToLower(f.Validation))
+		words = append(words, "--validate="+strings.ToLower(f.Validation))
 	}
 	for _, exit := range exitWords(f.Exits) {
 		words = append(words, "--exit", exit)

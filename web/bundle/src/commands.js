@@ -7,7 +7,7 @@ export function commandLine(form, operation, request) {
   if (form.version) words.push('--kubernetes-version', form.version);
   const gates = Object.entries(form.gates).map(([name, value]) => `${name}=${value}`).sort().join();
   if (gates) words.push('--feature-gates', gates);
-  if (form.validation && form.validation !== 'Strict') words.push('--validate', form.validation.toLowerCase());
+  if (form.validation && form.validation !== 'Strict') words.push(`--validate=${form.validation.toLowerCase()}`);
   for (const exit of form.exits.split(/[, \t\r\n]+/).filter(Boolean)) words.push('--exit', exit);
   return words.map((word) => shellQuote(visible(word))).join(' ');
 }
