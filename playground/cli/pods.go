@@ -52,6 +52,8 @@ func writePods(b *bytes.Buffer, a *views.Answer) {
 		switch {
 		case j.Fails != nil:
 			fmt.Fprintf(b, "The Job fails: %s\n  %s\n", j.Fails.Reason, views.Visible(j.Fails.Message))
+		case j.Succeeds != nil:
+			fmt.Fprintf(b, "The Job succeeds: %s\n  %s\n", j.Succeeds.Reason, views.Visible(j.Succeeds.Message))
 		default:
 			b.WriteString("The Job goes on.\n")
 		}

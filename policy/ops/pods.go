@@ -6,6 +6,7 @@ import (
 
 	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/manifest"
+	"github.com/podfate/podfate/policy/simulate"
 )
 
 // Annotations and labels that the Job controller writes.
@@ -115,8 +116,11 @@ type podJudge struct {
 	counted, ignored, notJudged int
 	restarts                    int64          // of containers in Pods that have not ended
 	failed                      map[int64]bool // indexes
-	failure                     string         // message of the first Pod that fails the Job
-	failedBy                    string         // and its name
+	done                        simulate.Indexes
+	succeeded, active           int64  // Pods; succeeded are not those of an Indexed Job
+	open                        bool   // a Pod is undecided
+	failure                     string // message of the first Pod that fails the Job
+	failedBy                    string // and its name
 }
 
 // writePods judges the Pods and writes what becomes of each and of the Job. It returns false if the answer is too long
@@ -150,6 +154,7 @@ func (j *podJudge) write(v manifest.Value) {
 	why := j.notOurs(metadata)
 	if why == "" {
 		j.countRestarts(status)
+		j.countUnfailed(metadata, status)
 		why = j.notFailed(metadata, status)
 	}
 	path := j.o.JobPath()
@@ -167,6 +172,7 @@ func (j *podJudge) write(v manifest.Value) {
 		j.countSteps(&pod)
 		if why, at := unknownRule(j.cl, path, trace); why != "" {
 			writeUndecided(w, why, at)
+			j.open = true
 		} else {
 			j.writeMatch(v, &pod, match, path)
 		}
@@ -399,6 +405,23 @@ func (j *podJudge) countRestarts(status manifest.Value) {
 	}
 }
 
+// countUnfailed counts Pods that have succeeded, or that run or are going to.
+//
+// Source: calculateSucceededIndexes in pkg/controller/job/indexed_job_utils.go, IsPodActive in
+// pkg/controller/controller_utils.go, Kubernetes v1.33 to v1.37.
+func (j *podJudge) countUnfailed(metadata, status manifest.Value) {
+	switch phase := status.Get("phase").Text(); {
+	case phase == string(policy.PodSucceeded) && j.job.Indexed():
+		if index, ok := annotation(metadata.Get("annotations"), indexAnnotation); ok && index < int64(*j.job.Completions) {
+			j.done.Add(int32(index))
+		}
+	case phase == string(policy.PodSucceeded):
+		j.succeeded++
+	case phase != string(policy.PodFailed) && !given(metadata.Get("deletionTimestamp")):
+		j.active++
+	}
+}
+
 // countSteps adds the comparisons that explaining a Pod takes.
 func (j *podJudge) countSteps(pod *policy.FailedPod) {
 	if j.job.PodFailurePolicy == nil {
@@ -431,7 +454,9 @@ func unknownRule(cl cluster, rules string, trace []policy.Step) (why, path strin
 	return "", ""
 }
 
-// writeJob writes what these Pods mean to the Job, as if they were all it had and it looked at them now.
+// writeJob writes what these Pods mean to the Job, as if they were all it had and it looked at them now. Deadlines are
+// not looked at. Pods that run when enough have succeeded, or while the Job is suspended, are deleted in the same sync, so
+// that they keep only a Job without completions from its end.
 //
 // Source: syncJob in pkg/controller/job/job_controller.go, Kubernetes v1.36, the order of its tests.
 func (j *podJudge) writeJob() {
@@ -449,17 +474,29 @@ func (j *podJudge) writeJob() {
 		w.Key([...]string{"counted", "ignored", "notJudged", "backoffLimit", "restarts"}[i])
 		w.Int(int64(n))
 	}
-	reason, message := "", ""
+	end, reason, message := "fails", "", ""
+	done, failed, rule := j.succeeded, int64(len(j.failed)), -1
+	if j.job.Indexed() {
+		done = j.done.Len()
+		rule = simulate.SuccessRule(j.job.SuccessPolicy, *j.job.Completions, &j.done)
+	}
 	switch {
 	case j.failedBy != "":
 		reason, message = "PodFailurePolicy", j.failure
 	case int64(j.counted) > limit, onFailure && j.restarts > 0 && j.restarts >= limit:
 		reason, message = "BackoffLimitExceeded", "Job has reached the specified backoff limit"
-	case j.job.MaxFailedIndexes != nil && len(j.failed) > int(*j.job.MaxFailedIndexes):
+	case j.job.MaxFailedIndexes != nil && failed > int64(*j.job.MaxFailedIndexes):
 		reason, message = "MaxFailedIndexesExceeded", "Job has exceeded the specified maximal number of failed indexes"
+	case j.open: // it may fail the Job
+	case failed > 0 && failed+done >= int64(*j.job.Completions):
+		reason, message = "FailedIndexes", "Job has failed indexes"
+	case rule >= 0:
+		end, reason, message = "succeeds", "SuccessPolicy", "Matched rules at index "+strconv.Itoa(rule)
+	case j.job.Completions == nil && done > 0 && (j.active == 0 || *j.job.Suspend), j.job.Completions != nil && done >= int64(*j.job.Completions):
+		end, reason, message = "succeeds", "CompletionsReached", "Reached expected number of succeeded pods"
 	}
 	if reason != "" {
-		w.Key("fails")
+		w.Key(end)
 		w.Object()
 		w.Key("reason")
 		w.Word(reason)

@@ -47,6 +47,7 @@ type answer struct {
 		BackoffLimit                int32
 		Restarts                    *int64
 		Fails                       *struct{ Reason, Message, Pod string }
+		Succeeds                    *struct{ Reason, Message string }
 	}
 	curve
 }
@@ -105,6 +106,7 @@ func (d podDecision) write(b *strings.Builder) {
 //	  spec.podFailurePolicy.rules[0]: matched (in)
 //	job: 1 counted, 0 ignored, 0 not judged, backoffLimit 6
 //	job fails, PodFailurePolicy: Container main for pod …
+//	job succeeds, CompletionsReached: Reached expected number of succeeded pods
 //	fault spec.containers[0].restartPolicy: Required value: …
 //	undecided spec.successPolicy.rules[0]: api_server_panics
 //	warning spec.containers[0].restartPolicyRules[1]: rule_shadowed
@@ -182,6 +184,9 @@ func Summary(raw []byte) (string, error) {
 		b.WriteString("\n")
 		if f := j.Fails; f != nil {
 			fmt.Fprintf(&b, "job fails, %s: %s\n", f.Reason, f.Message)
+		}
+		if s := j.Succeeds; s != nil {
+			fmt.Fprintf(&b, "job succeeds, %s: %s\n", s.Reason, s.Message)
 		}
 	}
 	a.curve.write(&b)

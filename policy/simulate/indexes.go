@@ -17,6 +17,9 @@ type span struct{ first, last int32 }
 // Len returns the number of indexes.
 func (s *Indexes) Len() int64 { return s.n }
 
+// Add adds index i, which is not below 0.
+func (s *Indexes) Add(i int32) { s.add(i) }
+
 // at returns the first run that does not end before i.
 func (s *Indexes) at(i int32) int {
 	low, high := 0, len(s.runs)

@@ -277,12 +277,9 @@ func (s *round) successRule() int {
 	if s.spec.SuccessPolicy == nil {
 		return -1
 	}
-	for i, rule := range s.spec.SuccessPolicy.Rules {
-		least, found := int64(-1), s.succeeded
+	for i := range s.spec.SuccessPolicy.Rules {
+		rule, found := &s.spec.SuccessPolicy.Rules[i], s.succeeded
 		if rule.SucceededIndexes != nil {
-			if least = s.success[i].Len(); least == 0 {
-				continue
-			}
 			found = s.status.CompletedIndexes.common(&s.success[i])
 			for _, n := range s.newSucceeded {
 				if s.success[i].has(n) {
@@ -290,10 +287,42 @@ func (s *round) successRule() int {
 				}
 			}
 		}
-		if rule.SucceededCount != nil && (least < 0 || int64(*rule.SucceededCount) < least) {
-			least = int64(*rule.SucceededCount)
+		if isMet(rule, s.success[i].Len(), found) {
+			return i
 		}
-		if least >= 0 && found >= least {
+	}
+	return -1
+}
+
+// isMet reports whether found of the indexes that a rule lists, or of all if it lists none, are enough.
+func isMet(rule *policy.SuccessPolicyRule, listed, found int64) bool {
+	least := int64(-1)
+	if rule.SucceededIndexes != nil {
+		if least = listed; least == 0 {
+			return false
+		}
+	}
+	if rule.SucceededCount != nil && (least < 0 || int64(*rule.SucceededCount) < least) {
+		least = int64(*rule.SucceededCount)
+	}
+	return least >= 0 && found >= least
+}
+
+// SuccessRule returns the first rule of a success policy, nil for none, that is met when the indexes of done have
+// succeeded; -1 if none is.
+//
+// Source: matchSuccessPolicy in pkg/controller/job/success_policy.go, Kubernetes v1.33 to v1.37.
+func SuccessRule(p *policy.SuccessPolicy, completions int32, done *Indexes) int {
+	if p == nil || done.Len() == 0 {
+		return -1
+	}
+	for i := range p.Rules {
+		rule, listed, found := &p.Rules[i], int64(0), done.Len()
+		if rule.SucceededIndexes != nil {
+			list := parseIndexes(*rule.SucceededIndexes, completions)
+			listed, found = list.Len(), done.common(&list)
+		}
+		if isMet(rule, listed, found) {
 			return i
 		}
 	}

@@ -274,7 +274,11 @@ type JobDecision struct {
 		Reason  string `json:"reason"`
 		Message string `json:"message"`
 		Pod     string `json:"pod"`
-	} `json:"fails"` // nil: the Job goes on
+	} `json:"fails"`
+	Succeeds *struct {
+		Reason  string `json:"reason"`
+		Message string `json:"message"`
+	} `json:"succeeds"` // neither: the Job goes on
 }
 
 // DecidedBy is the part of the manifest that decided.

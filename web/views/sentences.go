@@ -104,6 +104,8 @@ func judged(j *JobDecision) string {
 		return say("verdict.job.open")
 	case j.Fails != nil:
 		return say("verdict.job.fails", "message", Visible(j.Fails.Message))
+	case j.Succeeds != nil:
+		return say("verdict.job.succeeds", "message", Visible(j.Succeeds.Message))
 	}
 	return say("verdict.job", "counted", count("failures.counted", int64(j.Counted)), "others", number(j.NotJudged), "ignored", number(j.Ignored), "limit", number(int(j.BackoffLimit)))
 }
@@ -115,6 +117,8 @@ func jobTone(j *JobDecision) string {
 		return "undecided"
 	case j.Fails != nil:
 		return "stop"
+	case j.Succeeds != nil:
+		return "valid"
 	}
 	return "restart"
 }

@@ -1,6 +1,8 @@
 package diff
 
 import (
+	"encoding/json"
+
 	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/simulate"
 )
@@ -41,6 +43,9 @@ type Release interface {
 
 	// PodJudge decodes a Job, with its defaults, to judge Pods with it.
 	PodJudge(job []byte) (PodJudge, error)
+
+	// JobEnd lets the release's Job controller look once at a Job with these Pods.
+	JobEnd(job []byte, pods []json.RawMessage) (JobEnd, error)
 
 	// CrashLoop is newCrashLoopBackOff after maxContainerRestartPeriod, "" if it is not set, was decoded, defaulted and
 	// validated under the gates of the process; known is false if the kubelet is not linked.

@@ -37,6 +37,7 @@ func Run(t *testing.T, r Release) {
 	t.Run("static Pods", func(t *testing.T) { c.statics(t, s.cases/10) })
 	t.Run("jobs", func(t *testing.T) { c.jobs(t, s.cases) })
 	t.Run("pod failures", func(t *testing.T) { c.podFailures(t, s.cases*10) })
+	t.Run("ends of Jobs", func(t *testing.T) { c.jobEnds(t, s.cases/2) })
 	t.Run("histories", func(t *testing.T) { c.histories(t, s.cases/2) })
 	t.Run("back-off", func(t *testing.T) { c.backoffs(t, s.cases/10) })
 	t.Run("kubelet configuration", func(t *testing.T) { c.crashLoops(t, s.cases/10) })
@@ -47,8 +48,8 @@ func Run(t *testing.T, r Release) {
 	if c.configured > 0 {
 		kubelet = fmt.Sprintf("%d init plans, %d plans, %d phases, %d kubelet configurations, %d calls of Kubernetes' own tests, ", c.planned, c.plans, c.phases, c.configured, c.tableCases)
 	}
-	fmt.Printf("%s%s: %d decisions, %d manifests, %d published ones, %d updates, %d static Pods and %d Jobs (%d with faults, %d with dropped fields, %d panics), %d Pods of Jobs (%d matched), %d histories of Jobs (%d Pods), %d back-off sequences, %d gate settings, %s%d differences, seed %d, %s\n",
-		SummaryPrefix, policy.VersionName(r.Minor()), c.decided, c.validated, c.published, c.updated, c.static, c.jobsValidated, c.faulty, c.dropping, c.panicking, c.podsJudged, c.podsMatched, c.lived, c.podsCreated, c.sequences, c.gateSettings,
+	fmt.Printf("%s%s: %d decisions, %d manifests, %d published ones, %d updates, %d static Pods and %d Jobs (%d with faults, %d with dropped fields, %d panics), %d Pods of Jobs (%d matched), %d Jobs with Pods (%d go on), %d histories of Jobs (%d Pods), %d back-off sequences, %d gate settings, %s%d differences, seed %d, %s\n",
+		SummaryPrefix, policy.VersionName(r.Minor()), c.decided, c.validated, c.published, c.updated, c.static, c.jobsValidated, c.faulty, c.dropping, c.panicking, c.podsJudged, c.podsMatched, c.ended, c.goingOn, c.lived, c.podsCreated, c.sequences, c.gateSettings,
 		kubelet, c.differences, c.seed, time.Since(start).Round(time.Second/10))
 }
 
@@ -85,6 +86,7 @@ type comparison struct {
 
 	updated, static, jobsValidated, panicking int
 	podsJudged, podsMatched                   int
+	ended, goingOn                            int // Jobs with Pods
 
 	planned, plans, phases, configured, tableCases int // with the kubelet only
 

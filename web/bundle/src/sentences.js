@@ -20,10 +20,11 @@ export function headline(a) {
 function judged(j) {
   if (!j) return say('verdict.job.open');
   if (j.fails) return say('verdict.job.fails', {message: visible(j.fails.message)});
+  if (j.succeeds) return say('verdict.job.succeeds', {message: visible(j.succeeds.message)});
   return say('verdict.job', {counted: count('failures.counted', j.counted), others: j.notJudged, ignored: j.ignored, limit: j.backoffLimit});
 }
 
-const jobTone = (j) => (!j ? 'undecided' : j.fails ? 'stop' : 'restart');
+const jobTone = (j) => (!j ? 'undecided' : j.fails ? 'stop' : j.succeeds ? 'valid' : 'restart');
 
 export function podOutcome(d) {
   if (d.notJudged) return say('pod.not_judged');
