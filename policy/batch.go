@@ -153,7 +153,8 @@ type batchTable struct {
 // BatchOptions say what a batch needs to know beside the Pod.
 type BatchOptions struct {
 	Features Features
-	Backoff  Backoff
+	// Backoff is that of a kubelet, which reaches Max within 15 restarts: the waits behind them are not told apart.
+	Backoff Backoff
 	// Fallback asks for what a kubelet of Features does about actions and operators that it does not know. Without it
 	// such decisions are undecided.
 	Fallback bool

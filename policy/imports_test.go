@@ -14,7 +14,7 @@ var allowedImports = map[string]bool{
 }
 
 // corePackages are the packages that go into the module. policy/policytest and policy/upstream only test them.
-var corePackages = []string{"policy", "policy/manifest", "policy/ops", "policy/simulate"}
+var corePackages = []string{"policy", "policy/manifest", "policy/ops", "policy/packed", "policy/simulate"}
 
 func TestImports(t *testing.T) {
 	const module = "github.com/podfate/podfate/"
@@ -35,8 +35,8 @@ func TestImports(t *testing.T) {
 			}
 		}
 	}
-	if seen < 2 {
-		t.Fatalf("only %d core packages found", seen)
+	if seen != len(corePackages) {
+		t.Fatalf("%d core packages found, want %d", seen, len(corePackages))
 	}
 }
 
