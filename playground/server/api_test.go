@@ -196,6 +196,23 @@ func TestServerOnAnyAddressAnswersForAnyNameUnlessNamesAreGiven(t *testing.T) {
 	}
 }
 
+func TestHostsOfAnAddress(t *testing.T) {
+	for address, want := range map[string]string{
+		"127.0.0.1:8080": "localhost, 127.0.0.1, ::1, playground.example",
+		"127.0.0.1":      "localhost, 127.0.0.1, ::1, playground.example",
+		"127.9.9.9:0":    "localhost, 127.0.0.1, ::1, 127.9.9.9, playground.example",
+		"[::1]:8080":     "localhost, 127.0.0.1, ::1, playground.example",
+		"localhost":      "localhost, 127.0.0.1, ::1, playground.example",
+		"0.0.0.0:8080":   "playground.example",
+		":8080":          "playground.example",
+		"":               "playground.example",
+	} {
+		if got := hostsFor(address, []string{"playground.example"}).String(); got != want {
+			t.Errorf("%q: %s, want %s", address, got, want)
+		}
+	}
+}
+
 // counted is a body that knows how much of it was read.
 type counted struct {
 	r    io.Reader

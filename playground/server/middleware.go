@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 )
@@ -238,7 +239,7 @@ func (h hosts) allow(header string) bool {
 func (h hosts) String() string {
 	distinct := h[:0:0]
 	for _, name := range h {
-		if len(distinct) == 0 || distinct[len(distinct)-1] != name {
+		if !slices.Contains(distinct, name) {
 			distinct = append(distinct, name)
 		}
 	}
