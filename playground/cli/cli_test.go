@@ -486,6 +486,30 @@ func TestCommandsThatAreShown(t *testing.T) {
 	}
 }
 
+// TestReadmeShowsWhatIsPrinted runs the commands of README.md that have their output below them; "…" is what is left out
+// at the end.
+func TestReadmeShowsWhatIsPrinted(t *testing.T) {
+	blocks := strings.Split(read(t, "../../README.md"), "```")
+	t.Chdir("testdata")
+	shown := 0
+	for _, block := range blocks {
+		command, want, _ := strings.Cut(strings.TrimPrefix(block, "\n"), "\n")
+		args, isShown := strings.CutPrefix(command, "$ podfate ")
+		if !isShown {
+			continue
+		}
+		shown++
+		got := podfate(t, "", strings.Fields(args)...)
+		start, cut := strings.CutSuffix(want, "…\n")
+		if got.status != 0 || got.err != "" || got.out != want && !(cut && strings.HasPrefix(got.out, start)) {
+			t.Errorf("%s: status %d\n%s%s\nREADME.md has\n%s", command, got.status, got.out, got.err, want)
+		}
+	}
+	if shown < 2 {
+		t.Errorf("README.md shows the output of %d commands", shown)
+	}
+}
+
 // TestCompletion asks for the words of each flag that has some as a shell does.
 func TestCompletion(t *testing.T) {
 	for flag, want := range map[string]string{
