@@ -506,7 +506,7 @@ func (p *parser) escape() *Error {
 		for range 4 {
 			p.pos++
 			if p.pos == len(p.src) || hexDigit(p.src[p.pos]) < 0 {
-				return p.unexpected("four hexadecimal digits")
+				return p.unexpected("a hexadecimal digit")
 			}
 		}
 	}
@@ -573,7 +573,11 @@ func (p *parser) unexpected(want string) *Error {
 		return &Error{Code: policy.BadJSON, Message: "the text ends where " + want + " belongs", Offset: len(p.src)}
 	}
 	r, _ := utf8.DecodeRune(p.src[p.pos:])
-	return &Error{Code: policy.BadJSON, Message: "found " + strconv.QuoteRuneToASCII(r) + " where " + want + " belongs", Offset: p.pos}
+	found := strconv.QuoteRuneToASCII(r)
+	if r == '\uFEFF' {
+		found = "a byte order mark"
+	}
+	return &Error{Code: policy.BadJSON, Message: "found " + found + " where " + want + " belongs", Offset: p.pos}
 }
 
 func digit(c byte) bool { return '0' <= c && c <= '9' }

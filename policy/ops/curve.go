@@ -173,7 +173,7 @@ func (c *call) readWindows(v manifest.Value, otherwise []policy.Millis) []policy
 		c.wrongType(v, "windows", `an array of lengths of time, such as ["5m","30m"]`)
 		return nil
 	case v.Len() > policy.MaxCurveWindows:
-		c.limit("windows", v.Len(), policy.MaxCurveWindows)
+		c.limitAt(v, "windows", "windows", v.Len(), policy.MaxCurveWindows)
 		return nil
 	}
 	windows := make([]policy.Millis, 0, v.Len())

@@ -75,7 +75,11 @@ func (c *call) readExits(l *loaded) []exit {
 	v := c.root.Get("exits")
 	switch {
 	case !v.Exists() || v.Kind() == manifest.Null || v.Kind() == manifest.Array && v.Len() == 0:
-		c.requestFault(c.root, policy.FieldError{
+		at := v
+		if !given(v) {
+			at = c.root
+		}
+		c.requestFault(at, policy.FieldError{
 			Path: "exits", Code: policy.CodeRequired, Detail: `at least one exit is required, such as {"container":"main","exitCode":1}`,
 		})
 		return nil
@@ -83,7 +87,7 @@ func (c *call) readExits(l *loaded) []exit {
 		c.wrongType(v, "exits", "an array")
 		return nil
 	case v.Len() > policy.MaxExits:
-		c.limit("exits", v.Len(), policy.MaxExits)
+		c.limitAt(v, "exits", "exits", v.Len(), policy.MaxExits)
 		return nil
 	}
 	exits := make([]exit, 0, v.Len())
@@ -174,9 +178,9 @@ func (c *call) integer(v manifest.Value, path string, least, most int64) (n int6
 
 // findContainer looks the member container up. It may be absent if the Pod has a single main container.
 func (c *call) findContainer(v manifest.Value, path string, spec *policy.PodSpec) policy.Ref {
-	name, given := c.text(v.Get("container"), path)
-	if !given {
-		if len(spec.Containers) != 1 && !v.Get("container").Exists() {
+	name, named := c.text(v.Get("container"), path)
+	if !named {
+		if len(spec.Containers) != 1 && !given(v.Get("container")) {
 			c.requestFault(v, policy.FieldError{
 				Path: path, Code: policy.CodeRequired, Detail: "the Pod has several containers: name the one that exits", Allowed: c.containerNames(spec),
 			})

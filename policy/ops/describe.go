@@ -56,17 +56,22 @@ func (c *call) readModule(v manifest.Value) (m module) {
 		return m
 	}
 	c.members(v, "module", "sha256", "bytes")
-	sha, _ := c.text(v.Get("sha256"), "module.sha256")
+	if v.Kind() != manifest.Object {
+		return m
+	}
+	member := func(name string) manifest.Value {
+		if m := v.Get(name); m.Exists() {
+			return m
+		}
+		return v
+	}
+	sha := v.Get("sha256").Text()
 	if !isDigest(sha) {
-		c.requestFault(v, policy.FieldError{
-			Path: "module.sha256", Code: policy.CodeBadFormat, Detail: "must be 64 lower-case hexadecimal digits",
-		})
+		c.fault(member("sha256"), "module.sha256", policy.CodeBadFormat, "must be a string of 64 lower-case hexadecimal digits")
 	}
 	bytes, ok := v.Get("bytes").Int64()
 	if !ok || bytes < 0 {
-		c.requestFault(v, policy.FieldError{
-			Path: "module.bytes", Code: policy.CodeWrongType, Detail: "must be the size of the module in bytes",
-		})
+		c.fault(member("bytes"), "module.bytes", policy.CodeWrongType, "must be the size of the module in bytes")
 	}
 	return module{sha, bytes}
 }

@@ -35,6 +35,12 @@ func (c *call) limit(name string, n, most int) {
 	c.failure.limit = name
 }
 
+// limitAt is limit for what stands at v, whose path is path.
+func (c *call) limitAt(v manifest.Value, path, name string, n, most int) {
+	c.limit(name, n, most)
+	c.failure.path, c.failure.offset = path, placeOf(v, c.root)
+}
+
 // requestFault notes a fault at v, which is outside the manifest.
 func (c *call) requestFault(v manifest.Value, f policy.FieldError) {
 	offset := -1
@@ -128,12 +134,14 @@ func (c *call) manifestFaults(faults []policy.FieldError) []located {
 }
 
 // place returns where the element at path of the manifest stands: its name if it has one, else its value.
-func (c *call) place(path string) int {
-	v := c.man.Locate(path)
+func (c *call) place(path string) int { return placeOf(c.man.Locate(path), c.man) }
+
+// placeOf returns where v stands, which is in top: its name if it has one there, else its value.
+func placeOf(v, top manifest.Value) int {
 	if !v.Exists() {
 		return -1
 	}
-	if v.Offset() > c.man.Offset() && v.KeyOffset() >= 0 {
+	if v.Offset() > top.Offset() && v.KeyOffset() >= 0 {
 		return v.KeyOffset()
 	}
 	return v.Offset()

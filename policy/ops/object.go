@@ -2,6 +2,7 @@ package ops
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/manifest"
@@ -63,7 +64,7 @@ func (c *call) admit(f policy.Features, a admission) loaded {
 		return l
 	}
 	if size := c.man.End() - c.man.Offset(); size > policy.MaxManifestBytes {
-		c.limit("manifestBytes", size, policy.MaxManifestBytes)
+		c.limitAt(c.man, "manifest", "manifestBytes", size, policy.MaxManifestBytes)
 		return l
 	}
 	if c.man.Kind() != manifest.Object {
@@ -99,7 +100,7 @@ func (c *call) admit(f policy.Features, a admission) loaded {
 	l.object = manifest.ReadObject(c.man, kind.Kind, kind.Template)
 	l.object.SetDefaults(f)
 	l.readable = true
-	if !c.withinLimits(&l.object) {
+	if !c.withinLimits(&l.object, c.man, "") {
 		return l
 	}
 	switch {
@@ -163,45 +164,54 @@ func unknownKind(path string, code policy.FaultCode, detail string) (manifest.Ki
 	return manifest.KindInfo{}, fault
 }
 
-// withinLimits ends the operation if the Pod or the Job's policy is larger than anything Kubernetes would store.
-func (c *call) withinLimits(o *policy.Object) bool {
+// withinLimits ends the operation if the Pod or the Job's policy is larger than anything Kubernetes would store. man is
+// the manifest that o was read from, and at its path if that is not what paths begin at.
+func (c *call) withinLimits(o *policy.Object, man manifest.Value, at string) bool {
 	spec := &o.Spec
-	if !c.atMost("containers", spec.Len(), policy.MaxContainers) {
+	// The path comes in parts, since it is seldom needed.
+	within := func(name string, n, most int, path ...string) bool {
+		if n > most {
+			path := strings.Join(path, "")
+			v := man.Locate(path)
+			if at != "" {
+				path = child(at, path)
+			}
+			c.limitAt(v, path, name, n, most)
+		}
+		return n <= most
+	}
+	if !within("containers", spec.Len(), policy.MaxContainers, o.SpecPath, "containers") {
 		return false
 	}
 	if o.Job != nil && o.Job.PodFailurePolicy != nil {
-		rules := o.Job.PodFailurePolicy.Rules
-		if !c.atMost("rules", len(rules), policy.MaxRules) {
+		job, rules := o.JobPath(), o.Job.PodFailurePolicy.Rules
+		if !within("rules", len(rules), policy.MaxRules, job, "podFailurePolicy.rules") {
 			return false
 		}
-		for _, rule := range rules {
-			if !c.atMost("patterns", len(rule.OnPodConditions), policy.MaxPatterns) ||
-				rule.OnExitCodes != nil && !c.atMost("values", len(rule.OnExitCodes.Values), policy.MaxValues) {
+		for i, rule := range rules {
+			if n := len(rule.OnPodConditions); !within("patterns", n, policy.MaxPatterns, job, "podFailurePolicy.rules[", strconv.Itoa(i), "].onPodConditions") {
+				return false
+			}
+			if e := rule.OnExitCodes; e != nil && !within("values", len(e.Values), policy.MaxValues, job, "podFailurePolicy.rules[", strconv.Itoa(i), "].onExitCodes.values") {
 				return false
 			}
 		}
 	}
 	for _, kind := range []policy.ContainerKind{policy.InitContainer, policy.MainContainer, policy.EphemeralContainer} {
-		for _, container := range spec.List(kind) {
-			if !c.atMost("rules", len(container.RestartPolicyRules), policy.MaxRules) {
+		for i := range spec.List(kind) {
+			rules, index := spec.List(kind)[i].RestartPolicyRules, strconv.Itoa(i)
+			if !within("rules", len(rules), policy.MaxRules, o.SpecPath, kind.Field(), "[", index, "].restartPolicyRules") {
 				return false
 			}
-			for _, rule := range container.RestartPolicyRules {
-				if rule.ExitCodes != nil && !c.atMost("values", len(rule.ExitCodes.Values), policy.MaxValues) {
+			for j, rule := range rules {
+				if e := rule.ExitCodes; e != nil && !within("values", len(e.Values), policy.MaxValues,
+					o.SpecPath, kind.Field(), "[", index, "].restartPolicyRules[", strconv.Itoa(j), "].exitCodes.values") {
 					return false
 				}
 			}
 		}
 	}
 	return true
-}
-
-// atMost ends the operation if n is more than most.
-func (c *call) atMost(name string, n, most int) bool {
-	if n > most {
-		c.limit(name, n, most)
-	}
-	return n <= most
 }
 
 // writeDropped and writeWarnings write what the API server does silently and what it accepts with doubt.

@@ -46,14 +46,20 @@ func (c *call) readPods(l *loaded, minor int) (pods []manifest.Value) {
 	case v.Kind() == manifest.Array:
 		pods = elementsOf(v)
 	case v.Kind() == manifest.Object && (kind == "List" || kind == "PodList"):
-		pods = elementsOf(v.Get("items"))
+		items := v.Get("items")
+		if given(items) && items.Kind() != manifest.Array {
+			c.wrongType(items, path+".items", "a list of Pods")
+			return nil
+		}
+		pods = elementsOf(items)
 	case v.Kind() == manifest.Object && kind == "Pod":
 		pods = []manifest.Value{v}
 	default:
 		c.wrongType(v, path, "a list of Pods")
 		return nil
 	}
-	if !c.atMost(path, len(pods), policy.MaxPods) {
+	if len(pods) > policy.MaxPods {
+		c.limitAt(v, path, path, len(pods), policy.MaxPods)
 		return nil
 	}
 	taken := make(map[string]bool, len(pods))
@@ -93,6 +99,7 @@ func (c *call) checkPod(v manifest.Value, minor int, taken map[string]bool) {
 	name := metadata.Get("name")
 	key := metadata.Get("namespace").Text() + "/" + name.Text()
 	switch {
+	case given(name) && name.Kind() != manifest.String: // told above
 	case name.Text() == "":
 		c.requestFault(v, policy.FieldError{Path: path + ".metadata.name", Code: policy.CodeRequired, Detail: "a Pod has a name"})
 	case taken[key]:

@@ -81,6 +81,9 @@ func (c *call) readScenario(l *loaded, cl *cluster) *simulate.Scenario {
 	}
 	sc.Tapes = c.readTapes(c.root.Get("runs"), "runs", l)
 	sc.Events = c.readEvents(c.root.Get("events"), l, cl)
+	if n := len(sc.Events); n > 0 && sc.Events[n-1].At > sc.Until {
+		sc.Assume = append(sc.Assume, "later_events_left_out")
+	}
 	for _, w := range l.warnings {
 		if w.Code == policy.CodeUnsupported && !cl.named {
 			sc.Undecided = func(r policy.Ref, e policy.Exit) (string, string) {
@@ -160,7 +163,7 @@ func (c *call) readTapes(v manifest.Value, at string, l *loaded) (tapes []simula
 			continue
 		}
 		if c.runs += m.Len(); c.runs > simulate.MaxRuns {
-			c.limit("runs", c.runs, simulate.MaxRuns)
+			c.limitAt(m, path, "runs", c.runs, simulate.MaxRuns)
 			return nil
 		}
 		ref, found := l.object.Spec.Find(m.Key())
@@ -269,7 +272,7 @@ func (c *call) readEvents(v manifest.Value, l *loaded, cl *cluster) []simulate.E
 		c.wrongType(v, "events", "an array")
 		return nil
 	case v.Len() > simulate.MaxEvents:
-		c.limit("events", v.Len(), simulate.MaxEvents)
+		c.limitAt(v, "events", "events", v.Len(), simulate.MaxEvents)
 		return nil
 	}
 	events := make([]simulate.Event, 0, v.Len())

@@ -15,7 +15,7 @@ func (c *call) simulateJob(l *loaded, cl cluster, sc *simulate.Scenario, podRuns
 		job := policy.Object{Kind: "Job", Job: js.Job} // what the API server makes of it comes with its Jobs
 		job.SetDefaults(cl.features)
 		js.Job.DropDisabled(nil, "", cl.features)
-		js.Pod.Assume = []string{"one_job_of_the_cron_job"}
+		js.Pod.Assume = append(js.Pod.Assume, "one_job_of_the_cron_job")
 	}
 	if sc.Undecided != nil && js.Job.PodFailurePolicy != nil {
 		js.Undecided = func(pod *policy.FailedPod, match policy.PodFailureMatch) (string, string) {
@@ -101,7 +101,7 @@ func (c *call) readPodRuns(v manifest.Value, l *loaded) (list []simulate.PodTape
 		c.wrongType(v, path, "an array")
 		return nil
 	case v.Len() > simulate.MaxRuns:
-		c.limit(path, v.Len(), simulate.MaxRuns)
+		c.limitAt(v, path, path, v.Len(), simulate.MaxRuns)
 		return nil
 	case l.readable && l.object.Job == nil:
 		c.forbidden(v, path, "only a Job has more than one Pod")

@@ -83,7 +83,7 @@ func (c *call) readOld(v manifest.Value, f policy.Features) *policy.Object {
 		return nil
 	}
 	if size := v.End() - v.Offset(); size > policy.MaxManifestBytes {
-		c.limit("manifestBytes", size, policy.MaxManifestBytes)
+		c.limitAt(v, "old", "manifestBytes", size, policy.MaxManifestBytes)
 		return nil
 	}
 	kind, fault := kindOf(v)
@@ -107,7 +107,7 @@ func (c *call) readOld(v manifest.Value, f policy.Features) *policy.Object {
 	}
 	o := manifest.ReadObject(v, kind.Kind, kind.Template)
 	o.SetDefaults(f)
-	if !c.withinLimits(&o) {
+	if !c.withinLimits(&o, v, "old") {
 		return nil
 	}
 	return &o

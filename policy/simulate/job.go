@@ -189,6 +189,7 @@ type job struct {
 	ofOne   []Event  // those of single Pods, by number and time
 	ofAll   []Event  // those of all Pods, by time
 	next    int      // event
+	met     bool     // when the events of this instant came, there was a Pod for those of all Pods
 	block   int      // where the last block of the timeline begins, which may stand for several Pods
 	assumed []string
 	entries []Record // of one kubelet at a time, before they are in the timeline
@@ -326,6 +327,8 @@ func (j *job) events() {
 	for i := j.next; i < len(events) && events[i].At <= j.now; i++ {
 		if events[i].Type.OfJob() {
 			j.jobEvent(&events[i])
+		} else if events[i].Pod < 0 {
+			j.met = len(j.running) > j.ended
 		}
 	}
 }
@@ -336,8 +339,10 @@ func (j *job) missed() {
 		e := &events[j.next]
 		r := Record{Event: Kind(e.Type.String()), Container: none, Pod: e.Pod}
 		switch {
-		case e.Type.OfJob() || e.Pod < 0:
+		case e.Type.OfJob() || e.Pod < 0 && j.met:
 			continue
+		case e.Pod < 0:
+			r.Container, r.Ignored = OfJob, "no_pod"
 		case int(e.Pod) >= len(j.pods):
 			r.Ignored = "pod_not_created"
 		case j.pods[e.Pod].k == nil && j.pods[e.Pod].Over < e.At:
