@@ -30,7 +30,9 @@ const (
 	WarnDraftSpelling       FaultCode = "draft_spelling"             // a name of a proposal that was not built so
 	WarnStuckAfterReboot    FaultCode = "stuck_after_reboot"         // the Pod's Never counts, and the Pod stays Running
 	WarnRunsAgain           FaultCode = "runs_again_after_reboot"    // a Never container that has finished, in a Pod that restarts
-	WarnNoRestartLimit      FaultCode = "no_restart_limit"           // Kubernetes does not count restarts of a container
+	WarnPodDeleted          FaultCode = "pod_is_being_deleted"       // the status of a Pod about whose exits is asked
+	WarnPodOver             FaultCode = "pod_is_over"
+	WarnNoRestartLimit      FaultCode = "no_restart_limit" // Kubernetes does not count restarts of a container
 )
 
 // Short names of sources.

@@ -35,6 +35,9 @@ func (c *call) decide() {
 	if c.failOnFaults() || !c.withinBudget(&l.object.Spec, exits) {
 		return
 	}
+	if !onlyPods {
+		l.warnings = append(l.warnings, c.manifestFaults(c.ended(&l.object))...)
+	}
 	c.w.Object()
 	if !onlyPods {
 		c.w.Key("decisions")
@@ -54,6 +57,25 @@ func (c *call) decide() {
 	c.writeWarnings(l.warnings)
 	c.writeCluster(cl)
 	c.w.End()
+}
+
+// ended warns that the manifest is that of a Pod in which nothing is started again. Decisions are about its policies.
+//
+// Source: ShouldContainerBeRestarted in pkg/kubelet/container/helpers.go, SyncPod in pkg/kubelet/kubelet.go, Kubernetes
+// v1.33 to v1.37.
+func (c *call) ended(o *policy.Object) []policy.FieldError {
+	f := policy.FieldError{Path: "metadata.deletionTimestamp", Code: policy.WarnPodDeleted, Detail: "being deleted"}
+	switch phase := policy.PodPhase(c.man.Get("status").Get("phase").Text()); {
+	case o.Kind != "Pod":
+		return nil
+	case phase.Terminal():
+		f.Path, f.Code, f.Detail = "status.phase", policy.WarnPodOver, "over"
+	case !given(c.man.Get("metadata").Get("deletionTimestamp")):
+		return nil
+	}
+	f.Detail = "this Pod is " + f.Detail + ", and the kubelet starts none of its containers again; the answer is about one that goes on"
+	f.Source = "ShouldContainerBeRestarted, pkg/kubelet/container/helpers.go, v1.36"
+	return []policy.FieldError{f}
 }
 
 // passOverUnknown turns faults about actions and operators into warnings: the kubelet has an answer to them, or the

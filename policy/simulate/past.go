@@ -60,7 +60,9 @@ func (k *kubelet) resume(p *Past) {
 	k.phase, k.reason, k.message, k.initializedFor = p.Phase, p.Reason, p.Message, p.Phase
 	k.disruption, k.disruptedBy, k.initialized, k.restartingAll = p.Disruption, byKubelet, p.Initialized, p.RestartingAll
 	k.deleted = p.Deleted
-	if d := k.spec.ActiveDeadlineSeconds; d != nil && p.Begun > 0 {
+	if p.Phase.Terminal() {
+		k.deadline = never
+	} else if d := k.spec.ActiveDeadlineSeconds; d != nil && p.Begun > 0 {
 		k.deadline = max(p.Begun+seconds(*d), k.now)
 	}
 	if p.Deleted {
@@ -188,8 +190,12 @@ func (k *kubelet) wait(x *PastContainer, c *container) Wait {
 	return w
 }
 
-// foresee tells which of the waits are under way, once the kubelet has looked at the Pod.
+// foresee tells which of the waits are under way, once the kubelet has looked at the Pod. Nothing is started again in one
+// that is over, is being ended, or will be before.
 func (k *kubelet) foresee() {
+	if k.phase.Terminal() || k.deleted {
+		return
+	}
 	for i := range k.ctrs {
 		c := &k.ctrs[i]
 		w := &c.waits
@@ -209,6 +215,9 @@ func (k *kubelet) foresee() {
 				w.Earliest, w.Latest = k.now, max(k.now, c.finished+k.backoff.Max+subsecond)
 			case w.Next > k.now:
 				w.Latest += subsecond
+			}
+			if k.deadline <= w.Earliest { // activeDeadlineSeconds end the Pod first
+				continue
 			}
 		}
 		k.res.Waits = append(k.res.Waits, *w)

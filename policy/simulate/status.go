@@ -65,8 +65,8 @@ func (k *kubelet) generate(terminating bool) {
 	}
 	k.news = k.news || changed
 	phase := k.counts.Phase(k.spec.RestartPolicy, k.f, policy.PhaseOptions{Terminating: terminating, Initialized: k.mainActive()})
-	if !phase.Terminal() && k.phase.Terminal() {
-		phase = k.phase
+	if k.phase.Terminal() && (!phase.Terminal() || k.sc.Past != nil && k.sc.Past.Phase.Terminal()) {
+		phase = k.phase // and what the API shows as over stays as it is, even if the containers tell otherwise
 	}
 	if k.pastDeadline {
 		k.setPhase(policy.PodFailed, "DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
