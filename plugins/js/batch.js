@@ -31,6 +31,7 @@ const spelled = (list, n) => words[list][n] ?? String(n);
  * Programs that have the numbers already write them into view, record after record, and set length.
  */
 export class Batch {
+  #names; // of the policy: containers and conditions
   #containers; // numbers by name
   #conditions; // bits by type and status
   #stranger; // the number of a container that the manifest does not name
@@ -40,6 +41,7 @@ export class Batch {
   constructor(containers, conditions, capacity = 1024, about = 'exits') {
     const question = questions.indexOf(about);
     if (question < 0) throw new TypeError(`a batch is about ${questions.join(' or ')}, not ${about}`);
+    this.#names = [containers, conditions];
     this.#containers = new Map(containers.map((name, i) => [name, i]));
     this.#conditions = new Map(conditions.map(({type, status}, i) => [`${type}=${status}`, 1n << BigInt(i)]));
     this.#stranger = question === 0 ? none - 1 : none; // nobody's; a Job's rules without a name count for strangers too
@@ -56,6 +58,7 @@ export class Batch {
   }
 
   set length(n) {
+    if (n !== n >>> 0) throw new RangeError(`length: ${n} is not a whole number from 0 to 4294967295`);
     if (headerBytes + n * eventBytes > this.#block.byteLength) this.#grow(n);
     this.#length = n;
     this.view.setUint32(8, n, true);
@@ -92,6 +95,11 @@ export class Batch {
     view.setUint32(at + 16, ranForMillis >>> 0, true); // in halves: a BigInt for each event is slow
     view.setInt32(at + 20, Math.floor(ranForMillis / 2 ** 32), true);
     view.setBigUint64(at + 24, bits, true);
+  }
+
+  /** Whether its numbers mean the same to a policy with these containers and conditions. */
+  speaksOf(...names) {
+    return names[0] === this.#names[0] || JSON.stringify(names) === JSON.stringify(this.#names);
   }
 
   #grow(n) {

@@ -41,8 +41,8 @@ export class Engine {
    * object, the same each time. Throws a TrapError, and a LimitError for a request that the module has no room for.
    */
   call(operation, request = {}) {
-    const number = typeof operation === 'number' ? operation : operations[operation];
-    if (number === undefined) throw new TypeError(`no operation is called ${JSON.stringify(operation)}`);
+    const number = Object.hasOwn(operations, operation) ? operations[operation] : operation;
+    if (typeof number !== 'number' || number !== number >>> 0) throw new TypeError(`no operation is called ${String(operation)}`);
     const text = encode(request);
     return this.#use((instance) => {
       const {failed, bytes} = instance.call(number, text);
@@ -82,7 +82,7 @@ export class Engine {
    * text. The policy outlives the instance that compiled it. Throws a PolicyError for a manifest that is not valid.
    */
   compile(request) {
-    return new Policy((f) => this.#use(f), encode(request).slice());
+    return new Policy((f) => this.#use(f), (policy) => this.#forget(policy), encode(request).slice());
   }
 
   /** Lets go of the instances. Calls of this engine and of its policies fail from now on. */
@@ -94,6 +94,18 @@ export class Engine {
   #ask(number, request) {
     const text = encode(request);
     return this.#use((instance) => result(instance.call(number, text)));
+  }
+
+  /** Releases a policy wherever it is compiled. An instance that fails at it is dropped. */
+  #forget(policy) {
+    this.#idle = this.#idle.filter((instance) => {
+      try {
+        forget(instance, policy);
+        return true;
+      } catch {
+        return false;
+      }
+    });
   }
 
   /**
@@ -120,11 +132,13 @@ export class Engine {
 /** A manifest that was read once. {@link Engine#compile} makes it. */
 export class Policy {
   #use;
+  #forget;
   #source; // the request, by which another instance compiles it again; undefined after dispose
 
   /** Use {@link Engine#compile}. */
-  constructor(use, source) {
+  constructor(use, forget, source) {
     this.#use = use;
+    this.#forget = forget;
     this.#source = source;
     const {handle, ...names} = use((instance) => this.#compile(instance));
     Object.assign(this, names); // containers, conditions, dropped, warnings, cluster
@@ -147,9 +161,14 @@ export class Policy {
 
   /**
    * Answers a {@link Batch}, or the bytes of one in the layout of wasm/doc.go. The answer's bytes are written into the given
-   * Uint8Array, or into a new one. An event that makes no sense fails alone, by its status; a bad header is a RequestError.
+   * Uint8Array, or into a new one. An event that makes no sense fails alone, by its status; a bad header is an EventError.
+   * A Batch of a policy with other containers is a TypeError: its numbers would mean others here.
    */
   decideBatch(batch, into) {
+    if (batch instanceof Batch && !batch.speaksOf(this.containers, this.conditions)) {
+      throw new TypeError('the batch was made by a policy with other containers or conditions');
+    }
+    if (into !== undefined && !(into instanceof Uint8Array)) throw new TypeError('the answer is written into a Uint8Array');
     const request = batch instanceof Batch ? batch.bytes : batch;
     if (!(request instanceof Uint8Array)) throw new TypeError('a batch is a Batch, or a Uint8Array');
     const room = verdictsBytes(request);
@@ -172,7 +191,7 @@ export class Policy {
   dispose() {
     if (this.#source === undefined) return;
     this.#source = undefined;
-    this.#use((instance) => forget(instance, this));
+    this.#forget(this);
   }
 
   #with(f) {
@@ -204,9 +223,18 @@ function forget(instance, policy) {
 
 /** The bytes of a JSON text, as they are, or the text of an object. */
 function encode(request) {
-  const text = request instanceof Uint8Array ? request : JSON.stringify(request);
-  if (text === undefined) throw new TypeError('a request is an object, or the bytes of a JSON text');
+  if (request instanceof Uint8Array) return request;
+  const bytes = request instanceof ArrayBuffer || ArrayBuffer.isView(request); // which JSON.stringify would call {}
+  const text = bytes ? undefined : JSON.stringify(request);
+  if (text === undefined) throw new TypeError('a request is an object, or the bytes of a JSON text in a Uint8Array');
+  if (text.includes('null')) JSON.stringify(request, finite);
   return text;
+}
+
+/** Throws for NaN and Infinity, which JSON.stringify writes as null, and null is as good as left out. */
+function finite(name, value) {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError(`${name}: ${value} is no number of JSON`);
+  return value;
 }
 
 /** The object in an answer of {@link Instance#ask}, or the exception that it stands for. */

@@ -47,7 +47,10 @@ export interface RawAnswer {
   json(): any;
 }
 
-/** A compiled module with the instances that run it. It belongs to one thread. All methods throw TrapError and LimitError. */
+/**
+ * A compiled module with the instances that run it. It belongs to one thread. All methods throw TrapError and LimitError. A request may
+ * also be the bytes of a JSON text; NaN and Infinity in an object are a RangeError.
+ */
 export class Engine {
   constructor(module: CompiledModule, options?: {sha256?: string; bytes?: number; instances?: number});
   /** SHA-256 of the file; '' if nobody said. */
@@ -63,15 +66,17 @@ export class Engine {
   /** What the module knows: versions, gates, operations, limits, and the file that was loaded. */
   describe(): DescribeAnswer;
   /** Would the API server accept the manifest? Faults are the answer, not an exception. */
-  validate(request: ValidateRequest): ValidateAnswer;
+  validate(request: ValidateRequest | Uint8Array): ValidateAnswer;
   /** What happens after each of the exits? @throws PolicyError @throws EventError */
   decide(request: DecideRequest & {readonly exits: Exits}): DecideAnswer & {readonly decisions: NonNullable<DecideAnswer['decisions']>};
   /** What does the Job make of each of the failed Pods? @throws PolicyError @throws EventError */
   decide(request: DecideRequest & {readonly pods: NonNullable<DecideRequest['pods']>}): DecideAnswer & {readonly podDecisions: NonNullable<DecideAnswer['podDecisions']>};
+  /** The same, for the bytes of a JSON text. @throws RequestError */
+  decide(request: Uint8Array): DecideAnswer;
   /** What becomes of the Pod over time? @throws PolicyError @throws EventError */
-  simulate(request: SimulateRequest): SimulateAnswer;
+  simulate(request: SimulateRequest | Uint8Array): SimulateAnswer;
   /** When do restarts come? @throws EventError */
-  curve(request: CurveRequest): CurveAnswer;
+  curve(request: CurveRequest | Uint8Array): CurveAnswer;
   /** Reads a manifest once, for many decisions. @throws PolicyError */
   compile(request: PolicyRequest | Uint8Array): Policy;
   /** Lets go of the instances. Calls fail from now on. */
@@ -110,6 +115,7 @@ export class Policy {
   batch(capacity?: number, about?: 'exits' | 'pods'): Batch;
   /**
    * Answers a batch, or the bytes of one. The answer's bytes are written into the given array, or into a new one.
+   * A batch of a policy with other containers is a TypeError: its numbers would mean others here.
    *
    * @throws EventError for a header that is none @throws LimitError for more than 65536 events
    */

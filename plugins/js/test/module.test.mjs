@@ -205,6 +205,29 @@ test('a half-written batch is refused as a whole, with its reason', async () => 
   assert.equal(good.length, 2, 'what does not fit is not added');
 });
 
+test('what cannot be meant is an error, not another answer', async () => {
+  const engine = await load();
+  const policy = engine.compile({manifest});
+  for (const exit of [{exitCode: 42, restarts: NaN}, {exitCode: 42, restarts: 1, ranForMillis: Infinity}, {exitCode: NaN}]) {
+    assert.throws(() => policy.decide(exit), RangeError, 'JSON.stringify writes null, and null is left out');
+  }
+  assert.equal(policy.decide({exitCode: 42, reason: null}).action, 'Restart');
+  for (const bytes of [new ArrayBuffer(2), new DataView(new ArrayBuffer(2)), new Uint16Array(1)]) {
+    assert.throws(() => engine.curve(bytes), TypeError, 'JSON.stringify writes {}');
+  }
+  for (const operation of ['toString', '__proto__', 2 ** 32 + 1, 1.5, -1, NaN, null]) {
+    assert.throws(() => engine.call(operation), TypeError, String(operation));
+  }
+  const batch = policy.batch(1);
+  batch.add({container: 'main', exitCode: 42});
+  for (const into of [new ArrayBuffer(100), new Uint16Array(100), [], null]) assert.throws(() => policy.decideBatch(batch, into), TypeError);
+  for (const length of [NaN, -1, 1.5, 2 ** 32]) assert.throws(() => { batch.length = length; }, RangeError);
+  assert.equal(batch.length, 1);
+  const other = engine.compile({manifest: pod({name: 'side'}, {name: 'main', restartPolicy: 'Never', restartPolicyRules: rules})});
+  assert.throws(() => other.decideBatch(batch), TypeError, 'container 0 is another one there');
+  assert.equal(engine.compile({manifest, cluster: {version: '1.35'}}).decideBatch(batch).action(0), 'Restart', 'here it is the same');
+});
+
 test('the largest batch is answered, one more event is refused', async () => {
   const engine = await load();
   const policy = engine.compile({manifest});
@@ -228,6 +251,10 @@ test('disposed policies are gone, others go on', async () => {
   if (Symbol.dispose) b[Symbol.dispose]();
   else b.dispose();
   assert.throws(() => b.decide({exitCode: 42}), PolicyError);
+  const c = engine.compile({manifest});
+  engine.dispose();
+  assert.throws(() => c.decide({exitCode: 42}), TypeError);
+  c.dispose(); // in either order
 });
 
 test('more policies than the module keeps are compiled again when they are asked', async () => {

@@ -21,6 +21,8 @@ export async function program(): Promise<void> {
   const verdict: string | undefined = engine.decide({manifest, pods: []}).podDecisions[0]?.action;
   const simulated: SimulateAnswer = engine.simulate({manifest, runs: {main: [{for: '10s', exitCode: 42, times: 'forever'}]}, until: '30m'});
   engine.curve({run: {for: '10s'}});
+  const text = new Uint8Array();
+  console.log(engine.decide(text).decisions, engine.validate(text), engine.simulate(text), engine.curve(text), engine.compile(text).decide(text));
   const valid: boolean = engine.validate({manifest}).valid;
   const sums: string = engine.describe().product;
 
