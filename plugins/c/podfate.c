@@ -21,6 +21,9 @@ enum { MAX_INSTANCES = 64, MIN_BUFFER = 4096 };
 /* Linear memory never shrinks: an instance beyond this is replaced after its call. */
 #define MAX_IDLE_BYTES (16u << 20)
 
+/* What an instance lends. A longer request does not come as far as the module, whose limit is lower. */
+#define MAX_BUFFER_BYTES (16u << 20)
+
 typedef struct {
     uint64_t policy;
     int32_t handle;
@@ -123,7 +126,7 @@ static int inside(const instance *i, uint32_t address, uint64_t length) { return
 /* reserve makes a kept buffer at least size bytes large. */
 static int reserve(instance *i, buffer *b, size_t size) {
     if (b->address != 0 && size <= b->capacity) return PODFATE_OK;
-    if (size > 16u << 20) return PODFATE_LIMIT_EXCEEDED;
+    if (size > MAX_BUFFER_BYTES) return PODFATE_LIMIT_EXCEEDED;
     if (b->address != 0) {
         call c = {.on = i, .what = FREE, .x = {b->address}};
         b->address = 0;
@@ -142,7 +145,7 @@ static int reserve(instance *i, buffer *b, size_t size) {
 }
 
 static int put(instance *i, const char *bytes, size_t length) {
-    if (length > 16u << 20) return PODFATE_LIMIT_EXCEEDED;
+    if (length > MAX_BUFFER_BYTES) return PODFATE_LIMIT_EXCEEDED;
     int error = reserve(i, &i->request, length);
     if (error == PODFATE_OK && length > 0) memcpy(i->module.w2c_memory.data + i->request.address, bytes, length);
     return error;
@@ -276,9 +279,18 @@ void podfate_answer_free(podfate_answer *answer) {
     answer->length = 0;
 }
 
+/* argued says what is wrong with the pointers of a call that has a text and wants an answer. */
+static int argued(const void *on, const char *text, size_t length, podfate_answer *answer) {
+    if (answer == NULL) return PODFATE_BAD_BUFFER;
+    *answer = (podfate_answer){0};
+    if (on == NULL) return PODFATE_CLOSED;
+    return text == NULL && length > 0 ? PODFATE_BAD_BUFFER : PODFATE_OK;
+}
+
 int podfate_call(podfate_engine *engine, uint32_t operation, const char *request, size_t length, podfate_answer *answer) {
     instance *i;
-    *answer = (podfate_answer){0};
+    int wrong = argued(engine, request, length, answer);
+    if (wrong != PODFATE_OK) return wrong;
     int error = lend(engine, &i);
     if (error != PODFATE_OK) return error;
     error = put(i, request, length);
@@ -340,7 +352,8 @@ static int handle_of(instance *i, const podfate_policy *p, int32_t *handle, podf
 int podfate_eval(podfate_policy *policy, const char *event, size_t length, podfate_answer *answer) {
     instance *i;
     int32_t handle;
-    *answer = (podfate_answer){0};
+    int wrong = argued(policy, event, length, answer);
+    if (wrong != PODFATE_OK) return wrong;
     int error = lend(policy->engine, &i);
     if (error != PODFATE_OK) return error;
     error = handle_of(i, policy, &handle, NULL);
@@ -355,7 +368,9 @@ int podfate_eval(podfate_policy *policy, const char *event, size_t length, podfa
 }
 
 int podfate_eval_batch(podfate_policy *policy, uint32_t question, const podfate_event *events, size_t count, podfate_verdict *verdicts, size_t *faults) {
+    if (policy == NULL) return PODFATE_CLOSED;
     if (count > PODFATE_MAX_BATCH_RECORDS) return PODFATE_LIMIT_EXCEEDED;
+    if (count > 0 && (events == NULL || verdicts == NULL)) return PODFATE_BAD_BUFFER;
     instance *i;
     int32_t handle;
     const size_t in = sizeof(podfate_batch_header) + count * sizeof *events, out = sizeof(podfate_answer_header) + count * sizeof *verdicts;
@@ -459,8 +474,11 @@ int podfate_compile(podfate_engine *engine, const char *request, size_t length, 
     podfate_answer said = {0};
     int32_t handle;
     instance *i;
+    if (policy == NULL) return PODFATE_BAD_BUFFER;
     *policy = NULL;
-    if (answer != NULL) *answer = said;
+    int wrong = argued(engine, request, length, answer != NULL ? answer : &said);
+    if (wrong != PODFATE_OK) return wrong;
+    if (length > MAX_BUFFER_BYTES) return PODFATE_LIMIT_EXCEEDED;
     podfate_policy *p = calloc(1, sizeof *p);
     if (p == NULL) return PODFATE_NO_MEMORY;
     p->engine = engine;
@@ -540,10 +558,12 @@ static int find(const name *names, size_t count, const char *text, const char *s
     return -1;
 }
 
-int podfate_container(const podfate_policy *policy, const char *text) { return find(policy->containers, policy->container_count, text, NULL); }
+int podfate_container(const podfate_policy *policy, const char *text) {
+    return policy == NULL || text == NULL ? -1 : find(policy->containers, policy->container_count, text, NULL);
+}
 
 int podfate_condition(const podfate_policy *policy, const char *type, const char *status) {
-    return find(policy->conditions, policy->condition_count, type, status);
+    return policy == NULL || type == NULL || status == NULL ? -1 : find(policy->conditions, policy->condition_count, type, status);
 }
 
 const char *podfate_error_name(int error) {

@@ -50,7 +50,7 @@ enum {
     PODFATE_MALFORMED = 101, /* the module returned what no right module returns; as after a trap */
     PODFATE_ABI = 102,       /* a module of another ABI */
     PODFATE_NO_MEMORY = 103, /* the host has no memory left */
-    PODFATE_CLOSED = 104     /* the engine or the policy is closed */
+    PODFATE_CLOSED = 104     /* the engine or the policy is NULL */
 };
 
 /* Limits of one request, answer and batch; describe lists the others. */
@@ -187,7 +187,9 @@ typedef char podfate_sizes_are_right[sizeof(podfate_batch_header) == 24 && sizeo
                                          ? 1
                                          : -1];
 
-/* ---- The engine ------------------------------------------------------------------------------------------------- */
+/* ---- The engine ---------------------------------------------------------------------------------------------------
+ * A NULL where an engine or a policy is wanted is PODFATE_CLOSED; where bytes, events or a place for the result are,
+ * PODFATE_BAD_BUFFER, unless there are none of them. */
 
 /* An engine is a bounded pool of instances of the module. Any number of threads may use one. */
 typedef struct podfate_engine podfate_engine;

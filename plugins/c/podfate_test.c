@@ -91,6 +91,33 @@ static void bombs(void) {
     CHECK(podfate_eval_batch(policy, PODFATE_ASK_EXITS, hostile, SIZE_MAX, verdicts, NULL) == PODFATE_LIMIT_EXCEEDED);
 }
 
+/* What a program passes on that did not look whether it got an engine, or how long its text is. */
+static void nothings(void) {
+    podfate_answer answer = {"left over", 9};
+    podfate_policy *other = policy;
+    podfate_event event = {.exit_code = 42};
+    podfate_verdict verdict;
+    CHECK(podfate_call(NULL, PODFATE_DESCRIBE, "{}", 2, &answer) == PODFATE_CLOSED && answer.json == NULL && answer.length == 0);
+    CHECK(podfate_call(engine, PODFATE_DESCRIBE, NULL, 2, &answer) == PODFATE_BAD_BUFFER && answer.json == NULL);
+    CHECK(podfate_call(engine, PODFATE_DESCRIBE, "{}", 2, NULL) == PODFATE_BAD_BUFFER);
+    CHECK(podfate_call(engine, PODFATE_DESCRIBE, "{}", SIZE_MAX, &answer) == PODFATE_LIMIT_EXCEEDED);
+    CHECK(podfate_call(engine, PODFATE_DESCRIBE, NULL, 0, &answer) == PODFATE_BAD_JSON);
+    podfate_answer_free(&answer);
+    podfate_answer_free(NULL);
+    CHECK(podfate_compile(NULL, pod, strlen(pod), &other, NULL) == PODFATE_CLOSED && other == NULL);
+    CHECK(podfate_compile(engine, NULL, 2, &other, &answer) == PODFATE_BAD_BUFFER && answer.json == NULL);
+    CHECK(podfate_compile(engine, pod, SIZE_MAX, &other, NULL) == PODFATE_LIMIT_EXCEEDED && other == NULL);
+    CHECK(podfate_compile(engine, pod, strlen(pod), NULL, NULL) == PODFATE_BAD_BUFFER);
+    CHECK(podfate_eval(NULL, "{}", 2, &answer) == PODFATE_CLOSED && podfate_eval(policy, "{}", 2, NULL) == PODFATE_BAD_BUFFER);
+    CHECK(podfate_eval_batch(NULL, PODFATE_ASK_EXITS, &event, 1, &verdict, NULL) == PODFATE_CLOSED);
+    CHECK(podfate_eval_batch(policy, PODFATE_ASK_EXITS, NULL, 1, &verdict, NULL) == PODFATE_BAD_BUFFER);
+    CHECK(podfate_eval_batch(policy, PODFATE_ASK_EXITS, &event, 1, NULL, NULL) == PODFATE_BAD_BUFFER);
+    CHECK(podfate_eval_batch(policy, PODFATE_ASK_EXITS, NULL, 0, NULL, NULL) == PODFATE_OK);
+    CHECK(podfate_container(NULL, "main") == -1 && podfate_container(policy, NULL) == -1);
+    CHECK(podfate_condition(NULL, "a", "b") == -1 && podfate_condition(policy, NULL, "b") == -1 && podfate_condition(policy, "a", NULL) == -1);
+    podfate_engine_free(NULL);
+}
+
 static int eval(const char *event, const char *want) {
     podfate_answer answer;
     int error = podfate_eval(policy, event, strlen(event), &answer);
@@ -198,6 +225,7 @@ int main(void) {
         calls();
         policies();
         bombs();
+        nothings();
         batches();
         threads();
 #ifdef TRAPS
