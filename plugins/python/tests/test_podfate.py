@@ -1,9 +1,12 @@
 """The package as a user has it: installed from its wheel, with the real module on the real engine."""
 
+import collections
 import ctypes
 import json
 import os
+import pickle
 import threading
+import types
 
 import pytest
 
@@ -148,8 +151,11 @@ def test_a_host_that_errs_gets_numbers(engine):
 
 def test_an_unknown_operation_is_refused(engine):
     assert engine.call(999, b"{}").json()["error"]["code"] == "UNSUPPORTED_OP"
-    with pytest.raises(KeyError):
-        engine.call("guess", b"{}")
+    for operation in ("guess", -1, 1 << 32 | 1):
+        with pytest.raises(ValueError):
+            engine.call(operation, b"{}")
+    with pytest.raises(TypeError):
+        engine.call(1.5, b"{}")
 
 
 def test_what_is_no_json_does_not_reach_the_module(engine):
@@ -157,6 +163,25 @@ def test_what_is_no_json_does_not_reach_the_module(engine):
         engine.call("decide", {"a": float("nan")})
     with pytest.raises(UnicodeEncodeError):
         engine.call("decide", {"a": "\ud800"})
+    with pytest.raises(TypeError):
+        engine.call("decide", {"a": object()})
+
+
+def test_any_mapping_and_any_whole_number_will_do(engine):
+    class Number:
+        def __index__(self):
+            return 42
+
+    pod = types.MappingProxyType({**POD, "metadata": collections.UserDict(POD["metadata"])})
+    assert engine.decide(pod, [podfate.Exit("main", Number())]).decisions[0].action == "Restart"
+
+
+def test_an_error_crosses_processes(engine):
+    with pytest.raises(podfate.PolicyError) as caught:
+        engine.compile({"kind": "Pod"})
+    error = caught.value
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is podfate.PolicyError and str(again) == str(error) and vars(again) == vars(error) and again.faults
 
 
 def test_one_flipped_byte_is_refused(engine):
@@ -201,6 +226,10 @@ def test_a_busy_engine_says_so():
     with engine._instance(), pytest.raises(TimeoutError):
         engine.describe()
     assert engine.describe()["abi"].startswith("1.")
+    for wait in (-1, float("nan")):
+        with pytest.raises(ValueError):
+            podfate.Engine(wait=wait)
+    assert podfate.Engine(wait=float("inf")).describe()["abi"].startswith("1.")
 
 
 def test_compiled_code_is_kept_in_a_private_folder(tmp_path, engine):
@@ -210,8 +239,11 @@ def test_compiled_code_is_kept_in_a_private_folder(tmp_path, engine):
     assert len(kept) == 1 and engine.sha256 in kept[0].name
     second = podfate.Engine(cache=private)
     assert second.call("describe") == first.call("describe")
-    kept[0].write_bytes(b"nonsense")
-    assert podfate.Engine(cache=private).call("describe") == first.call("describe")
+    good = kept[0].read_bytes()
+    for bad in (b"", b"nonsense", good[:-1], good[: len(good) // 2] + bytes([good[len(good) // 2] ^ 1]) + good[len(good) // 2 + 1 :]):
+        kept[0].write_bytes(bad)
+        assert podfate.Engine(cache=private).call("describe") == first.call("describe")
+        assert kept[0].read_bytes() != bad, "what is not whole is not run, but made again"
     open_folder = tmp_path / "open"
     open_folder.mkdir(mode=0o777)
     open_folder.chmod(0o777)
@@ -225,13 +257,15 @@ def test_a_policy_answers_like_decide(engine):
         decision = policy.decide(podfate.Exit("main", 42))
         assert (decision.action, decision.decided_by.rule) == ("Restart", 0)
         assert policy.decide(podfate.Exit("main", 1)).action == "Stop"
-        assert policy.decide({"container": "main", "exitCode": 42, "restarts": 3, "ranForMillis": 1000}).raw["delayMillis"] == 40000
+        assert decision.delay_millis is None
+        assert policy.decide({"container": "main", "exitCode": 42, "restarts": 3, "ranForMillis": 1000}).delay_millis == 40000
+        assert policy.decide(podfate.Exit("main", 42, restarts=3, ran_for_millis=1000)).delay_millis == 40000
         with pytest.raises(podfate.EventError):
             policy.decide(podfate.Exit("nobody", 1))
-    with pytest.raises(podfate.PodfateError) as caught:
-        policy.decide(podfate.Exit("main", 42))
-        policy.decide(podfate.Exit("main", 42))
-    assert caught.value.code == "UNKNOWN_HANDLE"
+    for ask in (lambda: policy.decide(podfate.Exit("main", 42)), lambda: policy.batch([podfate.Event(42)]), lambda: policy.batch([])):
+        with pytest.raises(podfate.PodfateError) as caught:
+            ask()
+        assert caught.value.code == "UNKNOWN_HANDLE"
 
 
 def test_a_manifest_with_faults_does_not_compile(engine):
@@ -294,8 +328,15 @@ def test_numpy_arrays_are_batches(engine):
     restart = podfate.ACTIONS.index("Restart")
     assert ((verdicts["action"] == restart) == (events["exit_code"] == 42)).all()
     assert (policy.batch(events[::2])["tag"] == events["tag"][::2]).all()
-    with pytest.raises(TypeError):
-        policy.batch(numpy.zeros(3))
+    assert (policy.batch(events[::-1])["tag"] == events["tag"][::-1]).all()
+    askew = numpy.frombuffer(bytearray(1 + 32 * 3), podfate.event_dtype(), 3, 1)
+    askew["exit_code"][1] = 42
+    assert policy.batch(askew)["action"].tolist() == [restart + 2, restart, restart + 2]
+    assert policy.batch(askew.reshape(3, 1)).shape == (3,) and len(policy.batch(askew[:0])) == 0
+    other = numpy.dtype([(name, askew.dtype[name].newbyteorder(">")) for name in askew.dtype.names])
+    for wrong in (numpy.zeros(3), numpy.zeros(3, other), numpy.zeros(3, object), numpy.zeros(32, "u1")):
+        with pytest.raises(TypeError):
+            policy.batch(wrong)
 
 
 def test_policies_are_released(engine):

@@ -158,10 +158,10 @@ def _number(n: int) -> Optional[int]:
 
 
 def slices(records: memoryview, pods: bool) -> Iterator[memoryview]:
-    """Cuts records into calls of the module; those of one failed Pod stay together."""
+    """Cuts records into calls of the module, at least one; those of one failed Pod stay together."""
     count = len(records) // EVENT_BYTES
     start = 0
-    while start < count:
+    while True:
         end = min(start + MAX_RECORDS, count)
         if pods and end < count:
             while end > start and records[(end - 1) * EVENT_BYTES + 6] & MORE:
@@ -169,4 +169,6 @@ def slices(records: memoryview, pods: bool) -> Iterator[memoryview]:
             if end == start:  # one Pod of more records than a call takes: the module says so
                 end = min(start + MAX_RECORDS + 1, count)
         yield records[start * EVENT_BYTES : end * EVENT_BYTES]
+        if end == count:
+            return
         start = end

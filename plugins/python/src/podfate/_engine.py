@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import operator
 import os
 import stat
 import struct
@@ -12,7 +13,7 @@ import threading
 import weakref
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union, overload
 
 import wasmtime
 
@@ -20,6 +21,9 @@ from . import _batch
 from ._instance import MAX_IDLE_BYTES, Instance
 from ._types import Decision, Decisions, Exit, Validation
 from .errors import EventError, ModuleError, PodfateError, TrapError, from_number, from_payload
+
+if TYPE_CHECKING:
+    import numpy
 
 #: Numbers of the operations. They never change; :meth:`Engine.describe` lists those of a module.
 OPERATIONS = {"describe": 1, "validate": 2, "decide": 3, "simulate": 4, "curve": 5}
@@ -63,6 +67,8 @@ class Engine:
     ) -> None:
         if instances < 1:
             raise ValueError("an engine needs at least one instance")
+        if wait is not None and not wait >= 0:
+            raise ValueError("wait is a number of seconds from 0 on, or None")
         if module is None:
             file = (_HERE / "policy.wasm").read_bytes()
             expected = (_HERE / "policy.wasm.sha256").read_text().split()[0]
@@ -80,7 +86,7 @@ class Engine:
         self.size = len(file)
         self._wasmtime = wasmtime.Engine()
         self._module = _compile(self._wasmtime, file, digest, cache)
-        self._wait = wait
+        self._wait = None if wait is None else min(wait, threading.TIMEOUT_MAX)
         self._room = threading.BoundedSemaphore(instances)
         self._lock = threading.Lock()
         self._policies = itertools.count(1)
@@ -121,9 +127,11 @@ class Engine:
         """Runs one operation, by name or number, on a request: a mapping, or the bytes of a JSON text.
 
         An error payload is an answer here. Raises :class:`TrapError` if the module failed (its instance is dropped and
-        the request not repeated) and :class:`LimitError` for a request without room.
+        the request not repeated), :class:`LimitError` for a request without room, and ValueError for a name that is none.
         """
-        number = OPERATIONS[operation] if isinstance(operation, str) else operation
+        number = OPERATIONS.get(operation) if isinstance(operation, str) else operator.index(operation)
+        if number is None or not 0 <= number < 1 << 32:  # wasmtime would take the lower 32 bits of a larger one
+            raise ValueError(f"no operation is called {operation!r}")
         with self._instance() as instance:
             return _checked(*instance.ask("pf_call", (number,), _encode(request)))
 
@@ -201,10 +209,10 @@ class Policy:
         self.raw: Mapping[str, Any] = value
 
     def _handle(self, instance: Instance) -> Tuple[int, bytes]:
+        if self._id not in self._engine._live:  # asked first: the instance may not have let go of its handle yet
+            raise PodfateError("UNKNOWN_HANDLE", "the policy is closed", num=5)
         known = instance.handles.get(self._id)
         if known is None:
-            if self._id not in self._engine._live:
-                raise PodfateError("UNKNOWN_HANDLE", "the policy is closed", num=5)
             answer = _checked(*instance.ask("pf_compile", (), self._source))
             if answer.failed and answer.json()["error"].get("limit") in ("handles", "handleBytes") and instance.handles:
                 for handle, _ in instance.handles.values():  # of other policies, which compile again when they are used
@@ -243,11 +251,17 @@ class Policy:
             raise from_payload(value["error"], event=True)
         return Decision._of(value)
 
+    @overload
+    def batch(self, events: numpy.ndarray[Any, Any], *, pods: bool = False) -> numpy.ndarray[Any, Any]: ...
+
+    @overload
+    def batch(self, events: Iterable[_batch.Event], *, pods: bool = False) -> List[_batch.Verdict]: ...
+
     def batch(self, events: Any, *, pods: bool = False) -> Any:
         """Many events at once, without JSON; any number of them.
 
-        events: a NumPy array with :func:`podfate.event_dtype`, and then the answer is an array with
-        :func:`podfate.verdict_dtype`; or an iterable of :class:`podfate.Event`, and then it is a list of
+        events: a NumPy array with :func:`podfate.event_dtype`, of any shape and strides, and then the answer is a read-only
+        array of one dimension with :func:`podfate.verdict_dtype`; or an iterable of :class:`podfate.Event`, and then it is a list of
         :class:`podfate.Verdict`. An event that makes no sense fails alone: its verdict has a status.
 
         pods: the events are those of failed Pods of a Job: one for each terminated container, containerStatuses before
@@ -259,7 +273,7 @@ class Policy:
 
             if events.dtype != _batch.event_dtype():
                 raise TypeError("the array has another dtype than podfate.event_dtype()")
-            records = memoryview(numpy.ascontiguousarray(events).reshape(-1).view(numpy.uint8))  # type: ignore[arg-type]
+            records = numpy.ascontiguousarray(events).reshape(-1).view(numpy.uint8).data
         else:
             try:
                 records = memoryview(_batch.pack(events))
@@ -300,7 +314,16 @@ def _encode(request: Union[Mapping[str, Any], bytes]) -> bytes:
     if isinstance(request, (bytes, bytearray, memoryview)):
         return bytes(request)
     # NaN and Infinity are no JSON: refused here in Python's words. A lone surrogate is refused by encode().
-    return json.dumps(request, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8")
+    return json.dumps(request, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_plain).encode("utf-8")
+
+
+def _plain(value: Any) -> Any:
+    """What json does not know: mappings that are no dict, and whole numbers of NumPy."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if hasattr(type(value), "__index__"):
+        return operator.index(value)
+    raise TypeError(f"a value of type {type(value).__name__} is no JSON")
 
 
 def _checked(answer: bytes, failed: bool) -> Answer:
@@ -327,12 +350,15 @@ def _compile(engine: wasmtime.Engine, file: bytes, digest: str, cache: Union[Non
             raise PermissionError(f"{folder}: the cache must belong to this user and be closed to others (mode 0700)")
     path = folder / f"{digest}.wasmtime-{_wasmtime_version()}"
     try:
-        return wasmtime.Module.deserialize(engine, path.read_bytes())
+        kept = path.read_bytes()
+        if hashlib.sha256(kept[32:]).digest() == kept[:32]:  # wasmtime would run code with a flipped byte
+            return wasmtime.Module.deserialize(engine, kept[32:])
     except (OSError, wasmtime.WasmtimeError):
         pass  # not there yet, or written by another build of the engine
     module = _compiled(engine, file)
+    code = bytes(module.serialize())
     partial = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}")
-    partial.write_bytes(module.serialize())
+    partial.write_bytes(hashlib.sha256(code).digest() + code)
     partial.replace(path)  # whole or not at all
     return module
 

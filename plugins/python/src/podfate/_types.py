@@ -10,17 +10,27 @@ from .errors import Fault
 
 @dataclass(frozen=True)
 class Exit:
-    """One end of a container. exit_code: any 32-bit integer. reason: as the kubelet writes it, e.g. ``OOMKilled``."""
+    """One end of a container. exit_code: any 32-bit integer. reason: as the kubelet writes it, e.g. ``OOMKilled``.
+
+    restarts: how often the container was restarted since its back-off began anew. ran_for_millis: how long it ran. With both a restart
+    has a delay; for :meth:`Policy.decide` only.
+    """
 
     container: str
     exit_code: int
     reason: str = ""
+    restarts: Optional[int] = None
+    ran_for_millis: Optional[int] = None
 
     def request(self) -> Dict[str, Any]:
         """The member of ``exits`` for this exit."""
         value: Dict[str, Any] = {"container": self.container, "exitCode": self.exit_code}
         if self.reason:
             value["reason"] = self.reason
+        if self.restarts is not None:
+            value["restarts"] = self.restarts
+        if self.ran_for_millis is not None:
+            value["ranForMillis"] = self.ran_for_millis
         return value
 
 
@@ -48,7 +58,8 @@ class Decision:
     """What the kubelet does about one exit.
 
     action: Restart, RestartAllContainers or Stop; None where the module does not know, and then ``undecided`` is its
-    reason and ``undecided_path`` the place in the manifest.
+    reason and ``undecided_path`` the place in the manifest. delay_millis: how long the back-off waits before the restart; None
+    without one, or where the exit had no history.
     """
 
     container: str
@@ -59,6 +70,7 @@ class Decision:
     undecided: str = ""
     undecided_path: str = ""
     pod_fails: bool = False
+    delay_millis: Optional[int] = None
     trace: Tuple[Step, ...] = ()
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -75,6 +87,7 @@ class Decision:
             undecided=undecided.get("reason", ""),
             undecided_path=undecided.get("path", ""),
             pod_fails=value.get("podFails", False),
+            delay_millis=value.get("delayMillis"),
             trace=tuple(Step(s["path"], s["result"], s["code"], s.get("ignored", "")) for s in value.get("trace", ())),
             raw=value,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Mapping, Optional, Tuple
 
 
@@ -65,6 +66,11 @@ class PodfateError(Exception):
         self.offset = offset
         self.limit = limit
         self.faults = faults
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        # Exception would be made again from its text alone: that fails, and a multiprocessing.Pool then waits for ever.
+        again = partial(type(self), num=self.num, path=self.path, offset=self.offset, limit=self.limit, faults=self.faults)
+        return again, (self.code, self.message)
 
 
 class PolicyError(PodfateError):
