@@ -39,10 +39,18 @@ fn main() -> Result<(), podfate::Error> {
     measure(&mut figures, "decide", "us", 1e6, 200, 40 / many, || (0..200).for_each(|_| drop(engine.call(3, &request))));
     measure(&mut figures, "compile and one instance", "ms", 1e3, 1, if f { 3 } else { 20 }, || drop(one()));
     if std::env::args().any(|a| a == "--json") {
-        println!("{}", json!({"engine": format!("rust-{}", podfate::ENGINE), "version": env!("CARGO_PKG_VERSION"), "module": engine.sha256(), "figures": figures}));
+        println!(
+            "{}",
+            json!({"engine": format!("rust-{}", podfate::ENGINE), "version": env!("CARGO_PKG_VERSION"), "module": engine.sha256(), "figures": figures})
+        );
     } else {
         for figure in &figures {
-            println!("{:>9.3} {} {}", figure["value"].as_f64().unwrap_or(f64::NAN), figure["unit"].as_str().unwrap_or(""), figure["name"].as_str().unwrap_or(""));
+            println!(
+                "{:>9.3} {} {}",
+                figure["value"].as_f64().unwrap_or(f64::NAN),
+                figure["unit"].as_str().unwrap_or(""),
+                figure["name"].as_str().unwrap_or("")
+            );
         }
     }
     Ok(())

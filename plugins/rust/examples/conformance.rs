@@ -108,7 +108,11 @@ impl Player {
                 } else {
                     self.buffers.push(address);
                     let zeroed = self.read(address, arguments[0] as usize).iter().all(|&b| b == 0);
-                    if address % 8 == 0 && zeroed { b"ok".to_vec() } else { b"not 8-aligned, or not zeroed".to_vec() }
+                    if address % 8 == 0 && zeroed {
+                        b"ok".to_vec()
+                    } else {
+                        b"not 8-aligned, or not zeroed".to_vec()
+                    }
                 }
             }
             "pf_eval_batch" if data.is_some() && result >= 0 => format!("{result} {}", hex(self.read(own[1], room))).into_bytes(),
@@ -125,7 +129,11 @@ impl Player {
 fn request(line: &Value) -> Option<Vec<u8>> {
     let decode = |text: &Value, encoded: bool| {
         let text = text.as_str().expect("a text");
-        if encoded { BASE64_STANDARD.decode(text).expect("base64") } else { text.as_bytes().to_vec() }
+        if encoded {
+            BASE64_STANDARD.decode(text).expect("base64")
+        } else {
+            text.as_bytes().to_vec()
+        }
     };
     for (name, encoded) in [("s", false), ("b", true)] {
         if let Some(text) = line.get(name) {
@@ -196,7 +204,12 @@ fn main() {
         fold.update([id.as_bytes(), b"\n", &answer[..], b"\n"].concat());
     }
     let version = if podfate::ENGINE == "wasmi" { env!("PODFATE_WASMI") } else { env!("PODFATE_WASMTIME") };
-    println!("engine=rust-{} version={version} module={} count={count} mismatches={mismatches} digest={}", podfate::ENGINE, hex(Sha256::digest(&file)), hex(fold.finalize()));
+    println!(
+        "engine=rust-{} version={version} module={} count={count} mismatches={mismatches} digest={}",
+        podfate::ENGINE,
+        hex(Sha256::digest(&file)),
+        hex(fold.finalize())
+    );
     if let [flag, times] = rest {
         assert_eq!(flag, "-evaluations");
         evaluate(&mut Player::new(&engine, &compiled), times.parse().expect("a number"));

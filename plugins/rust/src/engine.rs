@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
+use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -82,6 +83,12 @@ struct Shared {
 /// Podfate's module, ready to answer. Cheap to clone; any number of threads may use it.
 #[derive(Clone)]
 pub struct Engine(Arc<Shared>);
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("sha256", &self.0.sha256).finish_non_exhaustive()
+    }
+}
 
 /// An instance on loan. It goes back to the pool unless [`Lent::spoiled`] says that it must not.
 struct Lent<'a> {
@@ -259,6 +266,12 @@ pub struct Policy {
     conditions: Vec<(String, String)>,
 }
 
+impl fmt::Debug for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Policy").field("containers", &self.containers).field("conditions", &self.conditions).finish_non_exhaustive()
+    }
+}
+
 impl Drop for Policy {
     fn drop(&mut self) {
         self.shared.lock().live.remove(&self.id); // each instance frees its handle when it comes back from its next call
@@ -326,14 +339,12 @@ impl Policy {
         for events in batch::calls(events, pods) {
             let size = batch::HEADER_BYTES + events.len() * batch::EVENT_BYTES;
             let room = batch::ANSWER_BYTES + events.len() * batch::VERDICT_BYTES;
-            let answered = self.shared.with(|i| {
+            self.shared.with(|i| {
                 let (handle, _) = self.handle(i)?;
-                i.batch(handle, size, room, |out| batch::pack(events, pods.into(), out), |answer| batch::unpack(answer, events.len(), &mut verdicts))
+                let answered =
+                    i.batch(handle, size, room, |out| batch::pack(events, pods.into(), out), |answer| batch::unpack(answer, events.len(), &mut verdicts))?;
+                answered.map_err(|num| Refusal::numbered(num, format!("a batch of {} events", events.len())).into())
             })?;
-            if let Err(num) = answered {
-                let code = if num == 6 { "LIMIT_EXCEEDED" } else { "EVENT_INVALID" };
-                return Err(Refusal { code: code.into(), num, message: format!("a batch of {} events", events.len()), ..Refusal::default() }.into());
-            }
         }
         Ok(verdicts)
     }

@@ -46,18 +46,34 @@ pub struct Refusal {
     pub faults: Vec<Fault>,
 }
 
+impl Refusal {
+    /// What a function without payload refused, by the number that it returned negated.
+    pub(crate) fn numbered(num: i32, message: String) -> Self {
+        let code = match num {
+            4 => "EVENT_INVALID",
+            5 => "UNKNOWN_HANDLE",
+            6 => "LIMIT_EXCEEDED",
+            8 => "UNSUPPORTED_VERSION",
+            10 => "BAD_BUFFER",
+            11 => "OUTPUT_TOO_SMALL",
+            _ => "INTERNAL",
+        };
+        Refusal { code: code.into(), num, message, ..Refusal::default() }
+    }
+}
+
 /// Every error of this crate.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// The manifest, the cluster or the JSON itself: mend it.
-    Policy(Refusal),
+    Policy(Box<Refusal>),
     /// An exit, a run or an event: mend it.
-    Event(Refusal),
+    Event(Box<Refusal>),
     /// More than a limit allows; `limit` names it.
-    Limit(Refusal),
+    Limit(Box<Refusal>),
     /// An operation that does not exist, or a bug of this crate.
-    Misuse(Refusal),
+    Misuse(Box<Refusal>),
     /// The module failed. The instance is gone, the request is not tried again; policies go on.
     Trap(String),
     /// The module returned what no right module returns; as after a trap.
@@ -87,6 +103,7 @@ impl Error {
 
 impl From<Refusal> for Error {
     fn from(r: Refusal) -> Self {
+        let r = Box::new(r);
         match r.num {
             1 | 2 | 3 | 8 => Error::Policy(r),
             4 => Error::Event(r),

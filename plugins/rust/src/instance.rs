@@ -107,7 +107,14 @@ impl Instance {
     }
 
     /// pf_eval_batch: `write` fills `size` bytes, `read` gets the `room` bytes of the answer. A refusal is its number, negated.
-    pub(crate) fn batch<T>(&mut self, handle: i32, size: usize, room: usize, write: impl FnOnce(&mut [u8]), read: impl FnOnce(&[u8]) -> Option<T>) -> Result<Result<T, i32>, Error> {
+    pub(crate) fn batch<T>(
+        &mut self,
+        handle: i32,
+        size: usize,
+        room: usize,
+        write: impl FnOnce(&mut [u8]),
+        read: impl FnOnce(&[u8]) -> Option<T>,
+    ) -> Result<Result<T, i32>, Error> {
         let from = self.reserve(Purpose::Request, size)?;
         let to = self.reserve(Purpose::Answers, room)?;
         write(self.bytes(from, size)?);
@@ -151,7 +158,7 @@ impl Instance {
                 return Ok(address);
             }
         }
-        Err(Error::Limit(Refusal { code: "LIMIT_EXCEEDED".into(), num: 6, message: format!("the module has no buffer of {size} bytes"), limit: "bufferBytes".into(), ..Refusal::default() }))
+        Err(Refusal { limit: "bufferBytes".into(), ..Refusal::numbered(6, format!("the module has no buffer of {size} bytes")) }.into())
     }
 
     /// Copies the payload out that a result word points at. Nothing it says is believed unchecked.
@@ -162,11 +169,16 @@ impl Instance {
             Some(answer) if (2..=MAX_ANSWER_BYTES).contains(&length) => answer,
             _ => return Err(Error::Malformed(format!("{length} bytes at {address}"))),
         };
-        if !answer.starts_with(b"{") || !answer.ends_with(b"}") || failed != answer.starts_with(b"{\"error\":{\"code\":\"") || std::str::from_utf8(answer).is_err() {
+        if !answer.starts_with(b"{")
+            || !answer.ends_with(b"}")
+            || failed != answer.starts_with(b"{\"error\":{\"code\":\"")
+            || std::str::from_utf8(answer).is_err()
+        {
             return Err(Error::Malformed("not an answer".into()));
         }
         if failed && answer.starts_with(b"{\"error\":{\"code\":\"INTERNAL\"") {
-            return Err(Error::Trap(String::from_utf8_lossy(answer).into_owned())); // a broken invariant: not to be trusted
+            return Err(Error::Trap(String::from_utf8_lossy(answer).into_owned()));
+            // a broken invariant: not to be trusted
         }
         Ok((answer.to_vec(), failed))
     }

@@ -44,6 +44,19 @@ fn faults_are_the_answer_of_validate_and_errors_elsewhere() {
 }
 
 #[test]
+fn errors_are_small_and_everything_can_be_printed() {
+    fn shared<T: Send + Sync + std::fmt::Debug + 'static>(_: &T) {}
+    let engine = engine();
+    let policy = engine.compile(&pod()).unwrap();
+    shared(&engine);
+    shared(&policy);
+    assert!(format!("{engine:?}").contains(engine.sha256()) && format!("{policy:?}").contains("main"));
+    let error = engine.compile(&json!({})).unwrap_err();
+    shared(&error);
+    assert!(std::mem::size_of::<Error>() <= 32, "an error is moved with every answer");
+}
+
+#[test]
 fn a_cluster_is_part_of_a_whole_request() {
     let old = json!({"manifest": pod(), "cluster": {"version": "1.33"}, "exits": [{"container": "main", "exitCode": 42}]});
     assert!(matches!(engine().request::<Value>(Operation::Decide, &old), Err(Error::Policy(_))));

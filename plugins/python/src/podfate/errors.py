@@ -101,6 +101,7 @@ _CLASSES = {
     4: EventError,
     6: LimitError,
     8: PolicyError,
+    9: TrapError,
     11: LimitError,
     12: LimitError,
 }

@@ -135,6 +135,7 @@ final class Guest {
         int target = reserve(verdicts, room);
         int answered = (int) run("pf_eval_batch", evalBatch, handle, source, size, target, room);
         if (answered < 0) {
+            gone = answered == -9; // INTERNAL: a broken invariant
             throw PodfateException.of(-answered, "a batch of " + count + " events");
         }
         byte[] answer = memory.readBytes(target, room);
