@@ -3,9 +3,12 @@
 package wasm
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -87,5 +90,56 @@ func TestCacheDirIsUsed(t *testing.T) {
 	})
 	if files == 0 {
 		t.Error("nothing was written")
+	}
+}
+
+// TestCacheDirIsNotBelieved changes each byte of the compiled code of a small module, and cuts it short: it is compiled again.
+func TestCacheDirIsNotBelieved(t *testing.T) {
+	dir := cacheDir(t)
+	options := honest().options()
+	options.Interpreter, options.CacheDir = false, dir
+	start := func(t *testing.T) {
+		t.Helper()
+		h := newHost(t, options)
+		if answer, err := h.Call(t.Context(), 1, []byte(`{}`)); err != nil || string(answer.JSON) != `{"ok":true}` {
+			t.Fatalf("%s, %v", answer.JSON, err)
+		}
+		if err := h.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start(t)
+	var code string
+	filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && !strings.HasSuffix(path, sumSuffix) {
+			code = path
+		}
+		return err
+	})
+	good, err := os.ReadFile(code)
+	if err != nil {
+		t.Skipf("left out, wazero has no compiler here: %v", err)
+	}
+	damaged := [][]byte{nil, good[:1], good[:len(good)-1], slices.Concat(good, []byte{0})}
+	for at := 0; at < len(good); at += max(1, len(good)/100) {
+		flipped := bytes.Clone(good)
+		flipped[at] ^= 0xFF
+		damaged = append(damaged, flipped)
+	}
+	for _, file := range damaged {
+		if err := os.WriteFile(code, file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		start(t)
+		if again, err := os.ReadFile(code); err != nil || bytes.Equal(again, file) {
+			t.Fatalf("what was damaged is there still: %v", err)
+		}
+	}
+	if err := os.Remove(code + sumSuffix); err != nil {
+		t.Fatal(err)
+	}
+	start(t)
+	if _, err := os.Stat(code + sumSuffix); err != nil {
+		t.Error(err)
 	}
 }

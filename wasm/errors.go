@@ -29,7 +29,7 @@ var (
 	// ErrInternal means that the module met an impossible state and said so: an [*Error]. Its instance is gone.
 	ErrInternal = errors.New("wasm: the module met an impossible state")
 	// ErrClosed means that the host or the policy is closed, or closing.
-	ErrClosed = errors.New("wasm: the host is closed")
+	ErrClosed = errors.New("wasm: the host or the policy is closed")
 	// ErrCacheDir means that the cache directory could be written by others than the user of this process.
 	ErrCacheDir = errors.New("wasm: unsafe cache directory")
 )

@@ -153,6 +153,9 @@ func (h *Host) compile(ctx context.Context) error {
 		if err := prepareCacheDir(h.options.CacheDir); err != nil {
 			return err
 		}
+		if err := dropDamaged(h.options.CacheDir); err != nil {
+			return err
+		}
 		cache, err := wazero.NewCompilationCacheWithDir(h.options.CacheDir)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrCacheDir, err)
@@ -166,6 +169,11 @@ func (h *Host) compile(ctx context.Context) error {
 		return fmt.Errorf("wasm: compiling the module: %w", err)
 	}
 	h.compiled = compiled
+	if h.cache != nil {
+		if err := sumCode(h.options.CacheDir); err != nil {
+			return err
+		}
+	}
 	if imports := compiled.ImportedFunctions(); len(imports) > 0 {
 		return fmt.Errorf("%w: it imports %d functions, a sealed module imports none", ErrABI, len(imports))
 	}
