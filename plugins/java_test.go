@@ -121,6 +121,18 @@ func TestJavaLibrary(t *testing.T) {
 	}
 }
 
+// TestJavaDocumentation holds that the documentation has no warning, at which mvn -Prelease package fails.
+func TestJavaDocumentation(t *testing.T) {
+	built := java(t)
+	policytest.Executable(t, "a JDK 17", "the documentation of the Java library", "javadoc")
+	sources, err := filepath.Glob("java/src/main/java/dev/podfate/*.java")
+	if err != nil || len(sources) == 0 {
+		t.Fatalf("sources: %q, %v", sources, err)
+	}
+	classpath := strings.Join([]string{built.file, built.endive}, string(os.PathListSeparator))
+	output(t, exec.Command("javadoc", append([]string{"-quiet", "-Xdoclint:all", "-Werror", "-d", t.TempDir(), "-cp", classpath}, sources...)...))
+}
+
 // TestJavaConformance plays the vectors in both modes. The interpreter is the slowest engine of all: it plays the small set also when all
 // vectors are asked for, and its line says how many that are; two million evaluations are the compiled mode's.
 func TestJavaConformance(t *testing.T) {

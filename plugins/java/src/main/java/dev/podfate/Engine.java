@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -119,7 +120,7 @@ public final class Engine {
          * @return this
          */
         public Builder mode(Mode mode) {
-            this.mode = mode;
+            this.mode = Objects.requireNonNull(mode, "mode");
             return this;
         }
 
@@ -218,7 +219,7 @@ public final class Engine {
         try {
             if (wait == null) {
                 room.acquire();
-            } else if (!room.tryAcquire(wait.toNanos(), TimeUnit.NANOSECONDS)) {
+            } else if (!room.tryAcquire(TimeUnit.NANOSECONDS.convert(wait), TimeUnit.NANOSECONDS)) {
                 throw new PodfateException(new PodfateException.Details("BUSY", "all instances are busy"));
             }
         } catch (InterruptedException e) {

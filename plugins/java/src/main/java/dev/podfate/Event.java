@@ -30,7 +30,16 @@ public record Event(int exitCode, int container, int flags, long history, int ta
 
     static final int HEADER_BYTES = 24;
 
-    /** Checks that each number fits its field; whether it makes sense is the module's to say. */
+    /** Checks that each number fits its field; whether it makes sense is the module's to say.
+     *
+     * @param exitCode any
+     * @param container of 16 bits
+     * @param flags of 16 bits
+     * @param history of 32 bits
+     * @param tag any
+     * @param ranForMillis any
+     * @param conditions any
+     */
     public Event {
         if (container < 0 || container > NONE || flags < 0 || flags > 0xFFFF || history < 0 || history > 0xFFFFFFFFL) {
             throw new IllegalArgumentException("container and flags have 16 bits, history has 32");
@@ -57,9 +66,18 @@ public record Event(int exitCode, int container, int flags, long history, int ta
     /** Writes the event at the position of a buffer, which moves by {@link #BYTES}.
      *
      * @param out a little-endian buffer
+     * @throws IllegalArgumentException if its order is another one, as that of a new buffer is
      */
     public void write(ByteBuffer out) {
-        out.putInt(exitCode).putShort((short) container).putShort((short) flags).putInt((int) history).putInt(tag).putLong(ranForMillis).putLong(conditions);
+        littleEndian(out).putInt(exitCode).putShort((short) container).putShort((short) flags).putInt((int) history).putInt(tag).putLong(ranForMillis).putLong(conditions);
+    }
+
+    /** A duplicate or a slice does not inherit the order of its buffer: what is read and written so is not what was meant. */
+    static ByteBuffer littleEndian(ByteBuffer buffer) {
+        if (buffer.order() != ByteOrder.LITTLE_ENDIAN) {
+            throw new IllegalArgumentException("the buffer has the order BIG_ENDIAN: call order(ByteOrder.LITTLE_ENDIAN)");
+        }
+        return buffer;
     }
 
     static ByteBuffer pack(Collection<Event> events) {

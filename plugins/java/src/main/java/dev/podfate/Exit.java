@@ -41,10 +41,10 @@ public record Exit(String container, int exitCode, String reason, int restarts, 
         if (!reason.isEmpty()) {
             value.put("reason", reason);
         }
-        if (restarts >= 0) {
+        if (restarts != -1) {
             value.put("restarts", restarts);
         }
-        if (ranForMillis >= 0) {
+        if (ranForMillis != -1) {
             value.put("ranForMillis", ranForMillis);
         }
         return value;

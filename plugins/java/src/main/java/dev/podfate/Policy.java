@@ -82,10 +82,14 @@ public final class Policy implements AutoCloseable {
         return limit.equals("handles") || limit.equals("handleBytes");
     }
 
-    private int handle(Guest guest) {
+    private void open() {
         if (source.closed) {
             throw PodfateException.of(5, "the policy is closed");
         }
+    }
+
+    private int handle(Guest guest) {
+        open();
         Integer handle = guest.handles.get(source);
         if (handle == null) {
             compile(guest, source);
@@ -185,6 +189,7 @@ public final class Policy implements AutoCloseable {
         if (events.remaining() % Event.BYTES != 0) {
             throw new IllegalArgumentException(events.remaining() + " bytes are not a number of records of " + Event.BYTES);
         }
+        open(); // also for no events, which nobody is asked about
         int count = events.remaining() / Event.BYTES;
         byte[] array;
         int offset = 0;

@@ -46,9 +46,10 @@ public record Verdict(Action action, int status, int rule, String reason, String
      *
      * @param in a little-endian buffer
      * @return the verdict
+     * @throws IllegalArgumentException if its order is another one, as that of a duplicate is
      */
     public static Verdict read(ByteBuffer in) {
-        Action action = Action.of(Byte.toUnsignedInt(in.get()));
+        Action action = Action.of(Byte.toUnsignedInt(Event.littleEndian(in).get()));
         int status = Byte.toUnsignedInt(in.get());
         int rule = number(in.getShort());
         String reason = word(REASONS, in.get());

@@ -308,6 +308,7 @@ class PodfateTest {
         String code = engine.with(guest -> assertThrows(PodfateException.class, engine::describe).code());
         assertEquals("BUSY", code);
         assertEquals("podfate", engine.describe().get("product"));
+        assertEquals("podfate", Engine.builder().maxWait(Duration.ofSeconds(Long.MAX_VALUE)).build().describe().get("product"));
     }
 
     @Test
@@ -318,6 +319,7 @@ class PodfateTest {
         var refused = assertThrows(PodfateException.class, () -> policy.decide(new Exit("main", 42)));
         assertEquals("UNKNOWN_HANDLE", refused.code());
         assertThrows(PodfateException.class, () -> policy.batch(List.of(new Event(42))));
+        assertThrows(PodfateException.class, () -> policy.batch(List.of()));
     }
 
     @ParameterizedTest
@@ -353,6 +355,10 @@ class PodfateTest {
             assertEquals(List.of(), policy.batch(List.of()));
             assertThrows(IllegalArgumentException.class, () -> policy.batch(ByteBuffer.allocate(33)));
             assertThrows(IllegalArgumentException.class, () -> new Event(1, -1));
+            assertThrows(IllegalArgumentException.class, () -> new Event(1).write(ByteBuffer.allocate(Event.BYTES)));
+            assertThrows(IllegalArgumentException.class, () -> Verdict.read(bytes.flip().slice()));
+            assertThrows(EventException.class, () -> policy.decide(new Exit("main", 42).after(-5, 1000)));
+            assertThrows(EventException.class, () -> policy.decide(new Exit("main", 42).after(5, Long.MIN_VALUE)));
         }
     }
 
