@@ -207,9 +207,7 @@ func TestPage(t *testing.T) {
 
 	p.run(t, chromedp.SetValue(chromedp.CSS("#exits"), "main=1"), chromedp.Focus(chromedp.CSS("#exits")), chromedp.SendKeys(chromedp.CSS("#exits"), " "))
 	p.until(t, "another exit", says("main exits 1 → Stop"))
-	if text := p.eval(t, `document.getElementById('live').textContent`); !strings.Contains(text, "Stop") {
-		t.Errorf("the live region says %q", text)
-	}
+	p.until(t, "the live region tells it", `document.getElementById('live').textContent === 'main exits 1 → Stop'`)
 
 	t.Run("a mistake is shown where it is", func(t *testing.T) {
 		p.eval(t, `(() => { const m = document.getElementById('manifest'); m.value = m.value.replace('operator: In', 'operator: Inn').replace('restartPolicy: Never\n  containers', 'restartPolicy: never\n  containers'); m.dispatchEvent(new Event('input', {bubbles: true})); return '' })()`)
@@ -293,6 +291,142 @@ func TestWithoutScripts(t *testing.T) {
 	}
 	if content := call(t, p, page.GetLayoutMetrics, cdp.Empty{}).CSSContentSize; content.Width > 320 {
 		t.Errorf("the page is %v pixels wide in a window of 320", content.Width)
+	}
+	p.clean(t)
+}
+
+// TestBrief: in a narrow window, where the answer is far below the question, its first words stay in view as long as the
+// question does, with and without scripts, and hide nothing that has the focus.
+func TestBrief(t *testing.T) {
+	origin := serve(t)
+	p := open(t, origin)
+	const seen = `((r) => r.height > 0 && r.top >= 0 && r.bottom <= innerHeight)(document.getElementById('brief').getBoundingClientRect())`
+	window := func(width int64, scripts bool) {
+		call(t, p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !scripts})
+		call(t, p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 740, DeviceScaleFactor: 1, Mobile: width < 800})
+		p.run(t, chromedp.Navigate(origin+"/"))
+	}
+	window(360, false)
+	if text := p.eval(t, `String(`+seen+`) + document.getElementById('brief').textContent`); text != "truemain exits 42 → Restart" {
+		t.Errorf("without scripts the page begins with %q", text)
+	}
+	window(360, true)
+	p.until(t, "the module answers in the browser", answered)
+	p.run(t, chromedp.SetValue(chromedp.CSS("#exits"), "main=1"), chromedp.Focus(chromedp.CSS("#exits")), chromedp.SendKeys(chromedp.CSS("#exits"), " "))
+	p.until(t, "another exit", says("main exits 1 → Stop"))
+	p.until(t, "its first words beside the field", seen+` && document.getElementById('brief').textContent === 'main exits 1 → Stop'`)
+	for range 2 { // back to the editor and the examples
+		p.run(t, chromedp.KeyEvent(kb.Tab, chromedp.KeyModifiers(chromedp.ModifierShift)))
+		if covered := p.eval(t, `((a, b) => a.outerHTML + (a.getBoundingClientRect().top < b.bottom && a.getBoundingClientRect().bottom > b.top))(document.activeElement, document.getElementById('brief').getBoundingClientRect())`); strings.HasSuffix(covered, "true") {
+			t.Errorf("the answer's first words cover %s", covered)
+		}
+	}
+	p.run(t, chromedp.Evaluate[chromedp.Void](`document.getElementById('reply').scrollIntoView()`))
+	if text := p.eval(t, `String(`+seen+`)`); text != "false" {
+		t.Error("the first words are shown twice where the answer is in view")
+	}
+	window(1280, true)
+	if text := p.eval(t, `String(`+seen+`)`); text != "false" {
+		t.Error("the first words are shown twice in a wide window")
+	}
+	p.clean(t)
+}
+
+// TestPrint: a page that is dark on the screen is printed black on white.
+func TestPrint(t *testing.T) {
+	origin := serve(t)
+	p := open(t, origin)
+	call(t, p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print", Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}})
+	p.run(t, chromedp.Navigate(origin+"/"))
+	for _, element := range []string{".verdict:not(#brief)", ".editor", "#manifest"} {
+		back := p.eval(t, `getComputedStyle(document.querySelector('`+element+`')).backgroundColor`)
+		if ink := p.eval(t, `getComputedStyle(document.querySelector('`+element+`')).color`); !strings.HasPrefix(back, "rgb(2") && back != "rgba(0, 0, 0, 0)" || strings.HasPrefix(ink, "rgb(2") {
+			t.Errorf("%s is printed %s on %s", element, ink, back)
+		}
+	}
+	p.clean(t)
+}
+
+// TestWhileTheModuleLoads changes the question before the module is there: the answer that is shown says that it is an
+// older one, and an example that is chosen is opened as soon as it can be.
+func TestWhileTheModuleLoads(t *testing.T) {
+	origin := serve(t)
+	p := open(t, origin)
+	call(t, p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `{
+		const wait = new Promise((resolve) => (window.arrive = resolve)), real = fetch;
+		window.fetch = (...of) => wait.then(() => real(...of));
+	}`})
+	p.run(t, chromedp.Navigate(origin+"/"))
+	p.until(t, "the scripts", `!document.getElementById('share').hidden`)
+	p.run(t, chromedp.SetValue(chromedp.CSS("#exits"), "main=1"), chromedp.Focus(chromedp.CSS("#exits")), chromedp.SendKeys(chromedp.CSS("#exits"), " "))
+	p.until(t, "the old answer is called old", `document.getElementById('answer-title').textContent.endsWith('Press Run.')`)
+	p.run(t, chromedp.Evaluate[chromedp.Void](`example.value = 'wrong-case'; example.dispatchEvent(new Event('change', {bubbles: true})); arrive()`))
+	p.until(t, "the module answers in the browser", answered)
+	p.until(t, "the example's answer", says(`Unsupported value: "onFailure"`))
+	p.until(t, "its manifest", `document.getElementById('manifest').value.includes('onFailure')`)
+	if title := p.eval(t, `document.getElementById('answer-title').textContent`); title != "Answer" {
+		t.Errorf("the new answer is called %q", title)
+	}
+	p.clean(t)
+}
+
+// TestWithoutTheModule uses the page in a browser that has no WebAssembly: examples and links open, the answer that is
+// shown says that it is an older one, and Run asks the server.
+func TestWithoutTheModule(t *testing.T) {
+	origin := serve(t)
+	p := open(t, origin)
+	call(t, p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `delete window.WebAssembly`})
+	const missing = `document.getElementById('where').textContent.includes('The server answers instead')`
+	p.run(t, chromedp.Navigate(origin+"/"))
+	p.until(t, "the page says so", missing)
+	p.run(t, chromedp.Evaluate[chromedp.Void](`example.value = 'gate-off'; example.dispatchEvent(new Event('change', {bubbles: true}))`))
+	p.until(t, "the example", `document.getElementById('version').value === '1.34'`)
+	p.until(t, "the old answer is called old", `document.getElementById('answer-title').textContent.endsWith('Press Run.')`)
+	p.eval(t, `(() => { document.getElementById('share').open = true; return '' })()`)
+	p.until(t, "the link and its length", `/^\d+ characters\.$/.test(document.getElementById('link-note').textContent)`)
+	link := p.eval(t, `document.getElementById('link').value`)
+
+	p.run(t, chromedp.Navigate("about:blank"), chromedp.Navigate(link))
+	p.until(t, "the link's question", `document.getElementById('version')?.value === '1.34'`)
+	p.run(t, chromedp.Click(chromedp.CSS("#run")))
+	for answer := ""; !strings.Contains(answer, "Answered for Kubernetes 1.34"); { // no more than patience
+		p.run(t, chromedp.WaitVisible(chromedp.CSS("#reply")))
+		answer, _ = chromedp.Run(p, chromedp.Evaluate[string](`location.hash + document.getElementById('reply').innerText`)) // fails while the pages change
+		if p.Err() != nil {
+			t.Fatal("the server does not answer")
+		}
+	}
+	p.clean(t)
+}
+
+// TestNotAManifest: Kubernetes is not said to refuse what only Podfate does not read.
+func TestNotAManifest(t *testing.T) {
+	origin := serve(t)
+	p := open(t, origin)
+	for _, scripts := range []bool{true, false} {
+		for _, c := range []struct{ manifest, verdict string }{
+			{"apiVersion: v1\nkind: Service\nmetadata: {name: a}\n", "Podfate does not read this kind of manifest"},
+			{"# nothing\n", "The manifest cannot be read"},
+			{"hello\n", "The manifest cannot be read"},
+		} {
+			for _, exits := range []string{"main=1", ""} {
+				call(t, p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: false})
+				p.run(t, chromedp.Navigate(origin+"/"))
+				p.until(t, "the module answers in the browser", answered)
+				call(t, p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !scripts})
+				p.eval(t, `(() => { exits.value = `+quote(exits)+`; const m = document.getElementById('manifest'); m.value = `+quote(c.manifest)+`; `+map[bool]string{
+					true: `m.dispatchEvent(new Event('input', {bubbles: true}))`, false: `ask.submit()`}[scripts]+`; return '' })()`)
+				shown := ""
+				for range 10_000 { // no more than patience: without scripts the browser cannot wait for it
+					if shown = p.eval(t, `document.querySelector('#reply .sentence')?.textContent ?? ''`); strings.Contains(shown, c.verdict) {
+						break
+					}
+				}
+				if !strings.Contains(shown, c.verdict) {
+					t.Errorf("scripts %v, exits %q: %q is answered with %q, want %q", scripts, exits, c.manifest, shown, c.verdict)
+				}
+			}
+		}
 	}
 	p.clean(t)
 }

@@ -48,7 +48,11 @@ func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Answer
 	}
 	request, err := s.readText(ctx, []byte(form.Manifest), added)
 	if err != nil {
-		return refusedAnswer(name, nil, err)
+		answer, err := refusedAnswer(name, nil, err)
+		if err == nil && answer.Error.Code == "EVENT_INVALID" && (answer.Error.Path == "" || answer.Error.Path == "items") {
+			answer.Error.Code = "BAD_YAML" // nothing, a bare word, two manifests: there is no manifest that the question could fit
+		}
+		return answer, err
 	}
 	if name == "validate" && asksForDecisions(request.JSON()) {
 		name = "decide" // a Scenario in the text asks about its own exits

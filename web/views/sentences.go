@@ -2,6 +2,7 @@ package views
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -10,6 +11,8 @@ import (
 // headline is the verdict in one line.
 func headline(a *Answer) string {
 	switch {
+	case slices.ContainsFunc(faults(a), func(f Fault) bool { return f.Path == "kind" }):
+		return say("error.kind") // Kubernetes may well accept it
 	case a.Error != nil && known("error."+a.Error.Code):
 		return say("error."+a.Error.Code, "version", a.Cluster.Version)
 	case a.Error != nil:

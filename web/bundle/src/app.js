@@ -4,7 +4,7 @@ import {commandLine, curl} from './commands.js';
 import {compare} from './compare.js';
 import {Engine} from './engine.js';
 import {reply} from './render.js';
-import {live, marks} from './sentences.js';
+import {live, marks, tone} from './sentences.js';
 import {LinkError, decode, encode, holdsState} from './share.js';
 import {say, use} from './text.js';
 
@@ -26,7 +26,7 @@ const engine = new Engine((url) => new Worker(trusted ? trusted.createScriptURL(
 let gates = []; // of the module, as describe lists them
 let loaded = false; // the module answers here; until then, and if it fails, the server does
 let last; // {answer, bytes} of the answer on the page, if it came from this browser
-let announced = '';
+let announced; // the timer of what a screen reader is told next
 let examples = []; // loaded beside the module, so that the menu works when the server is gone
 
 // --- the form ---
@@ -117,8 +117,9 @@ async function run() {
   if (!result) return; // another question came before
   last = result.bytes && {answer: result.answer, bytes: result.bytes};
   $('reply').replaceChildren(...reply(result.answer));
+  $('answer-title').textContent = say('heading.answer');
   showLines(marks(result.answer));
-  announce(live(result.answer));
+  brief(live(result.answer), tone(result.answer));
   $('where').textContent = say(result.millis === undefined ? 'where' : 'where.millis', {n: result.millis?.toFixed(1)});
   $('compare').disabled = !last;
   $('compared').textContent = '';
@@ -126,9 +127,18 @@ async function run() {
   if ($('share').open) showLink();
 }
 
-/** Tells a screen reader once; the same words twice would be repeated on every key stroke. */
+/** Shows the answer's first words where the answer is out of view, and tells them to a screen reader. */
+function brief(text, tone = '') {
+  $('brief').className = 'verdict ' + tone;
+  announce($('brief').textContent = text);
+}
+
+/** Tells a screen reader, when typing has paused: half a word is no question. The same words twice are told once. */
 function announce(text) {
-  if (text !== announced) $('live').textContent = announced = text;
+  clearTimeout(announced);
+  announced = setTimeout(() => {
+    if ($('live').textContent !== text) $('live').textContent = text;
+  }, 500);
 }
 
 function showCommands(form, answer) {
@@ -140,6 +150,7 @@ let timer;
 
 /** Asks soon: typing is one question at its end, not one for each key. */
 function runSoon() {
+  if (!loaded) brief($('answer-title').textContent = 'Answer to the question before. Press Run.');
   if (!loaded) return;
   clearTimeout(timer);
   timer = setTimeout(run, 120);
@@ -192,26 +203,25 @@ function showNotice(text) {
 
 async function copy(button) {
   const from = $(button.dataset.copy);
-  const text = from.value ?? from.textContent;
+  let done = 'Copied';
   try {
-    await navigator.clipboard.writeText(text);
-    announce('Copied.');
-    button.textContent = 'Copied';
-    setTimeout(() => (button.textContent = 'Copy'), 2000);
+    await navigator.clipboard.writeText(from.value ?? from.textContent);
   } catch { // not offered to pages over plain HTTP: select it, so that the reader can copy
     if (from.select) from.select();
     else getSelection().selectAllChildren(from);
+    done = 'Selected';
   }
+  announce(button.textContent = done);
+  setTimeout(() => (button.textContent = 'Copy'), 2000);
 }
 
 // --- examples ---
 
-function openExample() {
+function openExample(event) {
+  if (examples.length === 0) return; // not loaded: the server knows them
+  event?.preventDefault();
   const chosen = examples.find((e) => e.id === example.value);
-  if (!chosen) {
-    if (example.value) $('examples').submit(); // not loaded: the server knows it
-    return;
-  }
+  if (!chosen) return;
   example.querySelector('option[value=""]')?.remove();
   fillForm({...chosen, validation: chosen.validation ?? 'Strict', gates: chosen.gates ?? {}});
   $('example-question').textContent = chosen.question;
@@ -267,12 +277,8 @@ function wire() {
     (target.querySelector('summary') ?? target).focus();
   });
   for (const type of ['focusin', 'focusout', 'mouseover', 'mouseout']) $('answer').addEventListener(type, highlight);
-  $('examples').addEventListener('submit', (event) => {
-    if (!loaded) return;
-    event.preventDefault();
-    openExample();
-  });
-  example.addEventListener('change', () => loaded && openExample());
+  $('examples').addEventListener('submit', openExample);
+  example.addEventListener('change', openExample);
   for (const button of document.querySelectorAll('[data-copy]')) button.addEventListener('click', () => copy(button));
   $('share').addEventListener('toggle', () => $('share').open && showLink());
   $('compare').addEventListener('click', runCompare);
@@ -283,14 +289,17 @@ async function start() {
   wire();
   for (const button of document.querySelectorAll('[data-copy], #share')) button.hidden = false;
   showLines();
+  const module = engine.start(moduleURL, sha256);
+  module.catch(() => {}); // the page's texts come first: without the module they are needed too
   try {
-    const [data, module] = await Promise.all([fetch(pageURL).then((response) => response.json()), engine.start(moduleURL, sha256)]);
+    const data = await (await fetch(pageURL)).json();
     use(data.texts);
     ({examples} = data);
-    ({gates} = module);
+    if (!example.selectedOptions[0].defaultSelected) openExample(); // chosen in the meantime
+    ({gates} = await module);
   } catch (error) {
     $('where').textContent = `No module with the SHA-256 below could be loaded (${error.message}). The server answers instead.`;
-    if (holdsState(location.hash)) showNotice('This link needs the module in the browser, which could not be loaded.');
+    openLink();
     return;
   }
   loaded = true;

@@ -9,7 +9,9 @@ const single = (a) => (a.decisions?.length === 1 ? a.decisions[0] : undefined);
 
 export function headline(a) {
   const version = a.cluster?.version ?? '';
-  if (a.error) return known('error.' + a.error.code) ? say('error.' + a.error.code, {version}) : say('error.other');
+  const kind = faults(a).some((f) => f.path === 'kind'); // of which Kubernetes may well accept the manifest
+  const key = 'error.' + (kind ? 'kind' : a.error?.code);
+  if (a.error || kind) return say(known(key) ? key : 'error.other', {version});
   if (a.timeline) return simulated(a);
   if (single(a)) return sentence(single(a));
   if (several(a)) return say('verdict.several', {n: a.decisions.length, outcomes: outcomes(a.decisions)});

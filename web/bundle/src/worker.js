@@ -52,8 +52,8 @@ function answer(form) {
 /** The answer for a text that is no request. */
 function unreadable(form, {code, detail, at, path}) {
   const [line, column] = at < 0 ? [0, 0] : position(form.manifest, at);
-  const group = code === 'conflict' ? 'EVENT_INVALID' : path === 'pods' ? 'BAD_PODS' : code.startsWith('limit.') ? 'LIMIT_EXCEEDED'
-    : /^(?:bad_format|no_document|not_an_object|several_.*|empty_list)$/.test(code) ? 'EVENT_INVALID' : 'BAD_YAML';
+  const group = /^(?:bad_format|conflict)$/.test(code) ? 'EVENT_INVALID' : path === 'pods' ? 'BAD_PODS' : code.startsWith('limit.') ? 'LIMIT_EXCEEDED'
+    : 'BAD_YAML';
   const fault = {path, code, detail, line, column};
   return {operation: operationOf(form), request: '', error: {code: group, message: detail, faults: [fault]}};
 }
