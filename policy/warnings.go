@@ -31,6 +31,7 @@ const (
 	WarnStuckAfterReboot    FaultCode = "stuck_after_reboot"         // the Pod's Never counts, and the Pod stays Running
 	WarnRunsAgain           FaultCode = "runs_again_after_reboot"    // a Never container that has finished, in a Pod that restarts
 	WarnPodDeleted          FaultCode = "pod_is_being_deleted"       // the status of a Pod about whose exits is asked
+	WarnJobOver             FaultCode = "job_is_over"
 	WarnPodOver             FaultCode = "pod_is_over"
 	WarnNoRestartLimit      FaultCode = "no_restart_limit" // Kubernetes does not count restarts of a container
 )

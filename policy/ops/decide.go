@@ -35,9 +35,7 @@ func (c *call) decide() {
 	if c.failOnFaults() || !c.withinBudget(&l.object.Spec, exits) {
 		return
 	}
-	if !onlyPods {
-		l.warnings = append(l.warnings, c.manifestFaults(c.ended(&l.object))...)
-	}
+	l.warnings = append(l.warnings, c.manifestFaults(c.ended(&l.object))...)
 	c.w.Object()
 	if !onlyPods {
 		c.w.Key("decisions")
@@ -59,22 +57,38 @@ func (c *call) decide() {
 	c.w.End()
 }
 
-// ended warns that the manifest is that of a Pod in which nothing is started again. Decisions are about its policies.
+// ended warns that the manifest is that of a Pod in which nothing is started again, or of a Job that has ended. Decisions
+// are about their policies.
 //
-// Source: ShouldContainerBeRestarted in pkg/kubelet/container/helpers.go, SyncPod in pkg/kubelet/kubelet.go, Kubernetes
-// v1.33 to v1.37.
+// Source: ShouldContainerBeRestarted in pkg/kubelet/container/helpers.go, SyncPod in pkg/kubelet/kubelet.go, syncJob in
+// pkg/controller/job/job_controller.go, Kubernetes v1.33 to v1.37.
 func (c *call) ended(o *policy.Object) []policy.FieldError {
-	f := policy.FieldError{Path: "metadata.deletionTimestamp", Code: policy.WarnPodDeleted, Detail: "being deleted"}
-	switch phase := policy.PodPhase(c.man.Get("status").Get("phase").Text()); {
-	case o.Kind != "Pod":
-		return nil
-	case phase.Terminal():
-		f.Path, f.Code, f.Detail = "status.phase", policy.WarnPodOver, "over"
-	case !given(c.man.Get("metadata").Get("deletionTimestamp")):
+	const (
+		starts  = ", and the kubelet starts none of its containers again; the answer is about one that goes on"
+		kubelet = "ShouldContainerBeRestarted, pkg/kubelet/container/helpers.go, v1.36"
+	)
+	status := c.man.Get("status")
+	var f policy.FieldError
+	switch o.Kind {
+	case "Pod":
+		if policy.PodPhase(status.Get("phase").Text()).Terminal() {
+			f = policy.FieldError{Path: "status.phase", Code: policy.WarnPodOver, Detail: "this Pod is over" + starts, Source: kubelet}
+		} else if given(c.man.Get("metadata").Get("deletionTimestamp")) {
+			f = policy.FieldError{Path: "metadata.deletionTimestamp", Code: policy.WarnPodDeleted, Detail: "this Pod is being deleted" + starts, Source: kubelet}
+		}
+	case "Job":
+		for v := status.Get("conditions").First(); v.Exists(); v = v.Next() {
+			if end := v.Get("type").Text(); (end == "Complete" || end == "Failed") && v.Get("status").Text() == "True" {
+				f = policy.FieldError{
+					Path: v.Path(c.man), Code: policy.WarnJobOver, Source: "syncJob, pkg/controller/job/job_controller.go, v1.36",
+					Detail: "this Job is over, and its controller looks at none of its Pods again; the answer is about one that goes on",
+				}
+			}
+		}
+	}
+	if f.Path == "" {
 		return nil
 	}
-	f.Detail = "this Pod is " + f.Detail + ", and the kubelet starts none of its containers again; the answer is about one that goes on"
-	f.Source = "ShouldContainerBeRestarted, pkg/kubelet/container/helpers.go, v1.36"
 	return []policy.FieldError{f}
 }
 

@@ -16,6 +16,8 @@ func (c *call) simulateJob(l *loaded, cl cluster, sc *simulate.Scenario, podRuns
 		job.SetDefaults(cl.features)
 		js.Job.DropDisabled(nil, "", cl.features)
 		js.Pod.Assume = append(js.Pod.Assume, "one_job_of_the_cron_job")
+	} else if js.Job.Status.Started {
+		js.Pod.Assume = append(js.Pod.Assume, "job_is_created_now")
 	}
 	if sc.Undecided != nil && js.Job.PodFailurePolicy != nil {
 		js.Undecided = func(pod *policy.FailedPod, match policy.PodFailureMatch) (string, string) {
