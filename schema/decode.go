@@ -138,7 +138,7 @@ var byteOrderMark = []byte("\xEF\xBB\xBF")
 func (d *decoder) decode(text []byte) []*Document {
 	d.lines = newLines(nil)
 	if len(text) > d.budget.bodyBytes {
-		d.stop(0, CodeLimitBodyBytes, strconv.Itoa(len(text))+" bytes, at most "+strconv.Itoa(d.budget.bodyBytes)+" allowed")
+		d.stop(0, CodeLimitBodyBytes, "more than "+strconv.Itoa(d.budget.bodyBytes)+" bytes")
 		return nil
 	}
 	for _, mark := range []string{"\xFE\xFF", "\xFF\xFE", "\x00\x00\xFE\xFF"} {

@@ -8,7 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/podfate/podfate/schema"
 )
@@ -19,6 +21,7 @@ type asked struct {
 	request *schema.Request
 	faults  schema.Faults
 	others  []schema.Fault // objects of the file that have no Pods; with the first request of the file, or with none
+	note    string         // what else is to be said, "" if nothing
 }
 
 // text is a file's name and content.
@@ -32,7 +35,8 @@ const stdin = "stdin"
 
 // readFiles reads files, folders and standard input and builds a request for each manifest in them, in order. A
 // Scenario or a KubeletConfiguration belongs to all requests, whichever file it stands in. What is wrong with one file
-// does not keep the others from being answered.
+// does not keep the others from being answered, unless it may be such a document: without it they would be answered
+// otherwise.
 //
 // Objects without Pods, such as a Service, are passed over and named; if there is nothing else, each is a fault.
 func readFiles(names []string, in io.Reader, overrides schema.Overrides) ([]asked, error) {
@@ -42,16 +46,24 @@ func readFiles(names []string, in io.Reader, overrides schema.Overrides) ([]aske
 	}
 	var batch []asked
 	var common []*schema.Document
+	lost := "" // a file that cannot be read and may say something about all manifests
 	own := make([][]*schema.Document, len(texts))
 	for i, t := range texts {
 		docs, err := schema.DecodeNamed(t.name, t.content)
 		var faults schema.Faults
 		if errors.As(err, &faults) {
 			batch = append(batch, asked{source: t.name, faults: faults})
+			if lost == "" && commonKinds.Match(t.content) {
+				lost = t.name
+			}
 			continue
 		}
 		if err != nil {
 			return nil, err
+		}
+		if lost == "" && commonKinds.Match(t.content) && slices.ContainsFunc(docs, isBroken) {
+			batch, lost = append(batch, build(t.name, docs, overrides)...), t.name
+			continue
 		}
 		for _, doc := range docs {
 			if isCommon(doc) {
@@ -60,6 +72,12 @@ func readFiles(names []string, in io.Reader, overrides schema.Overrides) ([]aske
 				own[i] = append(own[i], doc)
 			}
 		}
+	}
+	if lost != "" {
+		if len(texts) > len(batch) {
+			batch = append(batch, asked{note: lost + " cannot be read and may concern every manifest, so none is answered"})
+		}
+		return batch, nil
 	}
 	unreadable, manifests := len(batch), 0
 	others := make([][]schema.Fault, len(texts))
@@ -101,6 +119,12 @@ func build(source string, docs []*schema.Document, overrides schema.Overrides) [
 	return batch
 }
 
+// commonKinds matches a text that may hold a document of which [isCommon] is true.
+var commonKinds = regexp.MustCompile(`\bkind["']?\s*:\s*["']?(Scenario|KubeletConfiguration)\b`)
+
+// isBroken reports whether a document is JSON as it was given, which only the core reads, and not well-formed.
+func isBroken(doc *schema.Document) bool { return !json.Valid(doc.JSON()) }
+
 // isCommon reports whether a document says something about all manifests and is none itself.
 func isCommon(doc *schema.Document) bool {
 	var head struct {
@@ -121,8 +145,11 @@ func open(names []string, in io.Reader) ([]text, error) {
 // openBounded is open with another bound on the bytes of a file. One byte more is read, so that the size can be refused.
 func openBounded(names []string, in io.Reader, most int64) ([]text, error) {
 	var texts []text
-	for _, name := range names {
+	for i, name := range names {
 		if name == "-" {
+			if slices.Contains(names[:i], "-") {
+				return nil, errors.New("- stands here twice: standard input can be read only once")
+			}
 			content, err := io.ReadAll(io.LimitReader(in, most+1))
 			if err != nil {
 				return nil, fmt.Errorf("standard input: %w", err)
@@ -131,7 +158,12 @@ func openBounded(names []string, in io.Reader, most int64) ([]text, error) {
 			continue
 		}
 		info, err := os.Stat(name)
-		if err != nil {
+		switch {
+		case name == "":
+			return nil, errors.New("the name of a file is empty; name a file or a folder, or - for standard input")
+		case err != nil && (strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")):
+			return nil, fmt.Errorf("%s: nothing is fetched from the net; try curl -sS %s | podfate … -f -", name, name)
+		case err != nil:
 			return nil, fileError(err)
 		}
 		found := []string{name}
@@ -157,8 +189,17 @@ func manifestsBelow(folder string) (files []string, err error) {
 		if err != nil {
 			return err
 		}
-		if ext := filepath.Ext(path); !entry.IsDir() && (ext == ".yaml" || ext == ".yml" || ext == ".json") {
+		ext := filepath.Ext(path)
+		if entry.IsDir() || ext != ".yaml" && ext != ".yml" && ext != ".json" {
+			return nil
+		}
+		switch info, err := os.Stat(path); { // of what a link leads to
+		case err != nil:
+			return err
+		case info.Mode().IsRegular():
 			files = append(files, path)
+		case !info.IsDir(): // it may be read for ever, or wait for somebody who writes to it
+			return fmt.Errorf("%s: is no ordinary file; name it with -f to read it", path)
 		}
 		return nil
 	})

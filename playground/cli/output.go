@@ -54,8 +54,12 @@ func (p *printer) print(o outcome) error {
 	return nil
 }
 
-// passedOver names the objects beside the manifests that were not read, whatever the form of the answers.
+// passedOver names the objects beside the manifests that were not read, and manifests that are not answered, whatever the
+// form of the answers.
 func (p *printer) passedOver(a asked) {
+	if a.note != "" {
+		fmt.Fprintf(p.Err, "podfate: note: %s\n", a.note)
+	}
 	for _, n := range a.others {
 		fmt.Fprintf(p.Err, "%s:%d:%d: note: %s\n", n.Source, n.Line, n.Column, n.Detail)
 	}

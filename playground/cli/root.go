@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"runtime/debug"
 	"strings"
 
@@ -27,8 +28,8 @@ type Streams struct {
 	Out, Err io.Writer
 }
 
-// Main runs the command with args, the program's name left out, and returns its exit status. It ends early when ctx
-// does; serve then ends in order and with status 0.
+// Main runs the command with args, the program's name left out, and returns its exit status. When ctx ends, or at a
+// signal, serve ends in order and with status 0.
 func Main(ctx context.Context, args []string, streams Streams) (status int) {
 	root := newRoot(streams)
 	root.SetArgs(args)
@@ -37,6 +38,7 @@ func Main(ctx context.Context, args []string, streams Streams) (status int) {
 	root.SetErr(streams.Err)
 	command, err := root.ExecuteContextC(ctx)
 	var done statusError
+	var output *fs.PathError
 	switch {
 	case err == nil:
 		return StatusOK
@@ -45,6 +47,9 @@ func Main(ctx context.Context, args []string, streams Streams) (status int) {
 			fmt.Fprintf(streams.Err, "podfate: %v\n", done.err)
 		}
 		return done.status
+	case errors.As(err, &output) && output.Op == "write": // of what cobra prints
+		fmt.Fprintf(streams.Err, "podfate: cannot print the answer: %v\n", output)
+		return StatusFaults
 	}
 	fmt.Fprintf(streams.Err, "podfate: %v\nRun '%s --help' for usage.\n", strings.TrimSpace(err.Error()), command.CommandPath())
 	return StatusUsage
@@ -93,7 +98,23 @@ Without a command it serves the playground, as "podfate serve" does.`,
 	for _, op := range ops.Table() {
 		root.AddCommand(newVerb(op, streams))
 	}
+	root.InitDefaultHelpCmd()
+	for _, command := range root.Commands() {
+		if command.Name() == "help" {
+			command.RunE = help // cobra's own takes an unknown command for a wish to see everything
+		}
+	}
 	return root
+}
+
+// help prints what there is to know about a command.
+func help(command *cobra.Command, args []string) error {
+	about, _, err := command.Root().Find(args)
+	if err != nil {
+		return err
+	}
+	about.InitDefaultHelpFlag() // so that it is listed
+	return about.Help()
 }
 
 // version names the program, the interfaces that it speaks and the module in it.
@@ -104,6 +125,17 @@ func version() string {
 	}
 	return fmt.Sprintf("podfate %s\nabi %s, schema %s\nmodule sha256:%s, %d bytes",
 		program, ops.ABIVersion, ops.SchemaVersion, wasm.SHA256(), len(wasm.Module()))
+}
+
+// noEmptyValues refuses a flag whose value is empty, as that of a shell's variable that is not set is: the default would
+// be taken for it without a word. No gate is a list of gates.
+func noEmptyValues(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		if value := f.Value.String(); err == nil && (value == "" || value == "[]") && f.Name != "feature-gates" {
+			err = fmt.Errorf("--%s: the value is empty", f.Name)
+		}
+	})
+	return err
 }
 
 // suggestFlag adds the flag that was probably meant to the error about an unknown one.

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"syscall"
@@ -44,7 +45,13 @@ clients send. SIGINT or SIGTERM ends the server after open requests; a second on
   curl -sS http://127.0.0.1:8080/api/v1/decide -H 'Content-Type: application/yaml' --data-binary @scenario.yaml`,
 		Args: noFilesAsArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return o.run(command.Context(), streams)
+			if err := noEmptyValues(command.Flags()); err != nil {
+				return err
+			}
+			// Only here: a verb that waits for its input has nothing to end in order, and a signal ends it as any program.
+			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
+			defer context.AfterFunc(ctx, stop)() // a second signal ends the program at once
+			return o.run(ctx, streams)
 		},
 	}
 	flags := command.Flags()

@@ -65,9 +65,15 @@ func simulateFlags(flags *pflag.FlagSet) func() (members, error) {
 		if len(events) > 0 {
 			list := make([]event, len(events))
 			for i, text := range events {
-				at, rest, ok := strings.Cut(text, "=")
-				if fault := lengthFault(at); !ok || fault != "" {
-					return nil, fmt.Errorf("--event %s: must be TIME=TYPE or TIME=TYPE:NAME, such as 5m=Evicted or 90s=OOMKilled:main", strconv.Quote(text))
+				at, rest, typed := strings.Cut(text, "=")
+				bad := func(what string) error {
+					return fmt.Errorf("--event %s: %s Write TIME=TYPE or TIME=TYPE:NAME, such as 5m=Evicted or 90s=OOMKilled:main", strconv.Quote(text), what)
+				}
+				if fault := lengthFault(at); fault != "" {
+					return nil, bad(strconv.Quote(at) + " " + fault + ".")
+				}
+				if !typed || rest == "" {
+					return nil, bad("What happens?")
 				}
 				list[i].At = at
 				rest, pod, ofPod := strings.Cut(rest, "@")
@@ -122,32 +128,35 @@ func setWord(m members, flag, word, inner string, words []string) error {
 // parseRun reads NAME=LENGTH:CODE, with xTIMES and :REASON behind it if wanted.
 func parseRun(text string) (name string, r run, err error) {
 	bad := func(what string) (string, run, error) {
-		return "", run{}, fmt.Errorf("--run %s: %s; write NAME=LENGTH:CODE or NAME=LENGTH:CODExTIMES, such as main=10s:42x4", strconv.Quote(text), what)
+		return "", run{}, fmt.Errorf("--run %s: %s Write NAME=LENGTH:CODE or NAME=LENGTH:CODExTIMES, such as main=10s:42x4", strconv.Quote(text), what)
 	}
 	name, rest, named := strings.Cut(text, "=")
 	if !named || name == "" {
-		return bad("which container?")
+		return bad("Which container?")
 	}
 	length, rest, coded := strings.Cut(rest, ":")
 	if fault := lengthFault(length); fault != "" {
-		return bad(strconv.Quote(length) + " " + fault)
+		return bad(strconv.Quote(length) + " " + fault + ".")
 	}
 	if !coded {
-		return bad("which exit code?")
+		return bad("Which exit code?")
 	}
-	rest, reason, _ := strings.Cut(rest, ":")
+	rest, reason, reasoned := strings.Cut(rest, ":")
 	number, times, repeated := strings.Cut(rest, "x")
-	code, err := strconv.ParseInt(number, 10, 32)
-	if err != nil || strings.HasPrefix(number, "+") {
-		return bad(strconv.Quote(number) + " is no exit code")
+	code, fault := parseCode(number)
+	if fault == "" && reasoned {
+		fault = reasonFault(reason)
 	}
-	r = run{For: length, ExitCode: int32(code), Reason: reason}
+	if fault != "" {
+		return bad(fault)
+	}
+	r = run{For: length, ExitCode: code, Reason: reason}
 	switch n, err := strconv.ParseInt(times, 10, 64); {
 	case !repeated:
 	case times == "forever":
 		r.Times = times
 	case err != nil || n < 1:
-		return bad(strconv.Quote(times) + " is neither how often, from 1, nor forever")
+		return bad(strconv.Quote(times) + " is neither a number of times, from 1, nor the word forever.")
 	default:
 		r.Times = n
 	}

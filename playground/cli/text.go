@@ -20,7 +20,14 @@ import (
 func (o outcome) read() (*views.Answer, error) {
 	request := o.asked.request
 	if request == nil {
-		return views.ReadAnswer(o.op.Name, nil, o.answer, nil)
+		a, err := views.ReadAnswer(o.op.Name, nil, o.answer, nil)
+		if err == nil && a.Error != nil { // what cannot be read is all text, the parts beside the manifest as well
+			for i := range min(len(a.Error.Faults), len(o.asked.faults)) {
+				f := &o.asked.faults[i]
+				a.Error.Faults[i].Place = views.Place{Line: f.Line, Column: f.Column}
+			}
+		}
+		return a, err
 	}
 	return views.ReadAnswer(o.op.Name, request.JSON(), o.answer, func(path string) (line, column int) {
 		if fromFlags(path) {
@@ -69,7 +76,7 @@ func (p *printer) report(o outcome, kind string, f views.Fault) {
 	if f.Path != "" && !strings.HasPrefix(text, f.Path) {
 		text = f.Path + ": " + text
 	}
-	if f.Message == "" && len(f.Allowed) > 0 && len(f.Allowed) <= 20 {
+	if f.Message == "" && len(f.Allowed) > 0 && len(f.Allowed) <= 30 {
 		text += " (possible: " + strings.Join(f.Allowed, ", ") + ")"
 	}
 	where := o.at(f.Place)

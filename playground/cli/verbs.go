@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -185,6 +186,9 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 		Example: v.example,
 		Args:    noFilesAsArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
+			if err := noEmptyValues(command.Flags()); err != nil {
+				return err
+			}
 			more, err := own()
 			if err != nil {
 				return err
@@ -344,6 +348,9 @@ func (o *options) overrides() (schema.Overrides, error) {
 		if overrides.FeatureGates == nil {
 			overrides.FeatureGates = map[string]bool{}
 		}
+		if before, set := overrides.FeatureGates[name]; set && before != on {
+			return overrides, fmt.Errorf("--feature-gates %s: %s is set to true and to false", strconv.Quote(gate), name)
+		}
 		overrides.FeatureGates[name] = on
 	}
 	for _, text := range o.exits {
@@ -362,12 +369,47 @@ func parseExit(text string) (schema.Exit, error) {
 	if !named {
 		name, rest = "", text
 	}
-	number, reason, _ := strings.Cut(rest, ":")
-	code, err := strconv.ParseInt(number, 10, 32)
-	if err != nil || strings.HasPrefix(number, "+") || named && name == "" {
-		return schema.Exit{}, fmt.Errorf("--exit %s: must be NAME=CODE or NAME=CODE:REASON, such as main=137:OOMKilled", strconv.Quote(text))
+	number, reason, reasoned := strings.Cut(rest, ":")
+	code, fault := parseCode(number)
+	switch {
+	case named && name == "":
+		fault = "Which container?"
+	case fault == "" && reasoned:
+		fault = reasonFault(reason)
 	}
-	return schema.Exit{Container: name, ExitCode: int32(code), Reason: reason}, nil
+	if fault != "" {
+		return schema.Exit{}, fmt.Errorf("--exit %s: %s Write NAME=CODE or NAME=CODE:REASON, such as main=137:OOMKilled", strconv.Quote(text), fault)
+	}
+	return schema.Exit{Container: name, ExitCode: code, Reason: reason}, nil
+}
+
+// parseCode reads an exit code, or says what is wrong with it.
+func parseCode(text string) (code int32, fault string) {
+	n, err := strconv.ParseInt(text, 10, 32)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		fault = strconv.Quote(text) + " is no exit code: it is beyond 32 bits."
+	case err != nil || text[0] == '+':
+		fault = strconv.Quote(text) + " is no exit code."
+	}
+	return int32(n), fault
+}
+
+// timesBehind matches what --run puts behind the code, behind a reason.
+var timesBehind = regexp.MustCompile(`x(\d+|forever)$`)
+
+// reasonFault says what is wrong with a reason, "" if nothing is. It is any word for Kubernetes; what looks like
+// another part of a flag in the wrong place is none.
+func reasonFault(reason string) string {
+	switch {
+	case reason == "":
+		return "No reason stands behind the colon."
+	case strings.ContainsAny(reason, ": \t"):
+		return strconv.Quote(reason) + " is not one word."
+	case timesBehind.MatchString(reason):
+		return "How often stands behind the exit code, before the reason."
+	}
+	return ""
 }
 
 // openEngine returns the engine called name.

@@ -41,7 +41,7 @@ func (c *call) readPast(l *loaded) *past {
 		case fault != "":
 			c.fault(now, "now", policy.CodeBadFormat, `must be a time such as "2026-01-31T12:00:00Z"`)
 		case l.readable && !live:
-			c.forbidden(now, "now", "counts only for a Pod with a status, and not from: creation")
+			c.forbidden(now, "now", "counts only for a live Pod, one that has a status, and not with from: creation")
 		case p.now < p.newest:
 			c.fault(now, "now", policy.CodeOutOfRange, "must not be before the newest time in the status, "+timestamp(p.newest))
 		}

@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestRefusedArguments: what could be taken for something else is refused, with what to write instead.
+func TestRefusedArguments(t *testing.T) {
+	const decide, simulate = "decide -f testdata/pod.yaml", "simulate -f testdata/pod.yaml"
+	for _, c := range []struct {
+		args   string // EMPTY stands for an empty argument
+		status int
+		says   string
+	}{
+		{"help no-such-verb", 2, `unknown command "no-such-verb"`},
+		{"help decid", 2, "Did you mean this?\n\tdecide"},
+		{decide + " --exit main=1 --kubernetes-version EMPTY", 2, "--kubernetes-version: the value is empty"},
+		{decide + " --exit main=1 --pods EMPTY", 2, "--pods: the value is empty"},
+		{simulate + " --until EMPTY", 2, "--until: the value is empty"},
+		{simulate + " --now EMPTY", 2, "--now: the value is empty"},
+		{simulate + " --jitter EMPTY", 2, "--jitter: the value is empty"},
+		{"curve --run EMPTY", 2, "--run: the value is empty"},
+		{"curve --window EMPTY", 2, "--window: the value is empty"},
+		{"serve --engine EMPTY", 2, "--engine: the value is empty"},
+		{"--log-level EMPTY", 2, "--log-level: the value is empty"},
+		{"validate -f EMPTY", 2, "--filename: the value is empty"},
+		{"validate -f testdata/pod.yaml -f EMPTY", 2, "the name of a file is empty"},
+		{"validate -f https://example.com/pod.yaml", 2, "nothing is fetched from the net; try curl -sS https://example.com/pod.yaml"},
+		{"validate -f - -f -", 2, "standard input can be read only once"},
+		{decide + " --exit main=1.5", 2, `"1.5" is no exit code`},
+		{decide + " --exit 99999999999", 2, "is beyond 32 bits"},
+		{decide + " --exit main=1:", 2, "No reason stands behind the colon"},
+		{decide + " --exit main=1:a:b", 2, `"a:b" is not one word`},
+		{simulate + " --run main=10s:1:OOMKilled:x2", 2, "is not one word"},
+		{simulate + " --run main=10s:137:OOMKilledx4", 2, "How often stands behind the exit code"},
+		{simulate + " --run main=10s:137:OOMKilledxforever", 2, "How often stands behind the exit code"},
+		{simulate + " --event 5=Evicted", 2, `"5" must be a length of time`},
+		{simulate + " --event -1s=Evicted", 2, `"-1s" must not be negative`},
+		{simulate + " --event 5m", 2, "What happens?"},
+		{simulate + " --event 5m=evicted", 1, `events[0].type: "evicted" is not an event (possible: Evicted, `},
+		{decide + " --exit main=1 --feature-gates ContainerRestartRules=true,ContainerRestartRules=false", 2, "ContainerRestartRules is set to true and to false"},
+	} {
+		args := strings.Fields(c.args)
+		for i := range args {
+			if args[i] == "EMPTY" {
+				args[i] = ""
+			}
+		}
+		got := podfate(t, "", args...)
+		if got.status != c.status || !strings.Contains(got.err, c.says) || got.out != "" {
+			t.Errorf("podfate %s: status %d, want %d with %q\n%s%s", c.args, got.status, c.status, c.says, got.out, got.err)
+		}
+	}
+	for _, args := range [][]string{
+		{"decide", "-f", "testdata/pod.yaml", "--exit", "main=1:Proxy", "--feature-gates", ""},
+		{"simulate", "-f", "testdata/pod.yaml", "--run", "main=1s:1x2:OOMKilled"},
+		{"help", "decide"}, {"help"},
+	} {
+		if got := podfate(t, "", args...); got.status != 0 || got.out == "" {
+			t.Errorf("%q: status %d\n%s", args, got.status, got.err)
+		}
+	}
+}
+
+// TestFilesThatCannotBeRead: a text that may concern all manifests and cannot be read keeps them from being answered as
+// if it were not there; and a folder is not walked into what never ends.
+func TestFilesThatCannotBeRead(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, test := range []struct{ content, says string }{
+		{"apiVersion: podfate.dev/v1\nkind: Scenario\nruns: {main: [\n", ":3:"},
+		{"apiVersion: podfate.dev/v1\nkind: Scenario\nruns:\n  main:\n" + strings.Repeat("  - {for: 1s, exitCode: 1}\n", 4000), ":2003:6: runs.main[1998].for: too many"},
+		{"apiVersion: kubelet.config.k8s.io/v1beta1\nkind: 'KubeletConfiguration'\ncrashLoopBackOff: [\n", ":3:"},
+		{`{"apiVersion":"podfate.dev/v1","kind":"Scenario","until":]}`, ":1:"},
+	} {
+		path := write("common", test.content)
+		for _, args := range [][]string{{"simulate"}, {"decide", "--exit", "main=1", "-o", "json"}, {"validate"}} {
+			got := podfate(t, pod, append(args, "-f", "-", "-f", path)...)
+			if got.status != StatusFaults || !strings.Contains(got.out+got.err, "\"error\"") && !strings.Contains(got.err, path+test.says) ||
+				strings.Contains(got.out, "timeline") || strings.Contains(got.out, "decisions") || strings.Contains(got.out, "valid") ||
+				!strings.Contains(got.err, "podfate: note: "+path+" cannot be read and may concern every manifest, so none is answered\n") {
+				t.Errorf("%v of %.100q: status %d\n%s%s", args, test.content, got.status, got.out, got.err)
+			}
+		}
+	}
+	if got := podfate(t, strings.Repeat("#", 300<<10), "validate", "-f", "-"); got.err != "stdin:1:1: more than 262144 bytes\n" {
+		t.Errorf("%s", got.err)
+	}
+	if runtime.GOOS == "windows" {
+		return // no link to a device
+	}
+	os.Remove(filepath.Join(dir, "common"))
+	write("pod.yaml", pod)
+	endless := filepath.Join(dir, "z.yaml")
+	if err := os.Symlink("/dev/zero", endless); err != nil {
+		t.Fatal(err)
+	}
+	if got := podfate(t, "", "validate", "-f", dir); got.status != StatusUsage || !strings.Contains(got.err, endless+": is no ordinary file") {
+		t.Errorf("a device in a folder: status %d\n%s%s", got.status, got.out, got.err)
+	}
+}
+
+// TestSignalEndsAVerb: one that waits for its input ends at a signal as any program does.
+func TestSignalEndsAVerb(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("left out on Windows: a process cannot be interrupted there")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // it is killed then, and says so
+	defer cancel()
+	command := exec.CommandContext(ctx, binary(t), "validate", "-f", "-")
+	input, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// More than fits into a pipe: when it is written the program reads, and waits for more.
+	if _, err := io.WriteString(input, strings.Repeat("#", 200<<10)); err != nil {
+		t.Fatal(err)
+	}
+	command.Process.Signal(os.Interrupt)
+	var exit *exec.ExitError
+	if err := command.Wait(); !errors.As(err, &exit) || exit.String() != "signal: interrupt" {
+		t.Errorf("after an interrupt: %v", err)
+	}
+}
+
+// TestFullDisk: what cannot be printed is no wrong command line.
+func TestFullDisk(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("left out: there is no /dev/full")
+	}
+	defer full.Close()
+	for _, args := range []string{"describe", "--version", "completion bash", "validate -f testdata/pod.yaml", "decide -f testdata/pod.yaml --exit 1 -o yaml"} {
+		var errs strings.Builder
+		status := Main(t.Context(), strings.Fields(args), Streams{In: strings.NewReader(""), Out: full, Err: &errs})
+		if status != StatusFaults || !strings.HasPrefix(errs.String(), "podfate: cannot print the answer: ") || strings.Contains(errs.String(), "usage") {
+			t.Errorf("%s: status %d, %s", args, status, errs.String())
+		}
+	}
+}
