@@ -46,8 +46,8 @@ export class Engine {
     const text = encode(request);
     return this.#use((instance) => {
       const {failed, bytes} = instance.call(number, text);
-      const value = parse(bytes);
-      if (failed && value.error?.num === 9) throw exception(value.error); // INTERNAL: to be treated as a trap
+      const value = parse(bytes, failed);
+      if (failed && value.error.num === 9) throw exception(value.error); // INTERNAL: to be treated as a trap
       return {bytes: bytes.slice(), failed, json: () => value};
     });
   }
@@ -202,7 +202,7 @@ export class Policy {
   #compile(instance) {
     for (;;) {
       const {failed, bytes} = instance.ask((at, length) => instance.exports.pf_compile(at, length), this.#source);
-      const answer = parse(bytes);
+      const answer = parse(bytes, failed);
       if (!failed) {
         instance.handles.set(this, answer.handle);
         return answer;
@@ -239,8 +239,8 @@ function finite(name, value) {
 
 /** The object in an answer of {@link Instance#ask}, or the exception that it stands for. */
 function result({failed, bytes}, OfText) {
-  const value = parse(bytes);
-  if (failed) throw exception(value.error ?? {}, OfText);
+  const value = parse(bytes, failed);
+  if (failed) throw exception(value.error, OfText);
   return value;
 }
 

@@ -23,5 +23,5 @@ export class Instance {
   reserve(which: 0 | 1, n: number): number;
 }
 
-/** The object in an answer. */
-export function parse(bytes: Uint8Array): object;
+/** The object in an answer. failed, where it is given, has to agree with it. @throws TrapError */
+export function parse(bytes: Uint8Array, failed?: boolean): object;

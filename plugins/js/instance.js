@@ -132,8 +132,8 @@ export class Instance {
   }
 }
 
-/** The object in an answer. */
-export function parse(bytes) {
+/** The object in an answer. failed, where it is given, has to agree with it: a payload of an error has that error. */
+export function parse(bytes, failed) {
   let value;
   try {
     value = JSON.parse(decoder.decode(bytes));
@@ -141,6 +141,7 @@ export function parse(bytes) {
     throw malformed('the answer is not JSON', cause);
   }
   if (value === null || typeof value !== 'object') throw malformed('the answer is not an object');
+  if (failed !== undefined && failed !== (typeof value.error?.code === 'string')) throw malformed('the answer and its flag disagree');
   return value;
 }
 

@@ -1,7 +1,7 @@
 // A module of the same ABI, written by hand, that misbehaves on demand: what a sound module never does.
 
 /** Operations of the fake module. */
-export const fake = {echo: 1, trap: 2, outside: 3, badJSON: 4, badUTF8: 5, count: 6, refuse: 7, empty: 8, grow: 9, number: 10};
+export const fake = {echo: 1, trap: 2, outside: 3, badJSON: 4, badUTF8: 5, count: 6, refuse: 7, empty: 8, grow: 9, number: 10, cry: 11, hush: 12};
 
 const i32 = 0x7f;
 const i64 = 0x7e;
@@ -31,6 +31,8 @@ export function fakeModule({abi = 1 << 16, without = [], refuse = fake.refuse} =
     // 600 pages more: the view that was made before the call is detached, and the instance is due for replacement
     [fake.grow, [0x41, ...leb(600), 0x40, 0, 0x1a, 0x41, ...leb(101), 0x41, ...leb(57), 0x3a, 0, 0, ...word(96, 7)]],
     [fake.number, word(240, 2)],
+    [fake.cry, word(96, 7, 1n)], // no error, and the flag of one
+    [fake.hush, word(112, texts[3][1].length)], // an error without it
   ];
   const call = answers.flatMap(([op, body]) => [0x20, 0, 0x41, ...leb(op), 0x46, 0x04, 0x40, ...body, ...(body[0] === 0 ? [] : [0x0f]), 0x0b]);
   const functions = [

@@ -125,7 +125,7 @@ test('a disposed engine is not called', async () => {
 
 test('a malformed answer drops the instance as well', async () => {
   const engine = await load();
-  for (const operation of [fake.outside, fake.badJSON, fake.badUTF8, fake.empty, fake.number]) {
+  for (const operation of [fake.outside, fake.badJSON, fake.badUTF8, fake.empty, fake.number, fake.cry, fake.hush]) {
     engine.call(fake.count);
     assert.throws(() => engine.call(operation), code('MALFORMED', TrapError), String(operation));
     assert.deepEqual(engine.call(fake.count).json(), {n: 1}, String(operation));
