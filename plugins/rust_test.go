@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,29 +75,18 @@ func TestRustCrate(t *testing.T) {
 	}
 }
 
-// TestRustPackage packages the crate as it would be published, with the module beside its sources, and builds what comes out.
+// TestRustPackage packages the crate as it is published, and builds what comes out.
 func TestRustPackage(t *testing.T) {
 	parallel(t)
-	command := cargo(t, "", "package", "--target-dir", rustTarget(t, "package")) // kept: what it depends on is built once
-	crate := filepath.Join(t.TempDir(), "podfate")
-	if err := os.CopyFS(crate, os.DirFS("rust")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(filepath.Join(crate, "target")); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"../wasm/policy.wasm", "../wasm/policy.wasm.sha256", "../LICENSE"} {
-		file, err := os.ReadFile(name)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(crate, filepath.Base(name)), file, 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	command.Dir = crate
+	// The folder is kept: what the crate depends on is built once. What is not committed yet is packed, too.
+	target := rustTarget(t, "package")
+	command := cargo(t, "", "package", "--allow-dirty", "--target-dir", target)
 	if out := strings.TrimSpace(string(output(t, command))); strings.Contains(out, "warning") {
 		t.Errorf("cargo package:\n%s", out)
+	}
+	packed := output(t, exec.Command("tar", "-xzOf", filepath.Join(target, "package", "podfate-0.1.0.crate"), "podfate-0.1.0/policy.wasm"))
+	if file, err := os.ReadFile(module(t)); err != nil || !bytes.Equal(packed, file) {
+		t.Errorf("the crate does not hold the module: %d bytes, %v", len(packed), err)
 	}
 }
 
