@@ -10,6 +10,9 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
 
 	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/ops"
@@ -424,6 +427,14 @@ func TestHelp(t *testing.T) {
 		got := podfate(t, "", op.Name, "--help")
 		if got.status != 0 || !strings.Contains(got.out, "Examples:") || !strings.Contains(got.out, "podfate "+op.Name) {
 			t.Errorf("%s: status %d\n%s%s", op.Name, got.status, got.out, got.err)
+		}
+	}
+	for _, command := range append(newRoot(Streams{}).Commands(), &cobra.Command{}) {
+		help := podfate(t, "", append(strings.Fields(command.Name()), "--help")...).out
+		for line := range strings.Lines(help) {
+			if width := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); width > 80 {
+				t.Errorf("%s: %d columns in a terminal of 80: %s", command.Name(), width, line)
+			}
 		}
 	}
 	got := podfate(t, "", "--version")

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"runtime/debug"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/podfate/podfate/policy/ops"
 	"github.com/podfate/podfate/wasm"
@@ -80,11 +81,22 @@ version and an exit code: whether the container is started again, which rule or 
 the API server says of the manifest.
 
 Without a command it serves the playground, as "podfate serve" does.`,
-		Example: `  podfate                                               # the playground, on http://127.0.0.1:8080
-  podfate decide -f pod.yaml --exit main=137:OOMKilled  # what happens next?
-  podfate simulate -f pod.yaml --run main=10s:42x4      # and what follows from it over time?
-  podfate curve --run 10s                               # when do the restarts of a crash loop come?
-  podfate validate -f manifests/                        # would Kubernetes accept these?
+		Example: `  # the playground, on http://127.0.0.1:8080
+  podfate
+
+  # a container is killed for lack of memory: what happens next?
+  podfate decide -f pod.yaml --exit main=137:OOMKilled
+
+  # and what follows, if it exits with 42 after 10 seconds, four times?
+  podfate simulate -f pod.yaml --run main=10s:42x4
+
+  # when do the restarts of a crash loop come?
+  podfate curve --run 10s
+
+  # would Kubernetes accept these?
+  podfate validate -f manifests/
+
+  # a Pod of the cluster
   kubectl get pod my-pod -o yaml | podfate decide -f - --exit 1`,
 		Version:       version(),
 		RunE:          serve.RunE,
@@ -104,6 +116,7 @@ Without a command it serves the playground, as "podfate serve" does.`,
 			command.RunE = help // cobra's own takes an unknown command for a wish to see everything
 		}
 	}
+	fitTerminal(root)
 	return root
 }
 
@@ -115,6 +128,52 @@ func help(command *cobra.Command, args []string) error {
 	}
 	about.InitDefaultHelpFlag() // so that it is listed
 	return about.Help()
+}
+
+// helpColumns is how wide help may be: the terminals of old, and half of a wide one.
+const helpColumns = 80
+
+func init() { // the templates' functions are those of the process
+	const indent = 14 // of what is said about a command, behind its name
+	cobra.AddTemplateFunc("summary", func(text string) string {
+		return strings.ReplaceAll(folded(text, helpColumns-indent), "\n", "\n"+strings.Repeat(" ", indent))
+	})
+}
+
+// fitTerminal breaks the lines of all help between words, so that no terminal breaks them within one. Examples stay as they are.
+func fitTerminal(root *cobra.Command) {
+	root.SetUsageTemplate(strings.NewReplacer(
+		".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpColumns),
+		"{{.Short}}", "{{summary .Short}}",
+	).Replace(root.UsageTemplate()))
+	for _, command := range append(root.Commands(), root) {
+		command.Long = folded(command.Long, helpColumns)
+	}
+}
+
+// folded breaks the lines of a text anew, none longer than columns unless a single word is. An empty line parts paragraphs.
+func folded(text string, columns int) string {
+	var out strings.Builder
+	for i, paragraph := range strings.Split(text, "\n\n") {
+		if i > 0 {
+			out.WriteString("\n\n")
+		}
+		at := 0
+		for _, word := range strings.Fields(paragraph) {
+			switch length := utf8.RuneCountInString(word); {
+			case at == 0:
+				at = length
+			case at+1+length > columns:
+				out.WriteByte('\n')
+				at = length
+			default:
+				out.WriteByte(' ')
+				at += 1 + length
+			}
+			out.WriteString(word)
+		}
+	}
+	return out.String()
 }
 
 // version names the program, the interfaces that it speaks and the module in it.

@@ -42,7 +42,8 @@ is printed when the server is ready. Logs go to standard error, one JSON object 
 clients send. SIGINT or SIGTERM ends the server after open requests; a second one at once.`,
 		Example: `  podfate serve --open
   podfate serve --addr :8080 --host playground.example.com
-  curl -sS http://127.0.0.1:8080/api/v1/decide -H 'Content-Type: application/yaml' --data-binary @scenario.yaml`,
+  curl -sS http://127.0.0.1:8080/api/v1/decide \
+    -H 'Content-Type: application/yaml' --data-binary @scenario.yaml`,
 		Args: noFilesAsArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := noEmptyValues(command.Flags()); err != nil {

@@ -69,10 +69,11 @@ With --pods it says what a Job makes of its Pods, as kubectl get pods -o json pr
 the Job, which are ignored, and which rule of the podFailurePolicy says so.`,
 		example: `  podfate decide -f pod.yaml --exit main=42
   podfate decide -f pod.yaml --exit main=137:OOMKilled --exit setup=1
-  podfate decide -f pod.yaml --exit 1                       # a Pod with one container
-  podfate decide -f pod.yaml -f scenario.yaml               # exits from a Scenario
-  podfate decide -f job.yaml --pods pods.json               # failed Pods of a Job
-  kubectl get pods -l job-name=nightly -o json | podfate decide -f job.yaml --pods -
+  podfate decide -f pod.yaml --exit 1          # a Pod with one container
+  podfate decide -f pod.yaml -f scenario.yaml  # exits from a Scenario
+  podfate decide -f job.yaml --pods pods.json  # failed Pods of a Job
+  kubectl get pods -l job-name=nightly -o json |
+    podfate decide -f job.yaml --pods -
   kubectl get pod my-pod -o yaml | podfate decide -f - --exit main=137`,
 		files:    true,
 		manifest: true,
@@ -111,8 +112,8 @@ ends again as it did the last time, unless --run says otherwise.`,
   # a Job whose first Pod is preempted, and whose next ones fail
   podfate simulate -f job.yaml --run main=5m:3xforever --event 3m=Preempted
 
-  # real time: the kubelet takes a second to notice, and looks again with some delay
-  podfate simulate -f pod.yaml --run main=10s:42x4 --detection 1s --sync kubelet --jitter mean
+  # real time: the kubelet takes a second to notice, and looks again later
+  podfate simulate -f pod.yaml --run main=10s:42x4 --detection 1s --sync kubelet
 
   # runs and events from a file, the whole answer as JSON
   podfate simulate -f pod.yaml -f scenario.yaml -o json`,
