@@ -119,8 +119,11 @@ func (p *Policy) Eval(ctx context.Context, event []byte) (answer []byte, err err
 }
 
 // EvalBatch answers events in their order into verdicts and returns how many have a status: an event that makes no sense
-// fails alone. It panics if verdicts is shorter than events. More than [MaxBatchRecords] events are an [*Error].
+// fails alone. More than [MaxBatchRecords] events, and verdicts shorter than events, are an [*Error] of kind ErrLimit.
 func (p *Policy) EvalBatch(ctx context.Context, q Question, events []Event, verdicts []Verdict) (faults int, err error) {
+	if len(verdicts) < len(events) {
+		return 0, (&Error{Code: "OUTPUT_TOO_SMALL", Num: 11, Message: fmt.Sprintf("room for %d verdicts on %d events", len(verdicts), len(events))}).of(true)
+	}
 	verdicts = verdicts[:len(events)]
 	if len(events) > MaxBatchRecords {
 		return 0, (&Error{

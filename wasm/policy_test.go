@@ -160,6 +160,10 @@ func TestPolicyErrors(t *testing.T) {
 			_, err := p.EvalBatch(t.Context(), AskExits, make([]Event, MaxBatchRecords+1), make([]Verdict, MaxBatchRecords+1))
 			return err
 		}(), ErrLimit, 6},
+		{"fewer verdicts than events", func() error {
+			_, err := p.EvalBatch(t.Context(), AskExits, make([]Event, 2), make([]Verdict, 1))
+			return err
+		}(), ErrLimit, 11},
 		{"as many events as there may be", func() error {
 			_, err := p.EvalBatch(t.Context(), AskExits, make([]Event, MaxBatchRecords), make([]Verdict, MaxBatchRecords))
 			return err
