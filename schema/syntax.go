@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -34,10 +35,49 @@ func (d *decoder) syntax(text []byte, base int, err error) {
 	} else if offset < len(text) && text[offset] == '\t' && strings.Contains(message, "cannot start any token") {
 		code, message = CodeTabIndent, "a tab cannot stand before a key, a value or a comment here; use spaces"
 	}
+	if code == CodeSyntax {
+		message = plainWords(message, text[offset:])
+	}
 	if rest, _, _ := bytes.Cut(text[line:], []byte("\n")); code == CodeSyntax && bytes.Contains(rest, []byte("{{")) {
 		message += notRendered
 	}
 	d.fault(base+offset, code, message)
+}
+
+// syntaxWords says what the library's usual messages mean, for people who do not know its words for YAML. Others are
+// passed on.
+var syntaxWords = map[string]string{
+	"mapping values are not allowed in this context":               `": " cannot stand here: check the indentation, or write the text in quotes`,
+	"mapping keys are not allowed in this context":                 `"? " cannot stand here: check the indentation, or write the text in quotes`,
+	"block sequence entries are not allowed in this context":       `"- " cannot stand here: check the indentation; a list begins in a line of its own`,
+	"could not find expected ':'":                                  `a key is not followed by ": ": check this line and the indentation`,
+	"did not find expected key":                                    "a key is expected here: check the indentation",
+	"did not find expected '-' indicator":                          `"- " is expected here: check the indentation`,
+	"did not find expected node content":                           "a value is expected here",
+	"did not find expected ',' or ']'":                             `"," or "]" is expected behind this`,
+	"did not find expected ',' or '}'":                             `"," or "}" is expected behind this`,
+	"did not find expected <document start>":                       `a line "---" is expected here`,
+	"found unexpected end of stream":                               "the quotation mark that begins here is never closed",
+	"found unexpected document indicator":                          "the quotation mark before this line is never closed",
+	"found unknown escape character":                               `a backslash begins an escape in double quotes, and this is none: use single quotes, or \\`,
+	"found incompatible YAML document":                             "only YAML 1.1 is read, as in Kubernetes: leave the line %YAML out",
+	"found undefined tag handle":                                   "a tag with a handle that no line %TAG declares",
+	"found a tab character where an indentation space is expected": "a tab cannot indent in YAML; use spaces",
+	"found a tab character that violates indentation":              "a tab cannot indent in YAML; use spaces",
+}
+
+// plainWords turns a message of the library about what stands at the beginning of rest into one for people.
+func plainWords(message string, rest []byte) string {
+	if words, known := syntaxWords[message]; known {
+		return words
+	}
+	if m := unknownAnchor.FindStringSubmatch(message); m != nil {
+		return "no anchor &" + m[1] + " stands before this alias"
+	}
+	if c, size := utf8.DecodeRune(rest); size > 0 && message == "found character that cannot start any token" {
+		return strconv.Quote(string(c)) + " cannot begin a value: write it in quotes"
+	}
+	return message
 }
 
 // notRendered ends what is said about a line of a template, which YAML takes for a mapping in a mapping.
