@@ -182,6 +182,23 @@ func TestRefusalsByHeaders(t *testing.T) {
 	}
 }
 
+// TestRefusalsSayWhatIsTaken: what a request has to have instead stands in the detail.
+func TestRefusalsSayWhatIsTaken(t *testing.T) {
+	s := newServer(t, native, func(c *Config) { c.Address = "127.0.0.1:8080" })
+	for _, c := range []struct{ method, target, header, detail string }{
+		{"GET", "/api/v1/decide", "Accept: */*", "this path takes POST, not GET"},
+		{"DELETE", "/", "Accept: */*", "this path takes GET, HEAD, POST, not DELETE"},
+		{"POST", "/api/v1/decide", "Content-Type: ", "there is no Content-Type: send application/json or application/yaml"},
+		{"POST", "/", "Content-Type: ", "there is no Content-Type: send application/x-www-form-urlencoded"},
+		{"POST", "/api/v1/decide", "Content-Type: text/plain", `Content-Type "text/plain" is not application/json or application/yaml`},
+	} {
+		w := send(s, c.method, c.target, validDecide, "Host: localhost:8080", c.header)
+		if p := problemOf(t, w.Code, w.Header(), w.Body.Bytes()); p.Detail != c.detail {
+			t.Errorf("%s %s: %q, want %q", c.method, c.target, p.Detail, c.detail)
+		}
+	}
+}
+
 func TestServerOnAnyAddressAnswersForAnyNameUnlessNamesAreGiven(t *testing.T) {
 	open := newServer(t, native, func(c *Config) { c.Address = "0.0.0.0:8080" })
 	if w := send(open, "GET", "/healthz", "", "Host: playground.example"); w.Code != 200 {

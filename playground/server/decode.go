@@ -104,6 +104,9 @@ func bodyKind(r *http.Request, allow accepted) (mediaKind, error) {
 
 func unsupportedType(got string, allow accepted) error {
 	r := refuse(codeMediaType, "Content-Type %q is not %s", quote(got, 64), allow.text)
+	if got == "" {
+		r = refuse(codeMediaType, "there is no Content-Type: send %s", allow.text)
+	}
 	r.header = http.Header{"Accept-Post": {allow.post}}
 	return r
 }

@@ -94,7 +94,7 @@ func (s *Server) dispatch(path string, routes []route) http.Handler {
 				return route.handler(w, r)
 			}
 		}
-		err := refuse(codeMethod, "%s is not among %s", quote(r.Method, 16), allow)
+		err := refuse(codeMethod, "this path takes %s, not %s", allow, quote(r.Method, 16))
 		err.allow = allow
 		return err
 	})
