@@ -233,6 +233,20 @@ func TestShippedModule(t *testing.T) {
 		t.Errorf("%d bytes with brotli, at most 560,000 wanted", n)
 	}
 	t.Logf("%d bytes, %d with brotli", len(module), packed.Len())
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var megabytes, kilobytes float64
+	_, row, _ := strings.Cut(string(readme), "\n| the module |")
+	if _, err := fmt.Sscanf(row, "%f MB, %f KB with brotli 11", &megabytes, &kilobytes); err != nil {
+		t.Errorf("README.md gives no size of the module: %v", err)
+	}
+	for _, size := range []struct{ told, is float64 }{{megabytes * 1e6, float64(len(module))}, {kilobytes * 1e3, float64(packed.Len())}} {
+		if off := size.told/size.is - 1; max(off, -off) > 0.03 {
+			t.Errorf("README.md says %.0f bytes, the module has %.0f", size.told, size.is)
+		}
+	}
 }
 
 // trapModule builds the guest with the operations of traps.go, once for all tests.

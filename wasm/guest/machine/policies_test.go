@@ -96,8 +96,8 @@ func TestHandlesAreGivenOnce(t *testing.T) {
 			}
 		}
 	}
-	if m.compiled != 0 {
-		t.Errorf("%d bytes of policies are left", m.compiled)
+	if m.compiled != 0 || len(m.places) != 3 {
+		t.Errorf("%d bytes of policies are left, in %d places", m.compiled, len(m.places))
 	}
 	for _, h := range []uint32{0, 1, 1<<32 - 1} {
 		if got := asked(t, &m, h, exit); got.Error.Code != "UNKNOWN_HANDLE" {
