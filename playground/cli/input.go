@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/podfate/podfate/schema"
+	"github.com/podfate/podfate/web/views"
 )
 
 // asked is one request, or why it could not be built.
@@ -24,7 +25,7 @@ type asked struct {
 	note    string         // what else is to be said, "" if nothing
 }
 
-// text is a file's name and content.
+// text is a file's name, as it can be shown, and content. Whoever made a folder chose the names in it.
 type text struct {
 	name    string
 	content []byte
@@ -177,7 +178,7 @@ func openBounded(names []string, in io.Reader, most int64) ([]text, error) {
 			if err != nil {
 				return nil, fileError(err)
 			}
-			texts = append(texts, text{file, content})
+			texts = append(texts, text{views.Visible(file), content})
 		}
 	}
 	return texts, nil
@@ -199,7 +200,7 @@ func manifestsBelow(folder string) (files []string, err error) {
 		case info.Mode().IsRegular():
 			files = append(files, path)
 		case !info.IsDir(): // it may be read for ever, or wait for somebody who writes to it
-			return fmt.Errorf("%s: is no ordinary file; name it with -f to read it", path)
+			return fmt.Errorf("%s: is no ordinary file; name it with -f to read it", views.Visible(path))
 		}
 		return nil
 	})
@@ -222,7 +223,7 @@ func readFile(name string, most int64) ([]byte, error) {
 func fileError(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
-		err = fmt.Errorf("%s: %w", path.Path, path.Err)
+		err = fmt.Errorf("%s: %w", views.Visible(path.Path), path.Err)
 	}
 	return statusError{StatusUsage, err}
 }

@@ -115,6 +115,32 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 	}
 }
 
+// TestNamesOfFilesAreShownAsText: a folder from elsewhere may hold a file whose name is a command to a terminal.
+func TestNamesOfFilesAreShownAsText(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("left out on Windows: it has no such names")
+	}
+	dir := t.TempDir()
+	for name, content := range map[string]string{"a\x1b[2J\n.yaml": pod, "b\x1b[2J\n.yaml": "a: [", "c\x1b[2J\n.yaml": "kind: Service\napiVersion: v1\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := podfate(t, "", "validate", "-f", dir)
+	for _, name := range []string{`a\u001b[2J\u000a.yaml): valid`, `b\u001b[2J\u000a.yaml:1:`, `c\u001b[2J\u000a.yaml:1:`} {
+		if !strings.Contains(got.out+got.err, name) {
+			t.Errorf("%s is missing", name)
+		}
+	}
+	if err := os.Symlink("nowhere", filepath.Join(dir, "d\x1b[2J.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	broken := podfate(t, "", "validate", "-f", dir)
+	if all := got.out + got.err + broken.out + broken.err; strings.Contains(all, "\x1b") || broken.status != StatusUsage {
+		t.Errorf("%q", all)
+	}
+}
+
 // TestSignalEndsAVerb: one that waits for its input ends at a signal as any program does.
 func TestSignalEndsAVerb(t *testing.T) {
 	if runtime.GOOS == "windows" {
