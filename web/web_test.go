@@ -242,6 +242,15 @@ func TestBrowserRendersAsTheServerDoes(t *testing.T) {
 	t.Logf("%d answers look the same", len(list))
 }
 
+// TestDefaultIsNamed: of a Pod without restartPolicy it says where Always comes from, and not that the Pod's policy is both
+// not set and matched.
+func TestDefaultIsNamed(t *testing.T) {
+	html := rendered(t, ask(t, "decide", `{"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}},"exits":[{"exitCode":1}]}`))
+	if !strings.Contains(html, "matched: without restartPolicy a Pod has Always") {
+		t.Errorf("no default in %s", html)
+	}
+}
+
 // firstDifference returns where a and b begin to differ, -1 if they are equal.
 func firstDifference(a, b string) int {
 	if a == b {

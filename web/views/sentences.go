@@ -227,7 +227,11 @@ func title(path string) string {
 
 // why says why a step of the decision about d has its result.
 func why(d Decision, s Step) string {
-	text := say("why."+s.Code, "code", number(d.ExitCode), "values", s.values)
+	key := "why." + d.DecidedBy.Level + "." + s.Code
+	if !known(key) {
+		key = "why." + s.Code
+	}
+	text := say(key, "code", number(d.ExitCode), "values", s.values)
 	if s.Ignored != "" {
 		text += ", " + say("ignored."+s.Ignored)
 	}

@@ -1,8 +1,11 @@
 // The page's side of the worker: loads the module once, keeps one question under way, and ends what takes too long.
 import {say} from './text.js';
 
-/** How long one question may take, in milliseconds; an ordinary one takes less than one. */
-export const patience = 1000;
+/**
+ * How long one question may take, in milliseconds. An ordinary one takes less than one, but the first hundred times that,
+ * because the browser compiles as it goes: a telephone, or a machine with other work, needs more than a second for it.
+ */
+export const patience = 5000;
 
 export class Engine {
   #workerURL;

@@ -93,7 +93,8 @@ export function title(path) {
 }
 
 export function why(d, s) {
-  const text = say('why.' + s.code, {code: d.exitCode, values: values(s.looked)});
+  const key = `why.${d.decidedBy?.level}.${s.code}`;
+  const text = say(known(key) ? key : 'why.' + s.code, {code: d.exitCode, values: values(s.looked)});
   return s.ignored ? `${text}, ${say('ignored.' + s.ignored)}` : text;
 }
 

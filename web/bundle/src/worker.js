@@ -1,5 +1,5 @@
 // Answers questions of the page in a thread of its own, so that nothing a manifest can do stops the page: the page ends
-// this worker when a question takes longer than a second, and starts another.
+// this worker when a question takes longer than its patience, and starts another.
 //
 // In: {module, sha256, bytes} once, then {id, form}. Out: {describe}, then {id, answer, bytes, millis}: the answer as
 // the page shows it, and the bytes that the module gave, undefined if it was not asked.
