@@ -86,6 +86,11 @@ func (g *generator) job(cron, generated bool) []byte {
 		func() { g.number("parallelism", 2, "1", "3", "10000", "10001", "100000", "100001") },
 		func() { g.number("completions", 2, "1", "5", "100000", "100001", "1000000") },
 		func() { g.number("activeDeadlineSeconds", 8, "1", "9223372036854775807") },
+		func() {
+			if !cron && g.oneIn(3) {
+				g.field("suspend", pick(g, "true", "true", "false", "null"))
+			}
+		},
 		func() { g.number("backoffLimit", 4, "1", "6", "2147483647") },
 		func() { g.number("ttlSecondsAfterFinished", 12, "1") },
 		func() {

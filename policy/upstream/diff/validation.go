@@ -117,7 +117,7 @@ func owned(faults []Fault) []string {
 	return texts
 }
 
-var ownedPath = regexp.MustCompile(`^(spec|spec\.template|(spec\.|template\.spec\.|spec\.template\.spec\.|spec\.jobTemplate\.spec\.template\.spec\.)` +
+var ownedPath = regexp.MustCompile(`^(spec|spec\.template(\.spec)?|(spec\.|template\.spec\.|spec\.template\.spec\.|spec\.jobTemplate\.spec\.template\.spec\.)` +
 	`(restartPolicy|activeDeadlineSeconds|(containers|initContainers|ephemeralContainers)` +
 	`(\[\d+\]\.(name|restartPolicy|restartPolicyRules.*|resizePolicy.*|lifecycle|livenessProbe|readinessProbe|startupProbe|targetContainerName))?))$`)
 

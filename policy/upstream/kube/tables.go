@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	"k8s.io/kubernetes/pkg/apis/batch"
 	"k8s.io/kubernetes/pkg/apis/core"
 	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
 
@@ -61,6 +64,9 @@ func (rec *record) read() (k diff.TableCase, err error) {
 		return k, rec.readPhase(&k)
 	case "computePodActions":
 		return k, rec.readPlan(&k)
+	}
+	if strings.Contains(rec.Call, "Job") {
+		return k, rec.readJobs(&k)
 	}
 	return k, rec.readValidation(&k)
 }
@@ -392,4 +398,40 @@ func versioned(pod *core.Pod) ([]byte, error) {
 		return nil, err
 	}
 	return podText(&out)
+}
+
+// readJobs makes manifests of the Jobs or CronJobs that were validated.
+func (rec *record) readJobs(k *diff.TableCase) (err error) {
+	k.Call = diff.CallCreate
+	if k.Manifest, err = rec.job(0); err == nil && strings.HasSuffix(rec.Call, "Update") {
+		k.Call = diff.CallUpdate
+		k.Old, err = rec.job(1)
+	}
+	return err
+}
+
+// job writes argument i as a client would.
+func (rec *record) job(i int) ([]byte, error) {
+	if strings.HasPrefix(rec.Call, "ValidateJob") {
+		var job batch.Job
+		var out batchv1.Job
+		if err := rec.data(i, &job); err != nil {
+			return nil, err
+		}
+		if err := legacyscheme.Scheme.Convert(&job, &out, nil); err != nil {
+			return nil, err
+		}
+		out.APIVersion, out.Kind = "batch/v1", "Job"
+		return json.Marshal(&out)
+	}
+	var job batch.CronJob
+	var out batchv1.CronJob
+	if err := rec.data(i, &job); err != nil {
+		return nil, err
+	}
+	if err := legacyscheme.Scheme.Convert(&job, &out, nil); err != nil {
+		return nil, err
+	}
+	out.APIVersion, out.Kind = "batch/v1", "CronJob"
+	return json.Marshal(&out)
 }

@@ -24,13 +24,14 @@ var Tables = []struct {
 		"ValidatePodCreate", "ValidatePodUpdate", "ValidatePodSpec", "ValidatePodTemplateSpec",
 		"validateContainers", "validateInitContainers", "validateEphemeralContainers",
 	}},
+	{"pkg/apis/batch/validation", []string{"ValidateJob", "ValidateJobUpdate", "ValidateCronJobCreate", "ValidateCronJobUpdate"}},
 	{"pkg/kubelet", []string{"getPhase"}},
 	{"pkg/kubelet/kuberuntime", []string{"computePodActions"}},
 }
 
 // TableTests matches the names of the tests that call them.
 const TableTests = `Phase|ShouldRestart|Restartable|FindMatching|ShouldContainerBeRestarted|ShouldAllContainersRestart|ComputePodActions|` +
-	`ValidatePod|ValidateContainers|ValidateContainerRestart|ValidateInitContainers|ValidateEphemeralContainers|RestartPolic|ShareContainersAmong`
+	`ValidateJob|ValidateCronJob|ValidatePod|ValidateContainers|ValidateContainerRestart|ValidateInitContainers|ValidateEphemeralContainers|RestartPolic|ShareContainersAmong`
 
 //go:embed record.go.txt
 var recorder string
