@@ -49,8 +49,9 @@ func KubeletBackoff(f Features, configured Millis) Backoff {
 	return b
 }
 
-// Delay returns the wait before restart n, counted from 0 since the last reset. Restart 0 is immediate; from 1 on the
-// wait is Initial, then doubles, and never exceeds Max. Initial must not exceed Max.
+// Delay returns how long restart n waits; n counts the restarts since the back-off began anew. Number 0 does not wait,
+// number 1 waits Initial, each further one twice as long as the one before it, but none longer than Max. Initial is at
+// most Max.
 //
 // Source: Backoff.Next in k8s.io/client-go v0.36, util/flowcontrol; doBackOff in
 // pkg/kubelet/kuberuntime/kuberuntime_manager.go, Kubernetes v1.36.

@@ -125,8 +125,8 @@ func (p *Policy) tables(k ContainerKind) *[]exitTable {
 // Decide reports what the kubelet does after container r exited with e, while the Pod's other containers run and
 // the Pod is not being deleted.
 //
-// The first restartPolicyRule that matches decides; otherwise the container's restartPolicy does, otherwise the
-// Pod's. Code 0 is matched like any other, so a NotIn rule may restart a container that succeeded. Exceptions: a
+// It is up to the first entry of restartPolicyRules that matches, then to the container's restartPolicy, then to the
+// Pod's. For rules, 0 is a code like the others: with NotIn one restarts what has succeeded. Exceptions: a
 // sidecar is always restarted, a plain init container that succeeded never is, an ephemeral container neither; a
 // matching RestartAllContainers rule comes before all that. Rules add restarts: none can prevent one.
 //

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// The codes of warnings: what the API server accepts and still cannot work, or not as it seems.
+// The codes of warnings about what passes validation although it does not work, or not in the way it seems to.
 const (
 	WarnValueNeverOccurs    FaultCode = "value_never_occurs"         // no process on Linux exits with it
 	WarnDuplicateValue      FaultCode = "duplicate_value"            // server-side apply refuses the list

@@ -128,7 +128,7 @@
 // A Go module wants ten functions of WASI from its host although it does no I/O. Each host would supply them
 // a little differently (a clock that stands still stops the runtime, one Node.js release crashes when the guest runs out of memory), and
 // answers could come to depend on them. The command in seal puts constant bodies inside, so a host
-// instantiates with nothing and the same bytes in give the same bytes out. See its documentation.
+// instantiates with nothing, and what comes out depends on what goes in and on nothing else. See its documentation.
 //
 // # Why is the digest checked, when the module is embedded?
 //

@@ -76,7 +76,7 @@ func newRoot(streams Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "podfate",
 		Short: "What will Kubernetes do when this container exits?",
-		Long: `What will Kubernetes do when this container exits? Podfate answers exactly, for a manifest, a Kubernetes
+		Long: `What will Kubernetes do when this container exits? Podfate works it out for a manifest, a Kubernetes
 version and an exit code: whether the container is started again, which rule or policy decides that, and what
 the API server says of the manifest.
 

@@ -15,8 +15,8 @@ type exit struct {
 	reason string // as given, "" if absent
 }
 
-// decide answers what happens after each exit, judged alone in a Pod whose other containers run, and what a Job makes
-// of each of its Pods.
+// decide answers what happens after each exit, as if it were the only one and the other containers ran, and what a Job
+// makes of each of its Pods.
 func (c *call) decide() {
 	c.requestMembers("cluster", "fieldValidation", "manifest", "exits", "pods")
 	cl := c.readCluster()

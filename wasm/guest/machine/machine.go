@@ -9,7 +9,7 @@ import (
 	"github.com/podfate/podfate/policy/packed"
 )
 
-// ABIVersion is major<<16 | minor. A host refuses another major and accepts a higher minor.
+// ABIVersion is major<<16 | minor. A host that knows the major version works with every minor one from its own on.
 const ABIVersion = 1 << 16
 
 // maxDebt is the garbage that may pile up before it is collected: a quarter of the 4 MiB at which Go would
