@@ -2,9 +2,13 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/json"
+	"slices"
 	"sort"
 	"strconv"
 
+	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/manifest"
 )
 
@@ -47,13 +51,17 @@ func (r *Request) place(offset int) (p place, ok bool) {
 // has, because it comes from [Overrides], is left out. answer is not changed; it is returned itself if there is nothing
 // to translate.
 //
-// Only the bytes of members "line", "column" and "offset" with a number are touched: inside a string of JSON the
+// The first list of faults gets the order of the text: that of the JSON is by name where a mapping was converted.
+// Those of an answer about the API server's checks stay in the order in which it makes them, behind those of decoding.
+//
+// Otherwise only the bytes of members "line", "column" and "offset" with a number are touched: inside a string of JSON the
 // quotes of these names would be escaped.
 func (r *Request) Relocate(answer []byte) []byte {
 	if r.verbatim || !bytes.Contains(answer, []byte(`"line":`)) && !bytes.Contains(answer, []byte(`"offset":`)) {
 		return answer
 	}
 	in := newLines(r.json)
+	answer = r.inOrder(in, answer)
 	out := make([]byte, 0, len(answer)+64)
 	for rest := answer; ; {
 		i := nextPlace(rest)
@@ -76,6 +84,60 @@ func (r *Request) Relocate(answer []byte) []byte {
 			rest = bytes.TrimPrefix(rest, []byte(","))
 		}
 	}
+}
+
+// inOrder returns answer with the faults in its first list in the order of the text; in what is no error, without those
+// of the API server's checks. Those of different texts stay as they are to each other, and so do those that stand in none.
+func (r *Request) inOrder(in *lines, answer []byte) []byte {
+	const member = `"faults":`
+	start := bytes.Index(answer, []byte(member+"["))
+	if start < 0 {
+		return answer
+	}
+	start += len(member)
+	var list []json.RawMessage
+	decoder := json.NewDecoder(bytes.NewReader(answer[start:]))
+	if decoder.Decode(&list) != nil || len(list) < 2 {
+		return answer
+	}
+	end := start + int(decoder.InputOffset())
+	type placed struct {
+		place
+		text  int // by which the list comes to it
+		fault json.RawMessage
+	}
+	var faults []placed
+	texts := map[string]int{}
+	isError := bytes.HasPrefix(answer, []byte(`{"error":`))
+	for _, fault := range list {
+		var at struct {
+			Type, Code   string
+			Line, Column int
+		}
+		if json.Unmarshal(fault, &at) != nil || at.Type != "" && !isError || at.Code == string(policy.CodeTooManyFaults) {
+			break
+		}
+		p := placed{fault: fault}
+		if offset, ok := in.offset(at.Line, at.Column); ok {
+			p.place, _ = r.place(offset)
+		}
+		if _, known := texts[p.source]; !known {
+			texts[p.source] = len(texts)
+		}
+		p.text = texts[p.source]
+		faults = append(faults, p)
+	}
+	slices.SortStableFunc(faults, func(a, b placed) int {
+		return cmp.Or(cmp.Compare(a.text, b.text), cmp.Compare(a.line, b.line), cmp.Compare(a.column, b.column))
+	})
+	for i := range faults {
+		list[i] = faults[i].fault
+	}
+	out := append(make([]byte, 0, len(answer)), answer[:start]...)
+	for i, fault := range list {
+		out = append(append(out, "[,"[min(i, 1)]), fault...)
+	}
+	return append(append(out, ']'), answer[end:]...)
 }
 
 // nextPlace returns the offset of the next member that may be a place, -1 if there is none.

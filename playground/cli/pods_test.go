@@ -66,7 +66,7 @@ func TestManyPods(t *testing.T) {
 
 func TestPodsFaults(t *testing.T) {
 	for _, test := range []struct{ stdin, pods, want string }{
-		{`{"kind":"Pod","metadata":{"name":"x"},"status":{"phase":5}}`, "-", "pods[0].status.phase: json: cannot unmarshal number"},
+		{`{"kind":"Pod","metadata":{"name":"x"},"status":{"phase":5}}`, "-", "pods[0].status.phase: must be a string, found 5 (Kubernetes: json: cannot unmarshal number"},
 		{`[{"metadata":{"name":"x"}},{"metadata":{"name":"x"}}]`, "-", `pods[1].metadata.name: "x" is the name of an earlier Pod, too`},
 		{`7`, "-", "pods[0]: must be a Pod"},
 		{"a: [", "-", "stdin:1:4"},

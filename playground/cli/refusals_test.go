@@ -21,6 +21,7 @@ func TestRefusedArguments(t *testing.T) {
 		status int
 		says   string
 	}{
+		{"-- decide", 2, `unexpected argument "decide"`},
 		{"help no-such-verb", 2, `unknown command "no-such-verb"`},
 		{"help decid", 2, "Did you mean this?\n\tdecide"},
 		{decide + " --exit main=1 --kubernetes-version EMPTY", 2, "--kubernetes-version: the value is empty"},

@@ -98,8 +98,13 @@ Without a command it serves the playground, as "podfate serve" does.`,
 
   # a Pod of the cluster
   kubectl get pod my-pod -o yaml | podfate decide -f - --exit 1`,
-		Version:       version(),
-		RunE:          serve.RunE,
+		Version: version(),
+		RunE: func(command *cobra.Command, args []string) error {
+			if len(args) > 0 { // behind --, where cobra looks for no verb
+				return fmt.Errorf("unexpected argument %q", args[0])
+			}
+			return serve.RunE(command, args)
+		},
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

@@ -73,13 +73,27 @@ func (o outcome) at(place views.Place) string {
 // no error.
 func (p *printer) report(o outcome, kind string, f views.Fault) {
 	text := cmp.Or(f.Message, f.Detail)
+	decoder := f.Type == "" && f.Message != "" && f.Detail != "" // whose words are those of Go
+	if decoder {
+		text = f.Detail
+	}
 	if f.Path != "" && !strings.HasPrefix(text, f.Path) {
 		text = f.Path + ": " + text
 	}
-	if f.Message == "" && len(f.Allowed) > 0 && len(f.Allowed) <= 30 {
+	if (decoder || f.Message == "") && len(f.Allowed) > 0 && len(f.Allowed) <= 30 {
 		text += " (possible: " + strings.Join(f.Allowed, ", ") + ")"
 	}
+	if decoder {
+		text += " (Kubernetes: " + f.Message + ")"
+	}
 	where := o.at(f.Place)
+	if o.asked.request == nil {
+		for _, s := range o.asked.faults { // of several files each has its own
+			if s.Source != "" && s.Path == f.Path && s.Detail == f.Detail && s.Line == f.Line && s.Column == f.Column && s.Line > 0 {
+				where = fmt.Sprintf("%s:%d:%d", s.Source, s.Line, s.Column)
+			}
+		}
+	}
 	if fromFlags(f.Path) && o.asked.request != nil {
 		where = "podfate"
 		missing := f.Code == string(policy.CodeRequired) && !strings.ContainsAny(f.Path, ".[")

@@ -320,6 +320,7 @@ type Step struct {
 // Fault is something wrong with the manifest or the rest of the request.
 type Fault struct {
 	Path    string   `json:"path"`
+	Type    string   `json:"type"` // of the API server's checks, "" for any other fault
 	Code    string   `json:"code"`
 	Detail  string   `json:"detail"`
 	Message string   `json:"message"` // exactly what Kubernetes prints, "" if it prints nothing
