@@ -2,6 +2,7 @@ package playground_test
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/url"
 	"os"
@@ -158,6 +159,19 @@ func (p *tab) until(t *testing.T, what, condition string) {
 	t.Helper()
 	if _, err := chromedp.Run(p, chromedp.Poll[bool](condition, chromedp.WithPollingTimeout(patience))); err != nil {
 		t.Fatalf("%s: %v\nthe page shows: %s", what, err, p.eval(t, `document.body.innerText`))
+	}
+}
+
+// sees waits until a script says what contains want. Errors are passed over: scripts fail while one page gives way to the
+// next. Unlike until it needs no scripts of the page.
+func (p *tab) sees(t *testing.T, what, script, want string) {
+	t.Helper()
+	text, err := "", error(nil)
+	for err != nil || !strings.Contains(text, want) {
+		if p.Err() != nil {
+			t.Fatalf("%s: last seen was %q, want %q", what, text, want)
+		}
+		text, err = chromedp.Run(p, chromedp.Evaluate[string](script))
 	}
 }
 
@@ -391,13 +405,7 @@ func TestWithoutTheModule(t *testing.T) {
 	p.run(t, chromedp.Navigate("about:blank"), chromedp.Navigate(link))
 	p.until(t, "the link's question", `document.getElementById('version')?.value === '1.34'`)
 	p.run(t, chromedp.Click(chromedp.CSS("#run")))
-	for answer := ""; !strings.Contains(answer, "Answered for Kubernetes 1.34"); { // no more than patience
-		p.run(t, chromedp.WaitVisible(chromedp.CSS("#reply")))
-		answer, _ = chromedp.Run(p, chromedp.Evaluate[string](`location.hash + document.getElementById('reply').innerText`)) // fails while the pages change
-		if p.Err() != nil {
-			t.Fatal("the server does not answer")
-		}
-	}
+	p.sees(t, "the server answers", `document.getElementById('reply').innerText`, "Answered for Kubernetes 1.34")
 	p.clean(t)
 }
 
@@ -414,19 +422,15 @@ func TestNotAManifest(t *testing.T) {
 			for _, exits := range []string{"main=1", ""} {
 				call(t, p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: false})
 				p.run(t, chromedp.Navigate(origin+"/"))
-				p.until(t, "the module answers in the browser", answered)
+				p.sees(t, "the module answers in the browser", "String("+answered+")", "true")
 				call(t, p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !scripts})
-				p.eval(t, `(() => { exits.value = `+quote(exits)+`; const m = document.getElementById('manifest'); m.value = `+quote(c.manifest)+`; `+map[bool]string{
-					true: `m.dispatchEvent(new Event('input', {bubbles: true}))`, false: `ask.submit()`}[scripts]+`; return '' })()`)
-				shown := ""
-				for range 10_000 { // no more than patience: without scripts the browser cannot wait for it
-					if shown = p.eval(t, `document.querySelector('#reply .sentence')?.textContent ?? ''`); strings.Contains(shown, c.verdict) {
-						break
-					}
+				ask := `ask.submit()`
+				if scripts {
+					ask = `m.dispatchEvent(new Event('input', {bubbles: true}))`
 				}
-				if !strings.Contains(shown, c.verdict) {
-					t.Errorf("scripts %v, exits %q: %q is answered with %q, want %q", scripts, exits, c.manifest, shown, c.verdict)
-				}
+				chromedp.Run(p, chromedp.Evaluate[string](`(() => { exits.value = `+quote(exits)+`; const m = document.getElementById('manifest'); m.value = `+
+					quote(c.manifest)+`; `+ask+`; return '' })()`)) // an error says that the page is gone already
+				p.sees(t, fmt.Sprintf("scripts %v, exits %q, %q", scripts, exits, c.manifest), `document.querySelector('#reply .sentence')?.textContent ?? ''`, c.verdict)
 			}
 		}
 	}
