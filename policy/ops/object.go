@@ -60,7 +60,7 @@ func (c *call) admit(f policy.Features, a admission) loaded {
 	var l loaded
 	mode := c.readFieldValidation()
 	if !c.man.Exists() || c.man.Kind() == manifest.Null {
-		c.requestFault(c.root, policy.FieldError{Path: "manifest", Code: policy.CodeRequired, Detail: "a manifest is required"})
+		c.requestFault(c.root, policy.FieldError{Path: "manifest", Code: policy.CodeRequired, Detail: "a manifest is required, with its apiVersion and kind"})
 		return l
 	}
 	if size := c.man.End() - c.man.Offset(); size > policy.MaxManifestBytes {
