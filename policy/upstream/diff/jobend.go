@@ -28,15 +28,15 @@ func (c *comparison) jobEnds(t *testing.T, n int) {
 			pods = append(pods, json.RawMessage(strings.ReplaceAll(string(g.failedPod(k)), `"restartCount":0`, restarts)))
 		}
 		want, err := c.release.JobEnd(job, pods)
-		if err != nil && strings.Contains(err.Error(), "failedIndexes and completedIndexes overlap") {
-			continue // of two Pods with one index one has succeeded and one fails it: the API server refuses that status
+		if err != nil && c.refusedStatus(err) {
+			continue
 		}
 		if err != nil {
-			t.Fatalf("%s: %v", job, err)
+			t.Fatalf("%s\n%s\n%v", job, pods, err)
 		}
 		got, err := jobEnd(c.release.Minor(), job, pods)
 		if err != nil {
-			t.Fatalf("%s: %v", job, err)
+			t.Fatalf("%s\n%s\n%v", job, pods, err)
 		}
 		if c.ended++; want.Reason == "" {
 			c.goingOn++
@@ -45,6 +45,15 @@ func (c *comparison) jobEnds(t *testing.T, n int) {
 			c.differ(t, &shown, fmt.Sprintf("end of Job %d: %s\n%s", i, job, pods), got, want)
 		}
 	}
+}
+
+// refusedStatus reports whether the API server refuses the status that the controller has made of the Pods.
+func (c *comparison) refusedStatus(err error) bool {
+	// Of two Pods with one index one has succeeded and one fails it.
+	return strings.Contains(err.Error(), "failedIndexes and completedIndexes overlap") ||
+		// Up to 1.35 manageJob says that no Pod is active as long as the back-off lasts, whatever still runs. The next
+		// attempts end like this one, until it is over: histories of Jobs are compared through that.
+		c.release.Minor() <= 35 && strings.Contains(err.Error(), "cannot set more ready pods than active")
 }
 
 // jobEnd asks our core.
