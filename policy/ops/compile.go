@@ -117,10 +117,10 @@ func (p *Policy) Eval(request []byte) (answer []byte, failed bool) {
 
 // Eval is [Policy.Eval], but that the answer is good only until m is used again.
 func (m *Memory) Eval(p *Policy, request []byte) (answer []byte, failed bool) {
-	if e, ok := p.plainExit(request); ok {
+	if e, reason, ok := p.plainExit(request); ok {
 		w := &m.call.w
 		w.Reset(answerBytes)
-		p.answer(w, &e)
+		p.answer(w, e, reason)
 		return w.Bytes(), false
 	}
 	c := m.begin(request)
@@ -135,45 +135,33 @@ func (c *call) eval(p *Policy) {
 		c.members(c.root, "", evalMembers...)
 	}
 	e := c.readExitMembers(c.root, -1, &p.from)
-	restarts, known := c.integer(c.root.Get("restarts"), "restarts", 0, math.MaxUint32)
-	ranFor, _ := c.integer(c.root.Get("ranForMillis"), "ranForMillis", 0, maxRanFor)
+	event := policy.Event{ExitCode: e.code, Container: uint16(p.from.object.Spec.Number(e.ref))}
+	if restarts, given := c.integer(c.root.Get("restarts"), "restarts", 0, math.MaxUint32); given {
+		event.Flags, event.History = policy.EventHistory, uint32(restarts)
+	}
+	ranFor, _ := c.integer(c.root.Get("ranForMillis"), "ranForMillis", 0, 1<<53)
+	event.RanFor = policy.Millis(ranFor)
 	if c.failOnFaults() {
 		return
 	}
-	p.answer(&c.w, &evalExit{p.from.object.Spec.Number(e.ref), e.code, e.reason, known, uint32(restarts), ranFor})
+	p.answer(&c.w, event, e.reason)
 }
 
-// evalMembers are the members of an exit, and maxRanFor bounds ranForMillis: up to there JavaScript's numbers are exact.
+// evalMembers are the members of an exit.
 var evalMembers = []string{"container", "exitCode", "reason", "restarts", "ranForMillis"}
 
-const maxRanFor = 1 << 53
-
-// evalExit is what Eval was asked.
-type evalExit struct {
-	container int // its number
-	code      int32
-	reason    string
-	known     bool // restarts was given
-	restarts  uint32
-	ranFor    int64 // in milliseconds
-}
-
 // answer writes the answer about one exit.
-func (p *Policy) answer(w *manifest.Writer, e *evalExit) {
-	events, verdicts := [1]policy.Event{{ExitCode: e.code, Container: uint16(e.container)}}, [1]policy.Verdict{}
-	event, v := &events[0], &verdicts[0]
-	event.RanFor = policy.Millis(e.ranFor)
-	if e.known {
-		event.Flags, event.History = policy.EventHistory, e.restarts
+func (p *Policy) answer(w *manifest.Writer, e policy.Event, reason string) {
+	if reason == oomKilled {
+		e.Flags |= policy.EventOOMKilled
 	}
-	if e.reason == oomKilled {
-		event.Flags |= policy.EventOOMKilled
-	}
+	events, verdicts := [1]policy.Event{e}, [1]policy.Verdict{}
+	v := &verdicts[0]
 	p.batch.Exits(events[:], verdicts[:])
 	w.Object()
 	w.Parts(p.heads[v.Container])
-	w.Int(int64(e.code))
-	optional(w, "reason", e.reason)
+	w.Int(int64(e.ExitCode))
+	optional(w, "reason", reason)
 	at := p.paths[v.Container]
 	if why := policy.VerdictReasons[v.Reason]; v.Flags&policy.VerdictUndecided == 0 {
 		writeOutcome(w, at, v.Decision())

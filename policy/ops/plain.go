@@ -5,15 +5,15 @@ import "github.com/podfate/podfate/policy"
 // plainBytes is the length up to which plainExit looks at a request; one with a name and a reason has half of it.
 const plainBytes = 256
 
-// plainExit reads the exit that request describes if it is written as programs write it: an object of known members, each
+// plainExit reads the exit that request describes, and its reason, if it is written as programs write it: an object of known members, each
 // once, strings without escapes, integers of up to nine digits, and no white space but a blank behind a colon or comma.
 // It names a container, since where it does not the Pod decides whether it must. ok is false for every other text, right
 // or wrong: that is for the parser, which has an answer to all of them, but takes twice as long for what every host sends
 // all the time. A fuzz test holds that the answers are the same.
-func (p *Policy) plainExit(request []byte) (e evalExit, ok bool) {
+func (p *Policy) plainExit(request []byte) (e policy.Event, why string, ok bool) {
 	n := len(request)
 	if n < 2 || n > plainBytes || request[0] != '{' || request[n-1] != '}' {
-		return e, false
+		return e, "", false
 	}
 	const (
 		container = 1 << iota
@@ -26,7 +26,7 @@ func (p *Policy) plainExit(request []byte) (e evalExit, ok bool) {
 	for i := 1; i < n; {
 		name, end := plainString(request, i)
 		if end+1 >= n || request[end] != ':' {
-			return e, false
+			return e, "", false
 		}
 		if i = end + 1; request[i] == ' ' {
 			i++
@@ -37,49 +37,54 @@ func (p *Policy) plainExit(request []byte) (e evalExit, ok bool) {
 			var s []byte
 			member = container
 			s, end = plainString(request, i)
-			if e.container = p.number(s); e.container < 0 {
-				return e, false
+			ref, found := p.from.object.Spec.Find(string(s))
+			if !found {
+				return e, "", false
 			}
+			e.Container = uint16(p.from.object.Spec.Number(ref))
 		case "reason":
 			var s []byte
 			member = reason
 			s, end = plainString(request, i)
-			e.reason = string(s)
+			why = string(s)
 		case "exitCode":
 			var v int64
 			member = exitCode
 			v, end = plainInteger(request, i)
-			e.code = int32(v)
+			e.ExitCode = int32(v)
 		case "restarts":
 			var v int64
 			member = restarts
 			v, end = plainInteger(request, i)
-			e.known, e.restarts = true, uint32(v)
+			e.Flags, e.History = policy.EventHistory, uint32(v)
 			if v < 0 {
-				return e, false
+				return e, "", false
 			}
 		case "ranForMillis":
+			var v int64
 			member = ranFor
-			if e.ranFor, end = plainInteger(request, i); e.ranFor < 0 {
-				return e, false
+			v, end = plainInteger(request, i)
+			e.RanFor = policy.Millis(v)
+			if v < 0 {
+				return e, "", false
 			}
 		}
 		if member == 0 || seen&member != 0 || end >= n {
-			return e, false
+			return e, "", false
 		}
 		seen |= member
 		switch request[end] {
 		case '}':
-			return e, end == n-1 && seen&(container|exitCode) == container|exitCode
+			return e, why, end == n-1 && seen&(container|exitCode) == container|exitCode
 		case ',':
 			if i = end + 1; i < n && request[i] == ' ' {
 				i++
 			}
 		default:
-			return e, false
+			return e, "", false
 		}
 	}
-	return e, false
+	return e, "", false
 }
 
 // plainString returns the text between quotes that begins at i, and the place behind it: beyond the end of b if there is
@@ -116,19 +121,4 @@ func plainInteger(b []byte, i int) (v int64, end int) {
 		v = -v
 	}
 	return v, end
-}
-
-// number returns the number of the first container of this name, -1 if there is none.
-func (p *Policy) number(name []byte) int {
-	n := 0
-	for kind := range policy.ContainerKinds {
-		list := p.from.object.Spec.List(kind)
-		for i := range list {
-			if list[i].Name == string(name) {
-				return n + i
-			}
-		}
-		n += len(list)
-	}
-	return -1
 }
