@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/podfate/podfate/policy"
-	"github.com/podfate/podfate/policy/ops"
 )
 
 // JobEnd is what the Job controller makes of a Job when it looks at its Pods once. The zero value goes on.
@@ -34,7 +31,7 @@ func (c *comparison) jobEnds(t *testing.T, n int) {
 		if err != nil {
 			t.Fatalf("%s\n%s\n%v", job, pods, err)
 		}
-		got, err := jobEnd(c.release.Minor(), job, pods)
+		got, err := c.jobEnd(job, pods)
 		if err != nil {
 			t.Fatalf("%s\n%s\n%v", job, pods, err)
 		}
@@ -57,26 +54,11 @@ func (c *comparison) refusedStatus(err error) bool {
 }
 
 // jobEnd asks our core.
-func jobEnd(minor int, job []byte, pods []json.RawMessage) (end JobEnd, err error) {
-	if pods == nil {
-		pods = []json.RawMessage{}
-	}
-	request, err := json.Marshal(map[string]any{
-		"cluster":  map[string]any{"version": policy.VersionName(minor)},
-		"manifest": json.RawMessage(job), "pods": pods,
-	})
-	if err != nil {
-		return end, err
-	}
-	op, _ := ops.Lookup("decide")
-	reply, failed := ops.Call(op.Number, request)
-	if failed {
-		return end, fmt.Errorf("podfate: %s", reply)
-	}
+func (c *comparison) jobEnd(job []byte, pods []json.RawMessage) (end JobEnd, err error) {
 	var a struct {
 		JobDecision struct{ Fails, Succeeds *JobEnd }
 	}
-	if err := json.Unmarshal(reply, &a); err != nil {
+	if err := c.decide(job, pods, &a); err != nil {
 		return end, err
 	}
 	switch d := a.JobDecision; {

@@ -94,28 +94,36 @@ func (d podDecision) judgement() PodJudgement {
 	return j
 }
 
-// judge asks our core.
+// judge asks our core about each Pod.
 func (c *comparison) judge(job []byte, pods []json.RawMessage) ([]podDecision, error) {
-	request, err := json.Marshal(map[string]any{
-		"cluster":  map[string]any{"version": policy.VersionName(c.release.Minor())},
-		"manifest": json.RawMessage(job), "pods": pods,
-	})
-	if err != nil {
-		return nil, err
-	}
-	op, _ := ops.Lookup("decide")
-	reply, failed := ops.Call(op.Number, request)
-	if failed {
-		return nil, fmt.Errorf("podfate: %s", reply)
-	}
 	var a struct{ PodDecisions []podDecision }
-	if err := json.Unmarshal(reply, &a); err != nil {
+	if err := c.decide(job, pods, &a); err != nil {
 		return nil, err
 	}
 	if len(a.PodDecisions) != len(pods) {
 		return nil, fmt.Errorf("%d decisions about %d Pods", len(a.PodDecisions), len(pods))
 	}
 	return a.PodDecisions, nil
+}
+
+// decide asks our core about the Pods of a Job.
+func (c *comparison) decide(job []byte, pods []json.RawMessage, answer any) error {
+	if pods == nil {
+		pods = []json.RawMessage{}
+	}
+	request, err := json.Marshal(map[string]any{
+		"cluster":  map[string]any{"version": policy.VersionName(c.release.Minor())},
+		"manifest": json.RawMessage(job), "pods": pods,
+	})
+	if err != nil {
+		return err
+	}
+	op, _ := ops.Lookup("decide")
+	reply, failed := ops.Call(op.Number, request)
+	if failed {
+		return fmt.Errorf("podfate: %s", reply)
+	}
+	return json.Unmarshal(reply, answer)
 }
 
 // containersOfJobs are the names in the template; the last is an init container.

@@ -85,9 +85,9 @@ func (c *comparison) table(t *testing.T, shown *int, what string, k TableCase) {
 				c.compareAdmission(t, shown, what, k.Manifest, set)
 				return
 			}
-			if job := bytes.Contains(k.Manifest, []byte(`"kind":"Job"`)); job && sameTemplate(k.Old, k.Manifest) {
+			if job := bytes.Contains(k.Manifest, []byte(`"kind":"Job"`)); job && sameSpec(k.Old, k.Manifest, "Job", "spec.template") {
 				c.unread = unreadTemplate
-			} else if !job && sameSpec(k.Old, k.Manifest) {
+			} else if !job && sameSpec(k.Old, k.Manifest, "Pod", "") {
 				c.unread = unreadChange
 			}
 			c.compareUpdate(t, shown, what, set, k.Old, k.Manifest)
@@ -133,22 +133,12 @@ const unreadChange = "spec: Forbidden: pod updates may not change fields"
 // unreadTemplate begins what it says of the templates of Jobs. That of a suspended Job has a longer path.
 const unreadTemplate = "spec.template"
 
-// sameTemplate tells whether the templates of two Jobs are equal in all that Podfate reads.
-func sameTemplate(a, b []byte) bool {
+// sameSpec tells whether the Pods in two objects of a kind, which stand below template in them, are equal in all that
+// Podfate reads.
+func sameSpec(a, b []byte, kind, template string) bool {
 	read := func(text []byte) policy.PodSpec {
 		v, _ := manifest.Parse(text)
-		spec := manifest.ReadObject(v, "Job", "spec.template").Spec
-		spec.Windows = false // it is read for a warning only
-		return spec
-	}
-	return reflect.DeepEqual(read(a), read(b))
-}
-
-// sameSpec tells whether two Pods are equal in all that Podfate reads.
-func sameSpec(a, b []byte) bool {
-	read := func(text []byte) policy.PodSpec {
-		v, _ := manifest.Parse(text)
-		spec := manifest.ReadObject(v, "Pod", "").Spec
+		spec := manifest.ReadObject(v, kind, template).Spec
 		spec.Windows = false // it is read for a warning only
 		return spec
 	}

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	"k8s.io/kubernetes/pkg/apis/batch"
@@ -412,26 +414,16 @@ func (rec *record) readJobs(k *diff.TableCase) (err error) {
 
 // job writes argument i as a client would.
 func (rec *record) job(i int) ([]byte, error) {
+	var from, to runtime.Object = &batch.CronJob{}, &batchv1.CronJob{}
 	if strings.HasPrefix(rec.Call, "ValidateJob") {
-		var job batch.Job
-		var out batchv1.Job
-		if err := rec.data(i, &job); err != nil {
-			return nil, err
-		}
-		if err := legacyscheme.Scheme.Convert(&job, &out, nil); err != nil {
-			return nil, err
-		}
-		out.APIVersion, out.Kind = "batch/v1", "Job"
-		return json.Marshal(&out)
+		from, to = &batch.Job{}, &batchv1.Job{}
 	}
-	var job batch.CronJob
-	var out batchv1.CronJob
-	if err := rec.data(i, &job); err != nil {
+	if err := rec.data(i, from); err != nil {
 		return nil, err
 	}
-	if err := legacyscheme.Scheme.Convert(&job, &out, nil); err != nil {
+	if err := legacyscheme.Scheme.Convert(from, to, nil); err != nil {
 		return nil, err
 	}
-	out.APIVersion, out.Kind = "batch/v1", "CronJob"
-	return json.Marshal(&out)
+	to.GetObjectKind().SetGroupVersionKind(batchv1.SchemeGroupVersion.WithKind(reflect.TypeOf(to).Elem().Name()))
+	return json.Marshal(to)
 }
