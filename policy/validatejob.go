@@ -188,7 +188,7 @@ func (v *validator) jobSpec(o *Object) bool {
 			return false
 		}
 	} else if j.SuccessPolicy != nil {
-		v.printed(path+"successPolicy", j.policy(immutableSuccess, false), indexedText)
+		v.printed(path+"successPolicy", j, immutableSuccess, indexedText)
 	}
 	if c.at = path; j.PodReplacementPolicy != nil {
 		list := "Failed TerminatingOrFailed"
@@ -516,11 +516,10 @@ func (v *validator) jobUpdate(o, old *Object) {
 		if j.policy(i, true) == was.policy(i, true) {
 			continue
 		}
-		now := j.policy(i, false)
 		if i != immutableCompletions || !j.Indexed() {
-			v.printed(path, now, "field is immutable")
+			v.printed(path, j, i, "field is immutable")
 		} else if j.Completions != nil && *j.Completions != *j.Parallelism {
-			v.invalid(path, now, "can only be modified in tandem with spec.parallelism")
+			v.invalid(path, j.policy(i, false), "can only be modified in tandem with spec.parallelism")
 		}
 	}
 }
@@ -534,16 +533,66 @@ func (j *Job) resourcesMutable(f Features) bool {
 		(j.Status.Suspended || !j.Status.Started && f.Minor > 35)
 }
 
-// printed notes a fault about a value that may be absent or a policy, whose text is JSON. Releases before 1.34 print
-// Go's syntax with addresses.
-func (v *validator) printed(path, value, detail string) {
-	if v.f.Minor < 34 && value == "null" {
-		value = `"null"`
+// printed notes a fault about field i of immutableFields, which may be absent. Releases before 1.34 print policies in
+// Go's syntax, and so the address of whatever stands behind a pointer.
+func (v *validator) printed(path string, j *Job, i int, detail string) {
+	value := j.policy(i, false)
+	if v.f.Minor >= 34 || value[0] != '{' {
+		if v.f.Minor < 34 && value == "null" {
+			value = `"null"`
+		}
+		v.invalid(path, value, detail)
+		return
 	}
+	value, fixed := j.goPolicy(i)
 	v.invalid(path, value, detail)
-	if f := v.faults.Last(); v.f.Minor < 34 && value[0] == '{' {
+	if f := v.faults.Last(); !fixed {
 		f.Message, f.Detail = "", f.Detail+addressesText
 	}
+}
+
+// goPolicy returns the policy that is field i of immutableFields in Go's syntax; fixed is false if something stands
+// behind a pointer in it.
+//
+// Source: Error.ErrorBody in k8s.io/apimachinery v0.33, pkg/util/validation/field/errors.go.
+func (j *Job) goPolicy(i int) (text string, fixed bool) {
+	t := printer{comma: ", "}
+	if fixed = true; i == immutableSuccess {
+		t.goList("batch.SuccessPolicy{Rules:", "batch.SuccessPolicyRule", len(j.SuccessPolicy.Rules), j.SuccessPolicy.Rules == nil, func(i int) {
+			rule := &j.SuccessPolicy.Rules[i]
+			fixed = fixed && rule.SucceededIndexes == nil && rule.SucceededCount == nil
+			t.raw("SucceededIndexes:(*string)(nil), SucceededCount:(*int32)(nil)")
+		})
+		return string(t.b) + "}", fixed
+	}
+	t.goList("batch.PodFailurePolicy{Rules:", "batch.PodFailurePolicyRule", len(j.PodFailurePolicy.Rules), j.PodFailurePolicy.Rules == nil, func(i int) {
+		rule := &j.PodFailurePolicy.Rules[i]
+		fixed = fixed && rule.OnExitCodes == nil
+		t.raw("Action:" + quoted(string(rule.Action)) + ", OnExitCodes:(*batch.PodFailurePolicyOnExitCodesRequirement)(nil)")
+		t.goList(", OnPodConditions:", "batch.PodFailurePolicyOnPodConditionsPattern", len(rule.OnPodConditions), rule.OnPodConditions == nil, func(i int) {
+			t.raw("Type:" + quoted(rule.OnPodConditions[i].Type) + ", Status:" + quoted(rule.OnPodConditions[i].Status))
+		})
+	})
+	return string(t.b) + "}", fixed
+}
+
+// goList writes the text in front of a list and the list in Go's syntax, with element to write the members of each.
+func (t *printer) goList(before, element string, n int, absent bool, members func(i int)) {
+	t.raw(before + "[]" + element)
+	if absent {
+		t.raw("(nil)")
+		return
+	}
+	t.raw("{")
+	for i := range n {
+		if i > 0 {
+			t.raw(t.comma)
+		}
+		t.raw(element + "{")
+		members(i)
+		t.raw("}")
+	}
+	t.raw("}")
 }
 
 // policy returns field i of immutableFields as the API server prints it: policies as JSON of the internal type, with

@@ -58,7 +58,7 @@ func ownedJob(f Fault) bool {
 // stands for a text with addresses, with a whole template or with a name that was drawn.
 func sameMessage(path, ours, theirs string) bool {
 	return ours == "" && path == "metadata.name" && strings.Contains(theirs, "will not able to create pod") ||
-		ours == "" && strings.HasPrefix(theirs, path+": Invalid value: batch.") ||
+		ours == "" && strings.HasPrefix(theirs, path+": Invalid value: batch.") && strings.Contains(theirs, "(0x") ||
 		ours == "" && (path == "spec.template" || path == "spec.template.spec") && strings.HasSuffix(theirs, ": field is immutable") ||
 		strings.Contains(ours, "…") && ours == longText.ReplaceAllString(theirs, "$1\"…")
 }
