@@ -45,6 +45,9 @@ const (
 	// MaxKeptFaults bounds the faults of a manifest that are kept until their places are known: 4 MiB of them with
 	// their texts. Of more only the number is kept.
 	MaxKeptFaults = 4096
+	// MaxListedPaths bounds each list of paths that says how far validate looked; a Pod with everything in it has about
+	// 300 fields. Of more only the number is given.
+	MaxListedPaths = 500
 	// MaxQuotedBytes bounds how much of the user's text one fault repeats.
 	MaxQuotedBytes = 256
 )

@@ -182,6 +182,7 @@ func (c *call) describeLimits() {
 		{"bufferBytes", policy.MaxBufferBytes},
 		{"outputBytes", policy.MaxOutputBytes},
 		{"faults", policy.MaxFaults},
+		{"paths", policy.MaxListedPaths},
 		{"steps", policy.MaxSteps},
 		{"runs", simulate.MaxRuns},
 		{"events", simulate.MaxEvents},

@@ -15,7 +15,8 @@ import (
 func (c *call) validate() {
 	c.requestMembers("cluster", "fieldValidation", "manifest", "old", "static")
 	cl := c.readCluster()
-	l := c.admit(cl.features, c.readAdmission(cl.features))
+	a := c.readAdmission(cl.features)
+	l := c.admit(cl.features, a)
 	if c.failOnFaults() {
 		return
 	}
@@ -29,7 +30,7 @@ func (c *call) validate() {
 	w.Bool(len(l.faults) == 0)
 	optional(w, "message", l.message)
 	w.Key("faults")
-	if n := len(l.faults) - 1; n >= 0 && l.faults[n].Code == policy.CodePanics { // it is the last fault
+	if n := len(l.faults) - 1; l.panics() {
 		c.writeFaults(w, l.faults[:n], 0)
 		w.Key("undecided")
 		w.Array()
@@ -50,8 +51,34 @@ func (c *call) validate() {
 	}
 	c.writeDropped(l.dropped)
 	c.writeWarnings(l.warnings)
+	if l.readable && !l.panics() {
+		looked := manifest.HowFar(c.man, l.object.Kind, cl.features.Minor, a.old != nil)
+		c.writePaths("checked", looked.Checked)
+		c.writePaths("notChecked", looked.NotChecked)
+	}
 	c.writeCluster(cl)
 	w.End()
+}
+
+// writePaths writes a list of paths and, if there were more, how many.
+func (c *call) writePaths(name string, paths manifest.Paths) {
+	w := &c.w
+	w.Key(name)
+	w.Array()
+	for _, path := range paths.List {
+		w.String(path)
+	}
+	w.End()
+	if paths.More > 0 {
+		w.Key(name + "More")
+		w.Int(int64(paths.More))
+	}
+}
+
+// panics reports whether the API server gets no further than the last fault.
+func (l *loaded) panics() bool {
+	n := len(l.faults)
+	return n > 0 && l.faults[n-1].Code == policy.CodePanics
 }
 
 func (c *call) readAdmission(f policy.Features) (a admission) {

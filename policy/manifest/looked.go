@@ -1,0 +1,212 @@
+package manifest
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/podfate/podfate/policy"
+)
+
+// Looked says how far the checks look into a manifest, in document order.
+type Looked struct {
+	// Checked are the fields of which everything is checked that Kubernetes checks of their values, with all that is in
+	// them; where that holds for a whole object or list, its path alone.
+	Checked Paths
+	// NotChecked are the fields that are judged by name and type only: Kubernetes may find more.
+	NotChecked Paths
+}
+
+// Paths is a list of paths, at most policy.MaxListedPaths of them.
+type Paths struct {
+	List []string
+	More int // how many are not in List
+}
+
+func (p *Paths) add(path []byte) {
+	if len(p.List) < policy.MaxListedPaths {
+		p.List = append(p.List, string(path))
+	} else {
+		p.More++
+	}
+}
+
+func (p *Paths) len() int { return len(p.List) + p.More }
+
+// cut drops all but the first n.
+func (p *Paths) cut(n int) {
+	if n <= len(p.List) {
+		p.List, p.More = p.List[:n], 0
+	} else {
+		p.More = n - len(p.List)
+	}
+}
+
+// judgedOnCreate lists, by the Go name of its type, the fields of an object that are checked when it is created as
+// Kubernetes checks them: whatever the API server can have against such a field, it is said. A field of which it checks
+// nothing but the type is among them. A star stands for a field with all that is in it; without one, the fields of what
+// is in it are looked up under the name of its own type. A field that is not listed is judged by name and type only.
+//
+// Whoever adds a check adds its field here; the comparison in policy/upstream holds each line to the API server: it puts
+// strange values into these fields and excuses only faults of fields that are not listed.
+const judgedOnCreate = `
+CronJob apiVersion kind metadata spec status*
+CronJobSpec jobTemplate
+DaemonSet apiVersion kind metadata spec status*
+DaemonSetSpec template
+Deployment apiVersion kind metadata spec status*
+DeploymentSpec template
+Job apiVersion kind metadata spec status*
+JobSpec activeDeadlineSeconds backoffLimit backoffLimitPerIndex completionMode completions managedBy maxFailedIndexes parallelism podFailurePolicy* podReplacementPolicy successPolicy* suspend template ttlSecondsAfterFinished
+JobTemplateSpec spec
+Pod apiVersion kind metadata spec status*
+PodTemplate apiVersion kind metadata template
+PodTemplateSpec spec
+ReplicaSet apiVersion kind metadata spec status*
+ReplicaSetSpec template
+ReplicationController apiVersion kind metadata spec status*
+ReplicationControllerSpec template
+StatefulSet apiVersion kind metadata spec status*
+StatefulSetSpec template
+
+Container args command name resizePolicy* restartPolicy restartPolicyRules*
+EphemeralContainer args command name resizePolicy* restartPolicy restartPolicyRules* targetContainerName
+PodSpec activeDeadlineSeconds containers ephemeralContainers initContainers restartPolicy terminationGracePeriodSeconds
+`
+
+// judgedOnUpdate is the same of an object that replaces another one.
+const judgedOnUpdate = `
+CronJob apiVersion kind spec
+CronJobSpec jobTemplate
+DaemonSet apiVersion kind spec
+DaemonSetSpec template
+Deployment apiVersion kind spec
+DeploymentSpec template
+Job apiVersion kind spec
+JobSpec activeDeadlineSeconds backoffLimit backoffLimitPerIndex completionMode completions managedBy maxFailedIndexes parallelism podFailurePolicy* podReplacementPolicy successPolicy* suspend template ttlSecondsAfterFinished
+JobTemplateSpec spec
+Pod apiVersion kind spec
+PodTemplate apiVersion kind template
+PodTemplateSpec spec
+ReplicaSet apiVersion kind spec
+ReplicaSetSpec template
+ReplicationController apiVersion kind spec
+ReplicationControllerSpec template
+StatefulSet apiVersion kind spec
+StatefulSetSpec template
+
+Container name resizePolicy* restartPolicy restartPolicyRules*
+EphemeralContainer name resizePolicy* restartPolicy restartPolicyRules* targetContainerName
+PodSpec activeDeadlineSeconds containers ephemeralContainers initContainers restartPolicy terminationGracePeriodSeconds
+`
+
+// HowFar returns how far the checks look into v, a manifest of kind without faults of type, in Kubernetes 1.minor. update
+// tells that it replaces another one. Fields that are null or unknown are in neither list.
+func HowFar(v Value, kind string, minor int, update bool) Looked {
+	root, known := rootType(kind)
+	if !known {
+		return Looked{}
+	}
+	l := looker{table: judgedOnCreate, bit: minorBit(minor)}
+	if update {
+		l.table = judgedOnUpdate
+	}
+	l.object(v, root)
+	return l.found
+}
+
+type looker struct {
+	table string
+	bit   uint8
+	path  []byte // of the value that is looked at
+	found Looked
+}
+
+// judged is how far the value of a field is looked at.
+type judged uint8
+
+const (
+	byNameAndType judged = iota
+	withItsFields
+	entirely
+)
+
+// row returns the fields of a type that the table lists, with blanks around them; "" if the type is not listed.
+func (l *looker) row(t typeIndex) string {
+	begin := "\n" + t.bareName() + " "
+	i := strings.Index(l.table, begin)
+	if i < 0 {
+		return ""
+	}
+	row := l.table[i+len(begin)-1:]
+	return row[:strings.IndexByte(row, '\n')] + " "
+}
+
+func inRow(row, field string) judged {
+	i := strings.Index(row, " "+field)
+	for i >= 0 {
+		switch row = row[i+1+len(field):]; row[0] {
+		case ' ':
+			return withItsFields
+		case '*':
+			return entirely
+		}
+		i = strings.Index(row, " "+field)
+	}
+	return byNameAndType
+}
+
+// value looks at v, of type t, at l.path, and reports whether it is checked with all that is in it. Then it has added
+// nothing to the list of what is checked.
+func (l *looker) value(v Value, t typeIndex) bool {
+	switch row := &typeRows[t]; {
+	case row.kind == structType && v.Kind() == Object:
+		return l.object(v, t)
+	case row.kind == sliceType && v.Kind() == Array && typeRows[row.elem].kind == structType:
+		return l.list(v, typeIndex(row.elem))
+	}
+	return true
+}
+
+func (l *looker) object(v Value, t typeIndex) bool {
+	row := l.row(t)
+	before, parts, whole := l.found.Checked.len(), len(l.path), true
+	for m := v.First(); m.Exists(); m = m.Next() {
+		field, _ := t.field(m.doc, m.node(), l.bit)
+		if field == nil || m.Kind() == Null {
+			continue
+		}
+		l.path = appendName(l.path[:parts], field.text())
+		switch how := inRow(row, field.text()); {
+		case how == byNameAndType:
+			l.found.NotChecked.add(l.path)
+			whole = false
+		case how == entirely || l.value(m, field.typ):
+			l.found.Checked.add(l.path)
+		default:
+			whole = false
+		}
+	}
+	l.path = l.path[:parts]
+	if whole && parts > 0 {
+		l.found.Checked.cut(before) // the object stands for them
+	}
+	return whole
+}
+
+func (l *looker) list(v Value, elem typeIndex) bool {
+	before, parts, whole, i := l.found.Checked.len(), len(l.path), true, 0
+	for m := v.First(); m.Exists(); m = m.Next() {
+		l.path = append(strconv.AppendInt(append(l.path[:parts], '['), int64(i), 10), ']')
+		if l.value(m, elem) {
+			l.found.Checked.add(l.path)
+		} else {
+			whole = false
+		}
+		i++
+	}
+	l.path = l.path[:parts]
+	if whole {
+		l.found.Checked.cut(before)
+	}
+	return whole
+}
