@@ -12,7 +12,6 @@ import (
 const (
 	maxRestartRules = 20
 	maxRuleValues   = 255
-	maxLabelBytes   = 63
 )
 
 // What a fault says about a name that refers to nothing.
@@ -169,53 +168,13 @@ func (v *validator) anyContainer(c *Container, pod RestartPolicy) {
 	if c.Name == "" {
 		v.required(v.here(".name"), "")
 	} else {
-		v.dnsLabel(c.Name)
+		for _, fault := range DNSLabel.Faults(c.Name, v.f.Minor) {
+			v.invalid(v.here(".name"), quoted(c.Name), fault)
+		}
 	}
 	if len(c.ResizePolicy) > 0 {
 		v.resizePolicy(c.ResizePolicy, v.here(".resizePolicy"), pod)
 	}
-}
-
-// dnsLabel checks the name of the container, a label in the sense of RFC 1123.
-//
-// Source: IsDNS1123Label in k8s.io/apimachinery v0.33 to v0.37, pkg/util/validation/validation.go.
-func (v *validator) dnsLabel(s string) {
-	label, dots := dnsName(s)
-	if label && !dots && len(s) <= maxLabelBytes {
-		return
-	}
-	path := v.here(".name")
-	if len(s) > maxLabelBytes {
-		v.invalid(path, quoted(s), "must be no more than 63 characters")
-	}
-	switch {
-	case label && !dots:
-	case label:
-		v.invalid(path, quoted(s), "must not contain dots")
-	default:
-		v.invalid(path, quoted(s), "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start "+
-			"and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')")
-	}
-}
-
-// dnsName reports whether s consists of labels with dots between them, and whether there is a dot.
-func dnsName(s string) (ok, dots bool) {
-	edge := true // the next byte must not be a hyphen, the one before must not have been
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9':
-			edge = false
-		case c == '-' && !edge:
-			if i+1 == len(s) || s[i+1] == '.' {
-				return false, dots
-			}
-		case c == '.' && !edge:
-			edge, dots = true, true
-		default:
-			return false, dots
-		}
-	}
-	return !edge, dots
 }
 
 // resizePolicy checks that only what the Pod's policy allows restarts a container. The container's own policy is not

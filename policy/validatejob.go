@@ -12,18 +12,14 @@ const (
 	maxJobRules       = 20      // also success rules, and conditions of a rule
 	maxIndexesBytes   = 64 << 10
 	maxManagedByBytes = 63
-	maxSubdomainBytes = 253
 )
 
 // Texts of the API server.
 const (
-	negativeText      = "must be greater than or equal to 0"
-	atMostText        = "must be less than or equal to "
-	manyText          = " when completions are above 100000 and used with backoff limit per index"
-	regexText         = "regex used for validation is '"
-	subdomainText     = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', " + regexText + `[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`
-	qualifiedNameText = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', " + regexText + "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
-	managedPathText   = "Invalid path (" + regexText + `[A-Za-z0-9/\-._~%!$&'()*+,;=:]+')`
+	negativeText    = "must be greater than or equal to 0"
+	atMostText      = "must be less than or equal to "
+	manyText        = " when completions are above 100000 and used with backoff limit per index"
+	managedPathText = "Invalid path (" + regexText + `[A-Za-z0-9/\-._~%!$&'()*+,;=:]+')`
 )
 
 // podFailureActions are the actions that a rule of a podFailurePolicy may have.
@@ -233,32 +229,14 @@ func (v *jobValidator) managedBy(field, s string) {
 	case host == "" || rest == "":
 		v.bad(field, quoted(s), `must be a domain-prefixed path (such as "acme.io/foo")`)
 	default:
-		v.subdomain(field, quoted(host), host, "", "characters")
+		for _, fault := range DNSSubdomain.Faults(host, v.f.Minor) {
+			v.bad(field, quoted(host), fault)
+		}
 		if !spelled(rest, "/-._~%!$&'()*+,;=:") {
 			v.bad(field, quoted(rest), managedPathText)
 		}
 	}
 	v.tooLong(field, s, maxManagedByBytes)
-}
-
-// subdomain checks s in the sense of RFC 1123. prefix stands before each text, unit is what is counted.
-func (v *jobValidator) subdomain(field, value, s, prefix, unit string) {
-	if len(s) > maxSubdomainBytes {
-		v.bad(field, value, prefix+"must be no more than 253 "+unit)
-	}
-	if ok, _ := dnsName(s); !ok {
-		v.bad(field, value, prefix+subdomainText)
-	}
-}
-
-// spelled reports whether s has only letters and digits of ASCII and the bytes of others.
-func spelled(s, others string) bool {
-	for i := range len(s) {
-		if c := s[i]; !(c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9') && strings.IndexByte(others, c) < 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // failureRules checks the rules of a podFailurePolicy.
@@ -283,7 +261,9 @@ func (v *jobValidator) failureRules(spec *PodSpec) {
 		v.tooMany(".onPodConditions", len(rule.OnPodConditions), maxJobRules)
 		for k, c := range rule.OnPodConditions {
 			pattern := ".onPodConditions" + index(k)
-			v.qualifiedName(pattern+".type", c.Type)
+			for _, fault := range LabelKey.Faults(c.Type, v.f.Minor) {
+				v.bad(pattern+".type", quoted(c.Type), fault)
+			}
 			v.oneOf(pattern+".status", c.Status, "False True Unknown")
 		}
 		if codes == conditions {
@@ -321,39 +301,6 @@ func (v *jobValidator) onExitCodes(on *PodFailurePolicyOnExitCodes, spec *PodSpe
 	}
 	if !ordered {
 		v.bad(field, v.int32s(on.Values), "must be ordered")
-	}
-}
-
-// qualifiedName checks a name with an optional domain in front.
-//
-// Source: IsQualifiedName in k8s.io/apimachinery v0.33 and v0.34, pkg/util/validation/validation.go; IsLabelKey in
-// v0.35 to v0.37, pkg/api/validate/content/kube.go.
-func (v *jobValidator) qualifiedName(field, s string) {
-	what, unit := "a valid label key ", "bytes"
-	if v.f.Minor < 35 {
-		what, unit = "a qualified name ", "characters"
-	}
-	value := quoted(s)
-	name := s
-	if slash := strings.IndexByte(s, '/'); slash >= 0 {
-		name = s[slash+1:]
-		switch {
-		case strings.IndexByte(name, '/') >= 0:
-			v.bad(field, value, what+qualifiedNameText+" with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')")
-			return
-		case slash == 0:
-			v.bad(field, value, "prefix part must be non-empty")
-		default:
-			v.subdomain(field, value, s[:slash], "prefix part ", unit)
-		}
-	}
-	if name == "" {
-		v.bad(field, value, "name part must be non-empty")
-	} else if len(name) > maxLabelBytes {
-		v.bad(field, value, "name part must be no more than 63 "+unit)
-	}
-	if name == "" || !spelled(name, "-_.") || !spelled(name[:1], "") || !spelled(name[len(name)-1:], "") {
-		v.bad(field, value, "name part "+qualifiedNameText)
 	}
 }
 
