@@ -22,9 +22,10 @@ type instance struct {
 	sandbox           int64
 	state             instanceState
 	started, finished Millis
-	exitAt            Millis // when the process will end by itself
+	exitAt            Millis // when the process will end, as far as is known now
 	code              int32  // of that end
 	reason            string
+	own               end   // how it ends if nobody stops it
 	killedIn          int64 // the sync that killed it, 0 for none
 	killCode          int32 // what it ends with when a failed probe or a change has it killed
 	stale             bool  // its image is not the one of the Pod any more
@@ -34,6 +35,14 @@ type instance struct {
 	stop              *Stop  // what it does when it is stopped, nil for an end at once
 	stopping          bool   // the kubelet waits for its end, which is at exitAt
 	signalled         Millis // when it gets SIGTERM, never before that is known
+	told              bool   // exitAt, code and reason are what SIGTERM leads to
+}
+
+// end is when and how a process ends.
+type end struct {
+	at     Millis
+	code   int32
+	reason string
 }
 
 // state is one of the states in a container's status.

@@ -4,8 +4,9 @@ import "github.com/podfate/podfate/policy"
 
 // Reasons why an event of the scenario changes nothing.
 const (
-	ignoredPodOver    = "pod_terminated"
-	ignoredNotRunning = "container_not_running"
+	ignoredPodOver     = "pod_terminated"
+	ignoredTerminating = "pod_terminating"
+	ignoredNotRunning  = "container_not_running"
 )
 
 // ending is how a Pod is ended from outside.
@@ -15,9 +16,10 @@ type ending struct {
 }
 
 const (
-	byKubelet    = "TerminationByKubelet"
-	nodeShutdown = "Pod was terminated in response to imminent node shutdown."
-	lowOnNode    = "The node was low on resource" // figures of the node follow
+	byKubelet          = "TerminationByKubelet"
+	nodeShutdownReason = "Terminated"
+	nodeShutdown       = "Pod was terminated in response to imminent node shutdown."
+	lowOnNode          = "The node was low on resource" // figures of the node follow
 )
 
 // endings are those of the event types from [EventEvicted] on. Nobody writes to it.
@@ -27,7 +29,7 @@ const (
 // pkg/controller/devicetainteviction, pkg/controller/podgc, pkg/registry/core/pod/storage/eviction.go, Kubernetes v1.36.
 var endings = [...]ending{
 	EventEvicted:          {byKubelet, lowOnNode, "Evicted", lowOnNode},
-	EventNodeShutdown:     {byKubelet, nodeShutdown, "Terminated", nodeShutdown},
+	EventNodeShutdown:     {byKubelet, nodeShutdown, nodeShutdownReason, nodeShutdown},
 	EventStorageExceeded:  {"", "", "Evicted", "Pod ephemeral local storage usage exceeds the total limit of containers"},
 	EventKubeletPreempted: {byKubelet, "Pod was preempted by Kubelet to accommodate a critical pod.", "Preempting", "Preempted in order to admit critical pod"},
 	EventPreempted:        {by: "PreemptionByScheduler", message: "default-scheduler: preempting to accommodate a higher priority pod"},
@@ -57,9 +59,6 @@ func (k *kubelet) events() (happened bool) {
 		k.note(Kind(EventDeadlineExceeded.String()), none, "")
 		k.pastDeadline = true
 		happened = true
-		if k.busy == executing {
-			k.abort()
-		}
 	}
 	if k.deletion <= k.now {
 		k.deletion = never
@@ -100,17 +99,37 @@ func (k *kubelet) event(e *Event) (happened bool) {
 		k.undecided(Undecided{Reason: "outside_the_model", Event: e.Index})
 		return false
 	}
-	if e.Type.endsPod() && k.busy == executing {
-		k.abort() // the kubelet does not wait with the end of a Pod
+	if k.killCode = e.ExitCode; e.Type.endsPod() {
+		if r.Ignored = k.unheard(e.Type); r.Ignored == "" {
+			k.endCode = e.ExitCode
+		}
 	}
-	k.killCode = e.ExitCode
 	if r.Container >= 0 {
 		return k.containerEvent(e, &r)
 	}
 	k.record(&r)
+	if r.Ignored != "" {
+		return false
+	}
 	k.podEvent(e)
 	return true
 }
+
+// unheard says why an event of this type changes nothing, "" if it does: a Pod whose containers are being stopped hears
+// of no other reason to end it. That it is deleted, its node or its deadline still count.
+//
+// Source: startPodSync and acknowledgeTerminating in pkg/kubelet/pod_workers.go, Kubernetes v1.33 to v1.37.
+func (k *kubelet) unheard(t EventType) string {
+	switch {
+	case k.busy != terminating:
+	case t == EventEvicted, t == EventNodeShutdown, t == EventStorageExceeded, t == EventKubeletPreempted:
+		return ignoredTerminating
+	}
+	return ""
+}
+
+// ends reports whether something has asked for the end of the Pod.
+func (k *kubelet) ends() bool { return k.deleted || k.pastDeadline || k.evictedBy != nil }
 
 func (k *kubelet) podEvent(e *Event) {
 	switch e.Type {
@@ -132,11 +151,11 @@ func (k *kubelet) podEvent(e *Event) {
 			grace = evictionGrace
 		}
 		k.shorten(grace)
-		k.endPod(&endings[e.Type])
+		k.evictedBy = &endings[e.Type]
 	case EventNodeShutdown, EventKubeletPreempted:
 		k.shorten(0)
 		k.shorten(e.Grace)
-		k.endPod(&endings[e.Type])
+		k.evictedBy = &endings[e.Type]
 	case EventKubeletRestarted:
 		k.restartKubelet(e.Kubelet)
 	case EventSandboxLost:
@@ -154,23 +173,23 @@ func (k *kubelet) podEvent(e *Event) {
 	}
 }
 
-// endPod is how the kubelet itself ends a Pod: the phase is set before the containers are killed. If all of them then
-// end with 0, the phase computed at the end wins. A Pod whose containers are stopping already, and get no less time
-// than before, hears nothing of it: the worker applies a status when it begins to end a Pod, or begins again.
+// markEvicted sets the phase that the kubelet gives a Pod which it ends itself, before the containers are killed. Of
+// several reasons the last one counts. If all of them then end with 0, the phase computed at the end wins.
 //
-// Source: SyncTerminatingPod in pkg/kubelet/kubelet.go, UpdatePod and startPodSync in pkg/kubelet/pod_workers.go,
+// Source: SyncTerminatingPod in pkg/kubelet/kubelet.go, acknowledgeTerminating in pkg/kubelet/pod_workers.go,
 // Kubernetes v1.33 to v1.37.
-func (k *kubelet) endPod(by *ending) {
-	if k.busy == terminating {
+func (k *kubelet) markEvicted() {
+	by := k.evictedBy
+	if by == nil {
 		return
 	}
-	k.generate(false)
-	if by.reason == "Evicted" || k.phase != policy.PodSucceeded {
+	if by.reason != nodeShutdownReason || k.phase != policy.PodSucceeded {
 		k.setPhase(policy.PodFailed, by.reason, by.podStatus)
 	}
-	k.disruption, k.disruptedBy = by.message, by.by
+	if by.by != "" {
+		k.disruption, k.disruptedBy = by.message, by.by
+	}
 	k.assume("api_server_echo_comes_later")
-	k.terminate()
 }
 
 // restartKubelet forgets what a kubelet keeps in memory: back-offs and remembered refusals.
@@ -180,13 +199,17 @@ func (k *kubelet) restartKubelet(with *Kubelet) {
 		c.entry, c.backingOff, c.dirty = policy.BackoffEntry{}, false, true
 		for j := range c.insts {
 			in := &c.insts[j]
-			if in.livenessFailed, in.startupFailed = false, false; in.stopping {
-				in.stopping = false
-				k.assume("stopping_goes_on_without_the_kubelet")
+			if in.livenessFailed, in.startupFailed = false, false; !in.stopping {
+				continue
 			}
+			if in.stopping = false; in.signalled > k.now && in.state == running {
+				in.signalled, in.told = never, false
+				in.exitAt, in.code, in.reason = in.own.at, in.own.code, in.own.reason
+			}
+			k.assume("stopping_goes_on_without_the_kubelet")
 		}
 	}
-	k.abort()
+	k.busy, k.freeAt, k.evictedBy = idle, k.now, nil
 	if with != nil {
 		k.use(*with)
 	}
@@ -218,6 +241,7 @@ func (k *kubelet) containerEvent(e *Event, r *Record) (happened bool) {
 			c.stats.Ran += k.now - in.started
 		}
 		c.insts, c.dirty, k.quiet = c.insts[:0], true, true
+		k.restop()
 		k.record(r)
 		return !k.sc.Timing.KubeletSync
 	}
@@ -237,6 +261,7 @@ func (k *kubelet) containerEvent(e *Event, r *Record) (happened bool) {
 	case EventContainerUnknown:
 		c.stats.Ran += k.now - in.started
 		in.state, in.exitAt, c.dirty, k.quiet = unknown, never, true, true
+		k.restop()
 		return !k.sc.Timing.KubeletSync
 	case EventOOMKilled, EventExited:
 		reason := e.Reason

@@ -39,7 +39,11 @@ type kubelet struct {
 	pastDeadline bool
 	terminated   bool // the Pod is over
 	killCode     int32
-	grace        Millis // of the end of the Pod, 0 before it is known
+	endCode      int32   // what killed containers end with when it ends, unless their runs say it
+	grace        Millis  // of the end of the Pod, 0 before it is known
+	evictedBy    *ending // what is to end the Pod, if the kubelet itself does so
+
+	stopAt, stopGrace Millis // of all containers that are being stopped
 
 	busy   work   // what goes on at freeAt
 	freeAt Millis // the sync under way waits until then
@@ -84,7 +88,8 @@ func newKubelet(sc *Scenario) *kubelet {
 // reset makes k a kubelet that has not seen its Pod yet. It keeps the memory of containers.
 func (k *kubelet) reset(sc *Scenario) {
 	*k = kubelet{
-		sc: sc, spec: sc.Spec, phase: policy.PodPending, now: sc.Start, freeAt: sc.Start, started: k.started[:0],
+		endCode: KilledExitCode,
+		sc:      sc, spec: sc.Spec, phase: policy.PodPending, now: sc.Start, freeAt: sc.Start, started: k.started[:0],
 		inits: len(sc.Spec.InitContainers), ephemerals: len(sc.Spec.EphemeralContainers), ctrs: k.ctrs,
 	}
 	for i := range k.ctrs {
@@ -331,6 +336,9 @@ func (k *kubelet) settle() {
 			return
 		}
 		if k.sc.Timing.Detection > 0 {
+			if k.ends() {
+				continue // that is asked for already
+			}
 			if changed {
 				k.syncAt = k.now + k.sc.Timing.Detection
 				if k.f.PLEGOnDemandRelist && !k.refused {
@@ -403,7 +411,7 @@ func (k *kubelet) sync() (changed bool) {
 	k.serial++
 	k.refused, k.waitUntil = false, never
 	k.generate(false)
-	if k.phase.Terminal() || k.deleted {
+	if k.phase.Terminal() || k.ends() {
 		k.terminate()
 		return false
 	}
@@ -553,7 +561,7 @@ func (k *kubelet) start(i int) bool {
 	if last != nil && !k.backoffLets(i, last) {
 		return false
 	}
-	in := instance{sandbox: k.sandbox, started: k.now, exitAt: never, signalled: never, attempt: c.logs}
+	in := instance{sandbox: k.sandbox, started: k.now, exitAt: never, own: end{at: never}, signalled: never, attempt: c.logs}
 	if newest := c.latest(); newest != nil {
 		in.attempt = newest.attempt + 1
 	}
@@ -588,6 +596,7 @@ func (k *kubelet) takeRun(c *container, in *instance) {
 	if in.reason == "" {
 		in.reason = exitReason(run.ExitCode)
 	}
+	in.own = end{in.exitAt, in.code, in.reason}
 }
 
 // apiRestarts is the count that the status will most likely show for a new instance; [kubelet.generate] corrects it.
@@ -676,12 +685,15 @@ func (k *kubelet) endReset(p *plan) (changed bool) {
 //
 // Source: SyncTerminatingPod and SyncTerminatedPod in pkg/kubelet/kubelet.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) terminate() {
-	if k.grace == 0 {
-		k.shorten(0)
-	}
 	if k.busy != terminating {
 		k.busy = terminating
-		if k.killAll(killTerminating, k.grace) {
+		k.markEvicted()
+		grace := k.grace
+		if grace == 0 {
+			grace = k.podGrace()
+		}
+		k.killCode = k.endCode
+		if k.killAll(killTerminating, grace) {
 			k.serial++
 		}
 	}
@@ -772,6 +784,7 @@ func (k *kubelet) exit(i int, at Millis, code int32, reason string) {
 	k.end(i, at, code, reason)
 	if stopping {
 		k.record(&Record{Event: ExitedBy, Container: i, ExitCode: code, Reason: reason})
+		k.restop()
 		return
 	}
 	d := k.rules.Decide(c.ref, e)

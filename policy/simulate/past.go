@@ -115,6 +115,7 @@ func (k *kubelet) resumeContainer(x *PastContainer, p *Past) {
 	}
 	k.takeRun(c, in)
 	in.exitAt = max(in.exitAt, k.now)
+	in.own.at = in.exitAt
 	c.stats.Ran = in.started - k.now // the answer counts from now on
 	if p.Deleted && in.stop == nil {
 		in.stop = &Stop{For: max(p.Gone-p.Asked, 0), ExitCode: KilledExitCode}
@@ -127,7 +128,7 @@ func (k *kubelet) resumeContainer(x *PastContainer, p *Past) {
 
 // revive gives c the instance that s shows, unless the runtime has lost it.
 func (k *kubelet) revive(c *container, s *state, attempt int64) {
-	in := instance{sandbox: 1, exitAt: never, signalled: never, attempt: attempt}
+	in := instance{sandbox: 1, exitAt: never, own: end{at: never}, signalled: never, attempt: attempt}
 	switch {
 	case s.reason == reasonStatusUnknown || s.reason == reasonRestartingAll:
 		return

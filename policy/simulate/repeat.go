@@ -325,7 +325,8 @@ func (k *kubelet) sameInstance(m *mark, is *container, i int, shift Millis) bool
 		(a.sandbox == m.sandbox) == (b.sandbox == k.sandbox) &&
 		(a.id == was.api.instance) == (b.id == is.api.instance) && (a.id == was.toldRefused) == (b.id == is.toldRefused) &&
 		sameCounts(a.attempt, was.api.restarts, b.attempt, is.api.restarts) &&
-		later(a.started, b.started, shift) && (a.state != exited || later(a.finished, b.finished, shift)) && later(a.exitAt, b.exitAt, shift)
+		later(a.started, b.started, shift) && (a.state != exited || later(a.finished, b.finished, shift)) && later(a.exitAt, b.exitAt, shift) &&
+		a.told == b.told
 }
 
 // sameCounts tells whether the counts of runtime and API relate as before: the same distance apart, or, where the
@@ -370,6 +371,9 @@ func (k *kubelet) advance(c *container, m *mark, times int64, shift Millis, sand
 		}
 		if in.exitAt != never {
 			in.exitAt += by
+		}
+		if in.own.at != never {
+			in.own.at += by
 		}
 	}
 	c.logs += attempts

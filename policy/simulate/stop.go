@@ -38,7 +38,7 @@ func (k *kubelet) kill(i int, reason string, restart bool, grace, turn Millis) (
 	case in.state == running && in.exitAt <= k.now:
 		k.end(i, in.exitAt, in.code, in.reason)
 	case in.state == running && in.stop != nil:
-		done = k.stop(in, grace, turn)
+		done = k.stop(in, k.now, grace, turn)
 		if in.exitAt > k.now {
 			k.freeAt = max(k.freeAt, done)
 			return done
@@ -56,12 +56,13 @@ func (k *kubelet) kill(i int, reason string, restart bool, grace, turn Millis) (
 	return max(done, k.now)
 }
 
-// stop works out how and when in ends, and returns when the kubelet knows.
-func (k *kubelet) stop(in *instance, grace, turn Millis) (done Millis) {
-	at := k.now
-	if in.signalled > at { // else it has been told before, and knows
+// stop works out how and when an instance ends that is told to at from, and returns when the kubelet knows. What it does
+// after SIGTERM takes the place of the rest of its run, however long that would have been.
+func (k *kubelet) stop(in *instance, from, grace, turn Millis) (done Millis) {
+	at := from
+	if in.signalled == never {
 		if grace > 0 {
-			hook := min(in.stop.PreStop, grace, in.exitAt-at)
+			hook := min(in.stop.PreStop, grace, max(in.own.at-at, 0))
 			at, grace = at+hook, grace-hook/policy.Second*policy.Second
 		}
 		if grace > 0 && turn > at {
@@ -69,14 +70,18 @@ func (k *kubelet) stop(in *instance, grace, turn Millis) (done Millis) {
 			at, grace = at+wait, grace-wait/policy.Second*policy.Second
 		}
 		in.signalled = at
+	} else if in.signalled > at { // its hook is under way
+		grace -= (in.signalled - at) / policy.Second * policy.Second
+		at = in.signalled
 	}
-	end, code := in.signalled+in.stop.For, in.stop.ExitCode
-	if last := at + max(grace, minimumGrace); end > last {
-		end, code = last, KilledExitCode
+	stopped := end{in.signalled + in.stop.For, in.stop.ExitCode, exitReason(in.stop.ExitCode)}
+	if last := at + max(grace, minimumGrace); stopped.at > last {
+		stopped = end{last, KilledExitCode, exitReason(KilledExitCode)}
 	}
 	in.stopping = true
-	if end < in.exitAt {
-		in.exitAt, in.code, in.reason = end, code, exitReason(code)
+	if in.own.at > in.signalled && (!in.told || stopped.at < in.exitAt) {
+		in.exitAt, in.code, in.reason = stopped.at, stopped.code, stopped.reason
+		in.told = true
 	}
 	return max(at, in.exitAt)
 }
@@ -87,7 +92,21 @@ func (k *kubelet) stop(in *instance, grace, turn Millis) (done Millis) {
 // Source: killContainersWithSyncResult in pkg/kubelet/kuberuntime/kuberuntime_container.go, newTerminationOrdering in
 // kuberuntime_termination_order.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) killAll(reason string, grace Millis) (killed bool) {
-	turn, last := k.now, len(k.ctrs)-k.ephemerals
+	k.stopAt, k.stopGrace = k.now, grace
+	k.inOrder(func(i int, in *instance, turn Millis) Millis {
+		if in.state == exited {
+			return k.now
+		}
+		killed = true
+		return k.kill(i, reason, false, grace, turn)
+	})
+	return killed
+}
+
+// inOrder visits the newest instance of each container in the order of killAll. visit returns when the container has
+// ended; turn is when those have that must end first.
+func (k *kubelet) inOrder(visit func(i int, in *instance, turn Millis) (done Millis)) {
+	turn, last := k.stopAt, len(k.ctrs)-k.ephemerals
 	for n := range k.ctrs {
 		i := n
 		if n < last {
@@ -96,19 +115,50 @@ func (k *kubelet) killAll(reason string, grace Millis) (killed bool) {
 			}
 		}
 		c := &k.ctrs[i]
-		if in := c.latest(); in != nil && in.state != exited {
-			own := Millis(0)
-			if c.sidecar {
-				own = turn
-			}
-			done := k.kill(i, reason, false, grace, own)
-			if c.sidecar || c.ref.Kind == policy.MainContainer {
-				turn = max(turn, done)
-			}
-			killed = true
+		in := c.latest()
+		if in == nil {
+			continue
+		}
+		own := Millis(0)
+		if c.sidecar {
+			own = turn
+		}
+		done := visit(i, in, own)
+		if c.sidecar || c.ref.Kind == policy.MainContainer {
+			turn = max(turn, done)
 		}
 	}
-	return killed
+}
+
+// restop works out anew how long the sync under way waits, after a container that it stops has ended by something else:
+// nothing is cancelled, but what waited for that container goes on earlier.
+func (k *kubelet) restop() {
+	if !k.waiting() {
+		return
+	}
+	if p := &k.plan; k.busy == executing && !p.killPod { // one container after the other
+		if in := k.ctrs[p.kill[p.next].container].latest(); in == nil || in.state != running {
+			k.freeAt = k.now
+		}
+		return
+	}
+	k.freeAt = k.now
+	k.inOrder(func(_ int, in *instance, turn Millis) (done Millis) {
+		switch {
+		case !in.stopping:
+			return k.stopAt
+		case in.state != running:
+			return min(in.finished, k.now)
+		case in.signalled > k.now:
+			in.signalled, in.told = never, false
+			in.exitAt, in.code, in.reason = in.own.at, in.own.code, in.own.reason
+			done = max(k.stop(in, k.stopAt, k.stopGrace, turn), k.now)
+		default:
+			done = in.exitAt
+		}
+		k.freeAt = max(k.freeAt, done)
+		return done
+	})
 }
 
 // podGrace is the grace period of the Pod's own.
@@ -137,21 +187,19 @@ func (k *kubelet) probeGrace(c *container, reason string) Millis {
 	return k.podGrace()
 }
 
-// shorten lets a Pod that ends be given less time than it has; grace 0 stands for its own. It can only decrease.
+// shorten lets a Pod that is to end be given less time than it has; grace 0 stands for its own. It can only decrease,
+// and counts when the containers are stopped: once that is under way, nothing shortens it.
 //
-// Source: calculateEffectiveGracePeriod in pkg/kubelet/pod_workers.go, Kubernetes v1.33 to v1.37.
+// Source: calculateEffectiveGracePeriod in pkg/kubelet/pod_workers.go, SyncTerminatingPod in pkg/kubelet/kubelet.go,
+// whose context nothing cancels, Kubernetes v1.33 to v1.37.
 func (k *kubelet) shorten(grace Millis) {
 	if grace == 0 {
 		grace = k.podGrace()
 	}
 	if grace = max(grace, policy.Second); k.grace == 0 || grace < k.grace {
 		k.grace = grace
-		k.abort()
 	}
 }
-
-// abort ends what a sync waits for, as a kubelet does when the Pod is to end or to end sooner.
-func (k *kubelet) abort() { k.busy, k.freeAt = idle, k.now }
 
 // waiting tells whether the kubelet is busy with containers that stop.
 func (k *kubelet) waiting() bool { return k.freeAt > k.now }
