@@ -210,3 +210,56 @@ func (l *looker) list(v Value, elem typeIndex) bool {
 	}
 	return whole
 }
+
+// Judges reports whether what the API server says about path of an object of kind is said here too: each field on the way
+// is checked in Kubernetes 1.minor. A part of path that is no field counts as checked: it is a word of the API server,
+// such as the labels that it sees beside the metadata of a template.
+func Judges(kind, path string, minor int, update bool) bool {
+	t, known := rootType(kind)
+	if !known {
+		return false
+	}
+	l := looker{table: judgedOnCreate, bit: minorBit(minor)}
+	if update {
+		l.table = judgedOnUpdate
+	}
+	for path != "" {
+		s, rest, ok := cutStep(path)
+		if !ok {
+			return true
+		}
+		path = rest
+		if s.index >= 0 {
+			if typeRows[t].kind != sliceType {
+				return true
+			}
+			t = typeIndex(typeRows[t].elem)
+			continue
+		}
+		if typeRows[t].kind != structType {
+			return true
+		}
+		field, ok := t.named(s.name, l.bit)
+		if !ok {
+			return true
+		}
+		switch inRow(l.row(t), s.name) {
+		case byNameAndType:
+			return false
+		case entirely:
+			return true
+		}
+		t = field
+	}
+	return true
+}
+
+// named returns the type of a field of struct type t.
+func (t typeIndex) named(name string, bit uint8) (typeIndex, bool) {
+	for _, row := range t.rows() {
+		if row.minors&bit != 0 && row.text() == name {
+			return row.typ, true
+		}
+	}
+	return 0, false
+}

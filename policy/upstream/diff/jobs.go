@@ -45,15 +45,6 @@ func (g *generator) withStatus(job []byte) []byte {
 	return []byte(strings.TrimSuffix(string(job), "}") + `,"status":{` + strings.Join(parts, ",") + `}}`)
 }
 
-// jobPath are the fields of a Job that Podfate reads beside its template.
-var jobPath = regexp.MustCompile(`^spec\.(jobTemplate\.spec\.)?(parallelism|completions|backoffLimit|ttlSecondsAfterFinished|` +
-	`activeDeadlineSeconds|backoffLimitPerIndex|maxFailedIndexes|managedBy|completionMode|podFailurePolicy.*|successPolicy.*|podReplacementPolicy)$`)
-
-// ownedJob reports whether Podfate checks what a fault is about.
-func ownedJob(f Fault) bool {
-	return jobPath.MatchString(f.Path) || f.Path == "metadata.name" && strings.Contains(f.Text, "will not able to create pod")
-}
-
 // sameMessage reports whether a fault of ours, cut as long values are, is that text of Kubernetes. One without a text
 // stands for a text with addresses, with a whole template or with a name that was drawn.
 func sameMessage(path, ours, theirs string) bool {
