@@ -152,7 +152,7 @@ func (j *Job) setConditionStatuses() {
 func (o *Object) SetDefaults(f Features) {
 	switch {
 	case o.Job == nil:
-	case o.Kind == "Job":
+	case o.Kind == "Job" || o.Embedded: // its owner creates the Job, which then gets the same
 		given := o.Job.PodReplacementPolicy
 		if o.Job.SetDefaults(); !f.ReplacesPods() {
 			o.Job.PodReplacementPolicy = given

@@ -18,6 +18,9 @@ const (
 	// MaxPatterns bounds the conditions of one rule of a Job. Kubernetes allows 20; more are read so that 21 can be
 	// reported.
 	MaxPatterns = 1024
+	// MaxTemplates bounds the Pod templates in one object of another kind: a RayCluster with dozens of worker groups has
+	// fewer, and each is answered by itself.
+	MaxTemplates = 64
 	// MaxContainers bounds the containers of a Pod, all kinds together.
 	MaxContainers = 1024
 	// MaxExits bounds the exits of one decide request.

@@ -20,6 +20,9 @@ type Object struct {
 	SpecPath string
 	// NoTemplate tells that a ReplicationController, whose template is optional, has none.
 	NoTemplate bool
+	// Embedded tells that o is a template in an object of a kind that is not read: a PodTemplate or a CronJob of which
+	// nothing counts but the template. Its name is that of the object.
+	Embedded bool
 	// Job is the spec of a Job, or that which a CronJob gives its Jobs; nil for other kinds.
 	Job *Job
 }

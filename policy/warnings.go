@@ -33,7 +33,10 @@ const (
 	WarnPodDeleted          FaultCode = "pod_is_being_deleted"       // the status of a Pod about whose exits is asked
 	WarnJobOver             FaultCode = "job_is_over"
 	WarnPodOver             FaultCode = "pod_is_over"
-	WarnNoRestartLimit      FaultCode = "no_restart_limit" // Kubernetes does not count restarts of a container
+	WarnOwnerNotPlayed      FaultCode = "owner_not_played"     // of an object of another kind only the templates are read
+	WarnOwnerRestartPolicy  FaultCode = "owner_restart_policy" // it sets the restartPolicy of its Pods
+	WarnNotRead             FaultCode = "not_read"             // a container outside of a template
+	WarnNoRestartLimit      FaultCode = "no_restart_limit"     // Kubernetes does not count restarts of a container
 )
 
 // Short names of sources.

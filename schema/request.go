@@ -132,8 +132,12 @@ func Others(docs []*Document) (notes []Fault, all bool) {
 			called += " " + name
 		}
 		at := p.doc.place(kind.Offset())
+		why := " has no Pods and is not read"
+		if _, bare := manifest.Templates(p.value); len(bare) > 0 && manifest.Foreign(p.value.Get("apiVersion").Text()) {
+			why = " has no Pod template and is not read: " + cut(bare[0], MaxQuotedBytes) + " is a container without a Pod"
+		}
 		list.add(Fault{
-			Path: "kind", Code: NoteNotRead, Detail: quoted(called) + " has no Pods and is not read",
+			Path: "kind", Code: NoteNotRead, Detail: quoted(called) + why,
 			Line: at.line, Column: at.column, Offset: at.offset, Source: at.source,
 		})
 	}
@@ -241,7 +245,7 @@ func (b *builder) document(p part) {
 		b.kubelet = &p
 	case kind.Str() == kindList:
 		b.list(p)
-	case absent(kind), isManifestKind(kind.Str()):
+	case absent(kind), isManifest(p.value):
 		b.manifests = append(b.manifests, p)
 	default:
 		b.unknownKind(p, kind)
@@ -251,7 +255,7 @@ func (b *builder) document(p part) {
 // isOther reports whether an object is one of Kubernetes' that has no Pods.
 func isOther(v manifest.Value) bool {
 	kind, apiVersion := v.Get("kind").Text(), v.Get("apiVersion").Text()
-	if kind == "" || apiVersion == "" || isManifestKind(kind) || kind == kindList || kind == kindKubelet || kind == kindScenario {
+	if kind == "" || apiVersion == "" || isManifest(v) || kind == kindList || kind == kindKubelet || kind == kindScenario {
 		return false
 	}
 	group, _, grouped := strings.Cut(apiVersion, "/")
@@ -271,6 +275,16 @@ func apiVersionOffset(v manifest.Value) int {
 		return a.Offset()
 	}
 	return v.Offset()
+}
+
+// isManifest reports whether v is an object that the core answers about: one of its kinds, or of a foreign one with Pod
+// templates.
+func isManifest(v manifest.Value) bool {
+	if !manifest.Foreign(v.Get("apiVersion").Text()) {
+		return isManifestKind(v.Get("kind").Text())
+	}
+	templates, _ := manifest.Templates(v)
+	return len(templates) > 0
 }
 
 func isManifestKind(kind string) bool {
@@ -297,7 +311,7 @@ func (b *builder) list(p part) {
 		switch {
 		case item.Kind() != manifest.Object:
 			b.faultAt(p.doc, item.Offset(), item.Path(p.value), CodeNotAnObject, "an item is an object, found "+found(item.Kind()))
-		case kind.Kind() == manifest.String && !isManifestKind(kind.Str()):
+		case kind.Kind() == manifest.String && !isManifest(item):
 			b.unknownKind(part{p.doc, item}, kind)
 		default:
 			b.manifests = append(b.manifests, part{p.doc, item})
@@ -319,6 +333,9 @@ func (b *builder) unknownKind(p part, kind manifest.Value) {
 	name := found(kind.Kind())
 	if kind.Kind() == manifest.String {
 		name = quoted(kind.Str())
+	}
+	if version := p.value.Get("apiVersion").Text(); manifest.Foreign(version) {
+		name += " of " + quoted(version) + ", and it holds no Pod template"
 	}
 	b.faultAt(p.doc, kind.Offset(), "kind", policy.CodeUnknownKind, "no kind that is read here: "+name, allowed...)
 }

@@ -266,7 +266,7 @@ func TestSchemasKnowWhatTheCoreKnows(t *testing.T) {
 	for _, k := range manifest.Kinds() {
 		kinds = append(kinds, k.Kind)
 	}
-	if got := examples("manifest", "properties", "kind", "enum"); !slices.Equal(got, kinds) {
+	if got := examples("manifest", "$defs", "kinds", "enum"); !slices.Equal(got, kinds) {
 		t.Errorf("kinds %v, the core has %v", got, kinds)
 	}
 	if got := examples("request", "$defs", "exits", "maxItems"); got[0] != fmt.Sprint(policy.MaxExits) {

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"math"
+	"strings"
 
 	"github.com/podfate/podfate/policy"
 )
@@ -21,23 +22,29 @@ func ReadObject(v Value, kind, template string) policy.Object {
 	spec := v.Get("spec")
 	if template != "" {
 		o.SpecPath = template + ".spec."
-		spec = v.Locate(template + ".spec")
-		if spec.Path(v) != template+".spec" { // Locate stops at the deepest ancestor
-			spec = Value{}
-		}
+		spec = v.exactly(template + ".spec")
 	}
 	switch kind {
 	case "Job":
 		o.Job = readJob(v.Get("spec"))
 		o.Job.Status = readJobStatus(v.Get("status"))
-	case "CronJob":
-		o.Job = readJob(v.Get("spec").Get("jobTemplate").Get("spec"))
+	case "CronJob": // also the template of a Job in another kind: its spec is what the Pod template stands in
+		o.Job = readJob(v.exactly(strings.TrimSuffix(template, ".template")))
 	}
 	if kind == "ReplicationController" && v.Get("spec").Get("template").Kind() != Object {
 		o.NoTemplate = true
 	}
 	o.Spec = readPodSpec(spec)
 	return o
+}
+
+// exactly is Locate without its way out: no value if there is none at path.
+func (v Value) exactly(path string) Value {
+	at := v.Locate(path)
+	if at.Path(v) != path {
+		return Value{}
+	}
+	return at
 }
 
 func readPodSpec(v Value) policy.PodSpec {

@@ -138,6 +138,7 @@ func (c *call) readKubelet(v manifest.Value, path string, minor int) (k policy.K
 
 // writeCluster writes what was assumed about the cluster, so that no default is silent.
 func (c *call) writeCluster(cl cluster) {
+	c.writeTemplates()
 	c.w.Key("cluster")
 	c.w.Object()
 	c.w.Key("version")

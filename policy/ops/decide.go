@@ -13,46 +13,55 @@ type exit struct {
 	ref    policy.Ref
 	code   int32
 	reason string // as given, "" if absent
+	in     int    // the number of the template, 0 in a manifest that has one at most
 }
 
 // decide answers what happens after each exit, as if it were the only one and the other containers ran, and what a Job
 // makes of each of its Pods.
 func (c *call) decide() {
-	c.requestMembers("cluster", "fieldValidation", "manifest", "exits", "pods")
+	c.requestMembers("cluster", "fieldValidation", "manifest", "template", "exits", "pods")
 	cl := c.readCluster()
-	l := c.load(cl.features)
+	all := c.admit(cl.features, admission{})
 	if c.failure != nil {
 		return
 	}
-	c.passOverUnknown(&l)
-	c.faults.addAll(l.faults)
-	pods := c.readPods(&l, cl.features.Minor)
-	var exits []exit
 	onlyPods := given(c.root.Get("pods")) && !c.root.Get("exits").Exists()
-	if !onlyPods {
-		exits = c.readExits(&l)
+	if len(all) != 1 && (len(all) == 0 || given(c.root.Get("pods"))) {
+		all = []loaded{c.one(all)}
 	}
-	if c.failOnFaults() || !c.withinBudget(&l.object.Spec, exits) {
+	var found loaded
+	for i := range all {
+		c.passOverUnknown(&all[i])
+		found.add(&all[i])
+	}
+	l := &all[0]
+	c.faults.addAll(found.faults)
+	pods := c.readPods(l, cl.features.Minor)
+	var exits []exit
+	if !onlyPods {
+		exits = c.readExits(all)
+	}
+	if c.failOnFaults() || !c.withinBudget(all, exits) {
 		return
 	}
-	l.warnings = append(l.warnings, c.manifestFaults(c.ended(&l.object))...)
+	found.warnings = append(found.warnings, c.manifestFaults(c.ended(&l.object))...)
 	c.w.Object()
 	if !onlyPods {
 		c.w.Key("decisions")
 		c.w.Array()
 		for _, e := range exits {
-			c.writeDecision(&l.object, cl, e)
+			c.writeDecision(&all[e.in], cl, e)
 			if c.w.Len() > policy.MaxOutputBytes {
 				return // Call reports it; there is no point in going on
 			}
 		}
 		c.w.End()
 	}
-	if given(c.root.Get("pods")) && !c.writePods(pods, &l, cl) {
+	if given(c.root.Get("pods")) && !c.writePods(pods, l, cl) {
 		return
 	}
-	c.writeDropped(l.dropped)
-	c.writeWarnings(l.warnings)
+	c.writeDropped(found.dropped)
+	c.writeWarnings(found.warnings)
 	c.writeCluster(cl)
 	c.w.End()
 }
@@ -106,8 +115,9 @@ func (c *call) passOverUnknown(l *loaded) {
 	l.faults = kept
 }
 
-// readExits reads the member exits. Containers are looked up only in a manifest that could be read.
-func (c *call) readExits(l *loaded) []exit {
+// readExits reads the member exits. Containers are looked up only in a manifest that could be read, and in each of its
+// templates: an exit may be one of several Pods.
+func (c *call) readExits(all []loaded) []exit {
 	v := c.root.Get("exits")
 	switch {
 	case !v.Exists() || v.Kind() == manifest.Null || v.Kind() == manifest.Array && v.Len() == 0:
@@ -129,10 +139,69 @@ func (c *call) readExits(l *loaded) []exit {
 	exits := make([]exit, 0, v.Len())
 	i := 0
 	for e := v.First(); e.Exists(); e = e.Next() {
-		exits = append(exits, c.readExit(e, i, l))
+		if len(all) > 1 {
+			if exits = append(exits, c.readExitOf(all, e, i)...); len(exits) > policy.MaxExits {
+				c.limitAt(v, "exits", "exits", len(exits), policy.MaxExits)
+				return nil
+			}
+		} else {
+			exits = append(exits, c.readExit(e, i, &all[0]))
+		}
 		i++
 	}
 	return exits
+}
+
+// readExitOf reads exit i of a manifest with several templates: one of each Pod that has the container, or of each with
+// a single one if the exit names none.
+func (c *call) readExitOf(all []loaded, v manifest.Value, i int) (exits []exit) {
+	name, path := v.Get("container"), child(element("exits", i), "container")
+	e := c.readExit(v, i, &loaded{}) // that is readable in none
+	if v.Kind() != manifest.Object || given(name) && name.Kind() != manifest.String {
+		return nil
+	}
+	readable := true
+	for in := range all {
+		l := &all[in]
+		spec, found := &l.object.Spec, false
+		if readable = readable && l.readable; !l.readable {
+			continue
+		}
+		if given(name) {
+			e.ref, found = spec.Find(name.Str())
+		} else {
+			e.ref, found = policy.Ref{}, len(spec.Containers) == 1
+		}
+		if e.in = in; found {
+			exits = append(exits, e)
+		}
+	}
+	switch {
+	case len(exits) > 0 || !readable:
+	case given(name):
+		c.requestFault(name, policy.FieldError{
+			Path: path, Code: policy.CodeUnknownContainer, Detail: "no template has a container " + strconv.Quote(cut(name.Str())), Allowed: c.namesOf(all),
+		})
+	default:
+		c.requestFault(v, policy.FieldError{
+			Path: path, Code: policy.CodeRequired, Detail: "the Pods have several containers: name the one that exits", Allowed: c.namesOf(all),
+		})
+	}
+	return exits
+}
+
+// namesOf returns at most 20 names of containers, each once.
+func (c *call) namesOf(all []loaded) []string {
+	if c.names == nil {
+		for i := range all {
+			for _, name := range listNames(&all[i].object.Spec) {
+				if len(c.names) < maxNames && !contains(c.names, name) {
+					c.names = append(c.names, name)
+				}
+			}
+		}
+	}
+	return c.names
 }
 
 func (c *call) readExit(v manifest.Value, i int, l *loaded) (e exit) {
@@ -232,30 +301,35 @@ func (c *call) findContainer(v manifest.Value, path string, spec *policy.PodSpec
 	return ref
 }
 
-// containerNames returns at most 20 names, in the order of the manifest. They are collected once for a call: ten
+// maxNames bounds the containers that a fault lists.
+const maxNames = 20
+
+// containerNames returns at most maxNames names, in the order of the manifest. They are collected once for a call: ten
 // thousand exits may name a container that is not there.
 func (c *call) containerNames(spec *policy.PodSpec) []string {
-	if c.names != nil {
-		return c.names
+	if c.names == nil {
+		c.names = listNames(spec)
 	}
-	var names []string
+	return c.names
+}
+
+func listNames(spec *policy.PodSpec) (names []string) {
 	for _, kind := range []policy.ContainerKind{policy.InitContainer, policy.MainContainer, policy.EphemeralContainer} {
 		for _, container := range spec.List(kind) {
-			if len(names) < 20 {
+			if len(names) < maxNames {
 				names = append(names, cut(container.Name))
 			}
 		}
 	}
-	c.names = names
 	return names
 }
 
 // withinBudget ends the operation if explaining the exits would compare too many values. A trace walks all rules of
 // its container; the decision itself costs next to nothing.
-func (c *call) withinBudget(spec *policy.PodSpec, exits []exit) bool {
+func (c *call) withinBudget(all []loaded, exits []exit) bool {
 	steps := 0
 	for _, e := range exits {
-		for _, rule := range spec.Container(e.ref).RestartPolicyRules {
+		for _, rule := range all[e.in].object.Spec.Container(e.ref).RestartPolicyRules {
 			steps++
 			if rule.ExitCodes != nil {
 				steps += len(rule.ExitCodes.Values)
@@ -277,11 +351,15 @@ func (c *call) withinSteps(n int) bool {
 	return n <= policy.MaxSteps
 }
 
-func (c *call) writeDecision(o *policy.Object, cl cluster, e exit) {
-	w := &c.w
+func (c *call) writeDecision(l *loaded, cl cluster, e exit) {
+	w, o := &c.w, &l.object
 	d, trace := policy.Trace(&o.Spec, cl.features, e.ref, policy.Exit{Code: e.code, OOMKilled: e.reason == oomKilled})
 	at := pathsOf(o, e.ref)
 	w.Object()
+	if l.template != nil {
+		w.Key("template")
+		w.String(l.template.Path)
+	}
 	e.write(w, o)
 	if why, path := undecided(cl, at, trace); why != "" {
 		writeUndecided(w, why, path)

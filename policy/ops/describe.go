@@ -167,6 +167,7 @@ func (c *call) describeLimits() {
 		{"manifestBytes", policy.MaxManifestBytes},
 		{"depth", policy.MaxDepth},
 		{"members", policy.MaxMembers},
+		{"templates", policy.MaxTemplates},
 		{"containers", policy.MaxContainers},
 		{"rules", policy.MaxRules},
 		{"values", policy.MaxValues},

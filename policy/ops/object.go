@@ -8,8 +8,9 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// loaded is a manifest with what reading it brought to light.
+// loaded is a manifest, or a template in one, with what reading it brought to light.
 type loaded struct {
+	template *manifest.Template // nil for a manifest of a kind that Podfate reads itself
 	object   policy.Object
 	readable bool   // object is what Kubernetes would have decoded; false after a fault of type
 	message  string // the one error that Kubernetes prints if it does not decode the manifest
@@ -51,80 +52,117 @@ type admission struct {
 	old    *policy.Object // the object that it replaces, nil for none
 }
 
-// load reads the manifest as the API server of f would on create; see [call.admit].
-func (c *call) load(f policy.Features) loaded { return c.admit(f, admission{}) }
+// load reads the manifest as the API server of f would on create; see [call.admit]. Of several templates the request
+// must name one.
+func (c *call) load(f policy.Features) loaded { return c.one(c.admit(f, admission{})) }
 
-// admit reads the manifest as the API server of f would, or a kubelet: decode, drop what gates disable, check. Faults
-// of the request around it (no manifest at all) go to c.faults.
-func (c *call) admit(f policy.Features, a admission) loaded {
-	var l loaded
+// one returns what the answer is about, and an unreadable manifest after a fault.
+func (c *call) one(all []loaded) loaded {
+	if len(all) == 1 {
+		return all[0]
+	}
+	if len(all) > 1 {
+		c.requestFault(c.root.Get("template"), policy.FieldError{
+			Path: "template", Code: policy.CodeRequired, Allowed: c.templatePaths(),
+			Detail: "the " + cut(c.man.Get("kind").Str()) + " has " + strconv.Itoa(len(all)) + " templates: name the path of one",
+		})
+	}
+	return loaded{}
+}
+
+// admit reads the manifest as the API server of f would, or a kubelet: decode, drop what gates disable, check. There is
+// one result, and in an object of another kind one for each template, or for that which the member template names. There
+// is none, and a failure or a fault in c.faults, if the request around it is wrong: no manifest at all.
+func (c *call) admit(f policy.Features, a admission) []loaded {
 	mode := c.readFieldValidation()
+	chosen, named := c.text(c.root.Get("template"), "template")
 	if !c.man.Exists() || c.man.Kind() == manifest.Null {
 		c.requestFault(c.root, policy.FieldError{Path: "manifest", Code: policy.CodeRequired, Detail: "a manifest is required, with its apiVersion and kind"})
-		return l
+		return nil
 	}
 	if size := c.man.End() - c.man.Offset(); size > policy.MaxManifestBytes {
 		c.limitAt(c.man, "manifest", "manifestBytes", size, policy.MaxManifestBytes)
-		return l
+		return nil
 	}
 	if c.man.Kind() != manifest.Object {
 		c.wrongType(c.man, "manifest", "an object")
-		return l
+		return nil
 	}
 	kind, fault := kindOf(c.man)
+	if fault == nil && named && chosen != kind.Template {
+		c.noSuchTemplate(kind.Template)
+	}
 	if fault == nil && a.static && kind.Kind != "Pod" {
 		fault = &policy.FieldError{
 			Path: "kind", Code: policy.CodeUnknownKind, Detail: "only a Pod can be static", Allowed: []string{"v1 Pod"},
 		}
 	}
+	if fault != nil && fault.Code == policy.CodeUnknownKind && !a.static && c.findTemplates(fault) {
+		return c.admitTemplates(f, mode, chosen, named)
+	}
+	if c.failure != nil {
+		return nil
+	}
+	l := loaded{}
 	if fault != nil {
 		l.faults = c.manifestFaults([]policy.FieldError{*fault})
-		return l
+		return []loaded{l}
 	}
 	checked := manifest.CheckFields(c.man, kind.Kind, f.Minor)
-	refuses := mode == strict && !a.static
+	c.take(&l, checked, mode, mode == strict && !a.static)
+	if len(checked.Faults) > 0 {
+		return []loaded{l}
+	}
+	l.object = manifest.ReadObject(c.man, kind.Kind, kind.Template)
+	c.judge(&l, f, a)
+	return []loaded{l}
+}
+
+// take notes what decoding says. refuses tells that it is the end of strict decoding.
+func (c *call) take(l *loaded, checked manifest.Checked, mode fieldValidation, refuses bool) {
 	l.message = checked.Message(refuses)
 	if refuses { // in the order of the text; Kubernetes' own is in the message
 		for _, f := range checked.All {
 			l.faults = append(l.faults, located{f.FieldError, c.place(f.Path), policy.ManifestInvalid})
 		}
-	} else {
-		l.faults = c.manifestFaults(checked.Faults)
-		if mode != ignore {
-			l.warnings = c.manifestFaults(checked.Strict)
-		}
+		return
 	}
-	if len(checked.Faults) > 0 {
-		return l
+	l.faults = c.manifestFaults(checked.Faults)
+	if mode != ignore {
+		l.warnings = c.manifestFaults(checked.Strict)
 	}
-	l.object = manifest.ReadObject(c.man, kind.Kind, kind.Template)
-	l.object.SetDefaults(f)
+}
+
+// judge drops and checks the object of l, which could be decoded.
+func (c *call) judge(l *loaded, f policy.Features, a admission) {
+	o := &l.object
+	o.SetDefaults(f)
 	l.readable = true
-	if !c.withinLimits(&l.object, c.man, "") {
-		return l
+	if !c.withinLimits(o, c.man, "") {
+		return
 	}
+	jobs := o.Kind == "Job" || o.Embedded && o.Job != nil // a CronJob keeps what its Jobs lose
 	switch {
-	case a.static && l.object.Name == "":
+	case a.static && o.Name == "":
 		l.faults = c.manifestFaults([]policy.FieldError{{
 			Path: "metadata.name", Code: policy.CodeRequired, Detail: "a static Pod needs a name",
 			Message: "invalid pod: name is needed for the pod",
 		}})
 	case a.static:
-		l.faults = append(l.faults, c.manifestFaults(l.object.ValidateStatic(f))...)
+		l.faults = append(l.faults, c.manifestFaults(o.ValidateStatic(f))...)
 	case a.old != nil:
-		if kind.Kind == "Job" {
-			l.dropped = l.object.Job.DropDisabled(a.old.Job, "spec.", f)
+		if jobs {
+			l.dropped = o.Job.DropDisabled(a.old.Job, o.JobPath(), f)
 		}
-		l.dropped = append(l.dropped, policy.DropDisabled(&l.object.Spec, l.object.SpecPath, f.WhileInUse(&a.old.Spec))...)
-		l.faults = append(l.faults, c.manifestFaults(l.object.ValidateUpdate(a.old, f))...)
+		l.dropped = append(l.dropped, policy.DropDisabled(&o.Spec, o.SpecPath, f.WhileInUse(&a.old.Spec))...)
+		l.faults = append(l.faults, c.manifestFaults(o.ValidateUpdate(a.old, f))...)
 	default:
-		if kind.Kind == "Job" {
-			l.dropped = l.object.Job.DropDisabled(nil, "spec.", f)
+		if jobs {
+			l.dropped = o.Job.DropDisabled(nil, o.JobPath(), f)
 		}
-		l.dropped = append(l.dropped, policy.DropDisabled(&l.object.Spec, l.object.SpecPath, f)...)
-		l.faults = append(l.faults, c.manifestFaults(l.object.Validate(f))...)
+		l.dropped = append(l.dropped, policy.DropDisabled(&o.Spec, o.SpecPath, f)...)
+		l.faults = append(l.faults, c.manifestFaults(o.Validate(f))...)
 	}
-	return l
 }
 
 // kindOf finds what a manifest says it is, or the fault in that.
@@ -146,7 +184,7 @@ func kindOf(man manifest.Value) (manifest.KindInfo, *policy.FieldError) {
 	}
 	found := "no kind that Podfate knows: " + strconv.Quote(cut(version)) + " " + strconv.Quote(cut(kind))
 	for _, k := range manifest.Kinds() {
-		if k.Kind == kind {
+		if k.Kind == kind && !manifest.Foreign(version) { // a Job of Volcano is no misspelt Job
 			_, fault := unknownKind("apiVersion", policy.CodeUnknownKind, found)
 			fault.Allowed = []string{k.APIVersion}
 			return manifest.KindInfo{}, fault

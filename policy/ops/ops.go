@@ -133,6 +133,9 @@ type call struct {
 	man    manifest.Value // the manifest in it
 	w      manifest.Writer
 
+	templates []manifest.Template // that the answer is about, in a manifest of a kind that Podfate does not read itself
+	bare      []string            // paths of containers in it that stand in no template
+
 	faults  faultList
 	failure *failure
 	names   []string // of containers, for faults; nil until one needs them

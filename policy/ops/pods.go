@@ -38,7 +38,7 @@ func (c *call) readPods(l *loaded, minor int) (pods []manifest.Value) {
 	const path = "pods"
 	if l.readable && l.object.Job == nil {
 		c.requestFault(v, policy.FieldError{
-			Path: path, Code: policy.CodeForbidden, Detail: "failed Pods are judged by a Job or a CronJob, the manifest is a " + l.object.Kind,
+			Path: path, Code: policy.CodeForbidden, Detail: "failed Pods are judged by a Job or a CronJob, " + l.called(),
 		})
 		return nil
 	}

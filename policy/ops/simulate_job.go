@@ -15,7 +15,11 @@ func (c *call) simulateJob(l *loaded, cl cluster, sc *simulate.Scenario, podRuns
 		job := policy.Object{Kind: "Job", Job: js.Job} // what the API server makes of it comes with its Jobs
 		job.SetDefaults(cl.features)
 		js.Job.DropDisabled(nil, "", cl.features)
-		js.Pod.Assume = append(js.Pod.Assume, "one_job_of_the_cron_job")
+		made := "one_job_of_the_cron_job"
+		if l.template != nil {
+			made = "one_job_of_the_owner"
+		}
+		js.Pod.Assume = append(js.Pod.Assume, made)
 	} else if js.Job.Status.Started {
 		js.Pod.Assume = append(js.Pod.Assume, "job_is_created_now")
 	}
@@ -49,12 +53,7 @@ func (c *call) simulateJob(l *loaded, cl cluster, sc *simulate.Scenario, podRuns
 }
 
 // jobPath is where a field of the Job's spec stands in the manifest.
-func (l *loaded) jobPath(field string) string {
-	if l.object.Kind == "Job" {
-		return "spec." + field
-	}
-	return "spec.jobTemplate.spec." + field
-}
+func (l *loaded) jobPath(field string) string { return l.object.JobPath() + field }
 
 // fits returns the first instant that an answer of the largest size does not hold any more: it measures the entries of
 // the timeline, the counters and the lines of Pods, all of which come in order of time.

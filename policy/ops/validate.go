@@ -13,46 +13,62 @@ import (
 // Beside what every request has it reads old, the manifest that this one replaces, and static: true, a file that a
 // kubelet reads.
 func (c *call) validate() {
-	c.requestMembers("cluster", "fieldValidation", "manifest", "old", "static")
+	c.requestMembers("cluster", "fieldValidation", "manifest", "template", "old", "static")
 	cl := c.readCluster()
 	a := c.readAdmission(cl.features)
-	l := c.admit(cl.features, a)
+	all := c.admit(cl.features, a)
 	if c.failOnFaults() {
 		return
 	}
-	if l.readable {
-		l.warnings = append(l.warnings, c.manifestFaults(c.draftSpellings(&l.object))...)
-		l.warnings = append(l.warnings, c.manifestFaults(l.object.Warnings(cl.features))...)
+	var found loaded // of all templates together
+	var panics []located
+	readable := true
+	for i := range all {
+		l := &all[i]
+		readable = readable && l.readable
+		if n := len(l.faults) - 1; l.panics() {
+			panics, l.faults = append(panics, l.faults[n]), l.faults[:n]
+		}
+		if l.readable {
+			l.warnings = append(l.warnings, c.manifestFaults(c.draftSpellings(&l.object))...)
+			l.warnings = append(l.warnings, c.manifestFaults(l.object.Warnings(cl.features))...)
+		}
+		found.add(l)
 	}
 	w := &c.w
 	w.Object()
 	w.Key("valid")
-	w.Bool(len(l.faults) == 0)
-	optional(w, "message", l.message)
+	w.Bool(len(found.faults)+len(panics) == 0)
+	optional(w, "message", found.message)
 	w.Key("faults")
-	if n := len(l.faults) - 1; l.panics() {
-		c.writeFaults(w, l.faults[:n], 0)
+	c.writeFaults(w, found.faults, 0)
+	if len(panics) > 0 {
 		w.Key("undecided")
 		w.Array()
-		w.Object()
-		w.Key("reason")
-		w.Word(string(policy.CodePanics))
-		w.Key("path")
-		w.String(l.faults[n].Path)
-		w.Key("detail")
-		w.Word(l.faults[n].Detail)
-		if l.faults[n].offset >= 0 {
-			c.position(w, l.faults[n].offset)
+		for _, f := range panics {
+			w.Object()
+			w.Key("reason")
+			w.Word(string(policy.CodePanics))
+			w.Key("path")
+			w.String(f.Path)
+			w.Key("detail")
+			w.Word(f.Detail)
+			if f.offset >= 0 {
+				c.position(w, f.offset)
+			}
+			w.End()
 		}
 		w.End()
-		w.End()
-	} else {
-		c.writeFaults(w, l.faults, 0)
 	}
-	c.writeDropped(l.dropped)
-	c.writeWarnings(l.warnings)
-	if l.readable && !l.panics() {
-		looked := manifest.HowFar(c.man, l.object.Kind, cl.features.Minor, a.old != nil)
+	c.writeDropped(found.dropped)
+	c.writeWarnings(found.warnings)
+	if readable && len(panics) == 0 {
+		var looked manifest.Looked
+		if len(c.templates) > 0 {
+			looked = manifest.HowFarTemplates(c.man, c.templates, cl.features.Minor)
+		} else {
+			looked = manifest.HowFar(c.man, all[0].object.Kind, cl.features.Minor, a.old != nil)
+		}
 		c.writePaths("checked", looked.Checked)
 		c.writePaths("notChecked", looked.NotChecked)
 	}

@@ -30,7 +30,9 @@ type answer struct {
 	Undecided []struct{ Reason, Path string } // of validate
 	Dropped   []fault
 	Warnings  []fault
+	Templates []struct{ Path, Kind, RestartPolicy string }
 	Decisions []struct {
+		Template  string
 		Container string
 		ExitCode  int32
 		Reason    string
@@ -112,6 +114,7 @@ func (d podDecision) write(b *strings.Builder) {
 //	warning spec.containers[0].restartPolicyRules[1]: rule_shadowed
 //	dropped spec.containers[0].restartPolicy (ContainerRestartRules)
 //	error EVENT_INVALID
+//	template spec.replicatedJobs[0].template of a Job, restartPolicy OnFailure
 //
 // and for a curve, in milliseconds:
 //
@@ -144,6 +147,20 @@ func Summary(raw []byte) (string, error) {
 			fmt.Fprintf(&b, "limit %s\n", a.Error.Limit)
 		}
 		a.Faults = a.Error.Faults
+	}
+	for _, t := range a.Templates {
+		fmt.Fprintf(&b, "template %s of a %s", t.Path, t.Kind)
+		if t.RestartPolicy != "" {
+			fmt.Fprintf(&b, ", restartPolicy %s", t.RestartPolicy)
+		}
+		b.WriteString("\n")
+	}
+	if len(a.Templates) > 0 {
+		for i := range a.Faults { // the API server speaks of what is made of the template
+			if f := &a.Faults[i]; f.Message != "" {
+				f.Message = f.Path + ": " + f.Message
+			}
+		}
 	}
 	if a.Valid != nil && *a.Valid {
 		b.WriteString("valid\n")

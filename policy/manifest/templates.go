@@ -1,0 +1,331 @@
+package manifest
+
+import (
+	"strings"
+
+	"github.com/podfate/podfate/policy"
+)
+
+// Template is a Pod template or a Job template in an object of a kind that Podfate does not read itself: a JobSet, a
+// RayCluster, a Rollout. What the owner's controller does with its Pods is not modelled, except for the fields here, which
+// it sets before the API server sees a Pod or a Job.
+type Template struct {
+	Path string // from the owner's root: spec.replicatedJobs[0].template
+	Job  bool   // a JobTemplateSpec; otherwise a PodTemplateSpec
+
+	// RestartPolicy is what the owner sets, "" if it leaves the template as it is. If RestartPolicyPath is not "", a field
+	// of the owner at that path replaces whatever the template says; otherwise only a template without a policy gets it.
+	RestartPolicy, RestartPolicyPath string
+	// ContainerName is what a container without a name is called, "" if nobody names it.
+	ContainerName string
+	// Indexed tells that a Job without completionMode becomes an Indexed one.
+	Indexed bool
+}
+
+// Kind returns what the template makes: "Job" or "Pod".
+func (t *Template) Kind() string {
+	if t.Job {
+		return "Job"
+	}
+	return "Pod"
+}
+
+// SpecPath returns the path of the Pod's spec, without a dot at its end.
+func (t *Template) SpecPath() string {
+	if t.Job {
+		return t.Path + ".spec.template.spec"
+	}
+	return t.Path + ".spec"
+}
+
+// ownerRow is a place of a template that its name does not give away, or into which the owner puts something.
+type ownerRow struct {
+	group, kind string // kind "" is every kind of the group
+	// path has a name for each member, * for any member and # for any element.
+	path          string
+	job, indexed  bool
+	restartPolicy string // the default
+	beside        bool   // a field restartPolicy beside the template replaces it
+	container     string
+}
+
+// owners is never written to. Sources: (*jobSetWebhook).Default in kubernetes-sigs/jobset v0.10, pkg/webhooks/
+// jobset_webhook.go; setRestartPolicy in kubeflow/training-operator v1.9 and mpi-operator v0.6, with the defaults of
+// pkg/apis/kubeflow.org/v1; DefaultUserContainerName in knative/serving v1.18, pkg/apis/config/defaults.go; the types of
+// the other projects.
+var owners = []ownerRow{
+	{group: "jobset.x-k8s.io", kind: "JobSet", path: "spec.replicatedJobs.#.template", job: true, indexed: true, restartPolicy: "OnFailure"},
+	{group: "trainer.kubeflow.org", path: "spec.template.spec.replicatedJobs.#.template", job: true, indexed: true, restartPolicy: "OnFailure"},
+	{group: "kubeflow.org", kind: "PyTorchJob", path: "spec.pytorchReplicaSpecs.*.template", beside: true, restartPolicy: "OnFailure"},
+	{group: "kubeflow.org", kind: "TFJob", path: "spec.tfReplicaSpecs.*.template", beside: true, restartPolicy: "Never"},
+	{group: "kubeflow.org", kind: "MPIJob", path: "spec.mpiReplicaSpecs.*.template", beside: true, restartPolicy: "Never"},
+	{group: "kubeflow.org", kind: "XGBoostJob", path: "spec.xgbReplicaSpecs.*.template", beside: true, restartPolicy: "Never"},
+	{group: "kubeflow.org", kind: "PaddleJob", path: "spec.paddleReplicaSpecs.*.template", beside: true, restartPolicy: "OnFailure"},
+	{group: "kubeflow.org", kind: "JAXJob", path: "spec.jaxReplicaSpecs.*.template", beside: true, restartPolicy: "Never"},
+	{group: "serving.knative.dev", kind: "Service", path: "spec.template", container: "user-container"},
+	{group: "serving.knative.dev", kind: "Configuration", path: "spec.template", container: "user-container"},
+	{group: "leaderworkerset.x-k8s.io", kind: "LeaderWorkerSet", path: "spec.leaderWorkerTemplate.leaderTemplate"},
+	{group: "leaderworkerset.x-k8s.io", kind: "LeaderWorkerSet", path: "spec.leaderWorkerTemplate.workerTemplate"},
+	{group: "ray.io", kind: "RayJob", path: "spec.submitterPodTemplate"},
+	{group: "apps.kruise.io", kind: "AdvancedCronJob", path: "spec.template.jobTemplate", job: true},
+	{group: "keda.sh", kind: "ScaledJob", path: "spec.jobTargetRef.template"},
+}
+
+// Foreign reports whether apiVersion is of an API group whose kinds Podfate does not know: it may be that of anything
+// that makes Pods. The groups of Kubernetes itself that have or had workloads are known as a whole.
+func Foreign(apiVersion string) bool {
+	group, _, grouped := strings.Cut(apiVersion, "/")
+	switch group {
+	case "", "apps", "batch", "extensions", "kubelet.config.k8s.io", "podfate.dev":
+		return false
+	}
+	return grouped
+}
+
+// finder looks for templates.
+type finder struct {
+	root  Value
+	group string
+	kind  string
+	names []string // on the way to the value looked at; "#" for an element
+
+	templates []Template
+	bare      []string
+}
+
+// Templates returns the templates in v, an object of a foreign kind (see [Foreign]), in document order, at most
+// policy.MaxTemplates and one more. A template is an object where a table has one, or, under the name template or
+// podTemplate, an object whose spec has containers, all of them with names.
+//
+// bare are the paths of containers outside of templates, of which another controller makes Pods in its own way (the
+// steps of an Argo Workflow); at most policy.MaxTemplates. metadata and status are passed over.
+func Templates(v Value) (templates []Template, bare []string) {
+	group, _, _ := strings.Cut(v.Get("apiVersion").Text(), "/")
+	f := finder{root: v, group: group, kind: v.Get("kind").Text()}
+	for m := v.First(); m.Exists() && v.Kind() == Object; m = m.Next() {
+		if name := m.Key(); name != "metadata" && name != "status" {
+			f.look(m, name)
+		}
+	}
+	return f.templates, f.bare
+}
+
+// look looks at v, which the last of names has led to.
+func (f *finder) look(v Value, name string) {
+	if k := v.Kind(); k != Object && k != Array || len(f.templates) > policy.MaxTemplates {
+		return
+	}
+	f.names = append(f.names, name)
+	if !f.take(v, name) {
+		for m := v.First(); m.Exists(); m = m.Next() {
+			if v.Kind() == Array {
+				f.look(m, "#")
+			} else {
+				f.look(m, m.Key())
+			}
+		}
+	}
+	f.names = f.names[:len(f.names)-1]
+}
+
+// take notes v if it is a template or a container outside of one. It reports whether there is nothing more to look for in it.
+func (f *finder) take(v Value, name string) bool {
+	row := f.row()
+	switch {
+	case row != nil && v.Get("spec").Kind() == Object:
+		f.templates = append(f.templates, f.template(v, row))
+	case (name == "template" || name == "podTemplate") && hasNamedContainers(v.Get("spec").Get("containers")):
+		f.templates = append(f.templates, Template{Path: v.Path(f.root)})
+	case isBare(v, name):
+		if len(f.bare) < policy.MaxTemplates {
+			f.bare = append(f.bare, v.Path(f.root))
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// row returns the row of the table that names the place looked at, nil if there is none.
+func (f *finder) row() *ownerRow {
+	for i := range owners {
+		o := &owners[i]
+		if o.group == f.group && (o.kind == "" || o.kind == f.kind) && matches(o.path, f.names) {
+			return o
+		}
+	}
+	return nil
+}
+
+// matches reports whether names are the steps of path.
+func matches(path string, names []string) bool {
+	for i, name := range names {
+		step, rest, more := strings.Cut(path, ".")
+		if step != name && (step != "*" || name == "#") || more != (i < len(names)-1) {
+			return false
+		}
+		path = rest
+	}
+	return true
+}
+
+func (f *finder) template(v Value, row *ownerRow) Template {
+	t := Template{
+		Path: v.Path(f.root), Job: row.job, Indexed: row.indexed, RestartPolicy: row.restartPolicy, ContainerName: row.container,
+	}
+	if row.beside {
+		if i := strings.LastIndexByte(t.Path, '.'); i >= 0 {
+			t.RestartPolicyPath = t.Path[:i] + ".restartPolicy"
+		}
+		switch own := f.root.exactly(t.RestartPolicyPath).Text(); own {
+		case "":
+		case "ExitCode": // the operator looks at the code itself and makes a new Pod
+			t.RestartPolicy = "Never"
+		default:
+			t.RestartPolicy = own
+		}
+	}
+	return t
+}
+
+// hasNamedContainers reports whether list is one of containers, each with a name.
+func hasNamedContainers(list Value) bool {
+	if list.Kind() != Array || list.Len() == 0 {
+		return false
+	}
+	for c := list.First(); c.Exists(); c = c.Next() {
+		if c.Kind() != Object || c.Get("name").Text() == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// isBare reports whether v is a container, or a list of containers, as those have it that make Pods in their own way.
+func isBare(v Value, name string) bool {
+	switch name {
+	case "container", "script":
+	case "containers", "steps":
+		v = v.First()
+	default:
+		return false
+	}
+	return v.Get("image").Kind() == String
+}
+
+// CheckTemplate is [CheckFields] for template t of v. Paths begin at v. There are no messages: what the API server prints
+// comes from the schema of the owner, which is not known; nor is it known which unknown fields it lets pass.
+func CheckTemplate(v Value, t *Template, minor int) Checked {
+	typ, known := templateType(t.Job)
+	at := v.Locate(t.Path)
+	if !known || at.Kind() != Object {
+		return Checked{}
+	}
+	c := checker{bit: minorBit(minor), embeds: minor >= 35, top: at, root: typ}
+	c.value(at, typ)
+	out := c.checked()
+	for i := range out.All {
+		below(&out.All[i].FieldError, t.Path)
+	}
+	for i := range out.Faults {
+		below(&out.Faults[i], t.Path)
+	}
+	for i := range out.Strict {
+		below(&out.Strict[i], t.Path)
+	}
+	return out
+}
+
+// below puts the path of a template before that of a fault in it.
+func below(f *policy.FieldError, path string) {
+	f.Message = ""
+	switch {
+	case f.Path == "":
+		f.Path = path
+	case f.Path[0] == '[':
+		f.Path = path + f.Path
+	default:
+		f.Path = path + "." + f.Path
+	}
+}
+
+// templateType returns the type of a Pod template or a Job template: that of a field of a kind that has one.
+func templateType(job bool) (typeIndex, bool) {
+	if !job {
+		t, known := rootType("PodTemplate")
+		return fieldType(t, "template"), known
+	}
+	t, known := rootType("CronJob")
+	return fieldType(fieldType(t, "spec"), "jobTemplate"), known
+}
+
+// fieldType returns the type of a field of struct type t, which has it.
+func fieldType(t typeIndex, name string) typeIndex {
+	for _, row := range t.rows() {
+		if row.text() == name {
+			return row.typ
+		}
+	}
+	panic("no field " + name)
+}
+
+// ReadTemplate is [ReadObject] for template t of v. The object has the name of its owner, and counts as a PodTemplate or a
+// CronJob: something whose Pods or Jobs come later, under names of their own.
+func ReadTemplate(v Value, t *Template) policy.Object {
+	kind, template := "PodTemplate", t.Path
+	if t.Job {
+		kind, template = "CronJob", t.Path+".spec.template"
+	}
+	o := ReadObject(v, kind, template)
+	o.Embedded = true
+	if t.RestartPolicy != "" && (t.RestartPolicyPath != "" || o.Spec.RestartPolicy == "") {
+		o.Spec.RestartPolicy = policy.RestartPolicy(t.RestartPolicy)
+	}
+	if t.ContainerName != "" && len(o.Spec.Containers) == 1 && o.Spec.Containers[0].Name == "" {
+		o.Spec.Containers[0].Name = t.ContainerName
+	}
+	if t.Indexed && o.Job != nil && o.Job.CompletionMode == nil {
+		mode := policy.IndexedCompletion
+		o.Job.CompletionMode = &mode
+	}
+	return o
+}
+
+// HowFarTemplates is [HowFar] for an object of another kind: its own fields are judged by nobody here, those of templates
+// as those of the Pods and Jobs that are made of them.
+func HowFarTemplates(v Value, templates []Template, minor int) Looked {
+	l := looker{table: judgedOnCreate, bit: minorBit(minor)}
+	l.owner(v, templates)
+	return l.found
+}
+
+// owner looks at v, which is at l.path and has templates in it.
+func (l *looker) owner(v Value, templates []Template) {
+	parts, i := len(l.path), 0
+	for m := v.First(); m.Exists(); m = m.Next() {
+		l.path = appendStep(l.path[:parts], v.Kind(), m, i)
+		i++
+		switch t := leadsTo(templates, string(l.path)); {
+		case m.Kind() == Null:
+		case t == nil:
+			l.found.NotChecked.add(l.path)
+		case len(t.Path) > len(l.path):
+			l.owner(m, templates)
+		default:
+			if typ, _ := templateType(t.Job); l.value(m, typ) {
+				l.found.Checked.add(l.path)
+			}
+		}
+	}
+	l.path = l.path[:parts]
+}
+
+// leadsTo returns a template at path or below it, nil if there is none.
+func leadsTo(templates []Template, path string) *Template {
+	for i := range templates {
+		if rest, ok := strings.CutPrefix(templates[i].Path, path); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return &templates[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+package ops
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/manifest"
+)
+
+// findTemplates looks for templates in a manifest whose kind is not known, and reports whether there are any. Otherwise
+// it completes the fault about the kind; too many are a failure.
+func (c *call) findTemplates(fault *policy.FieldError) bool {
+	if !manifest.Foreign(c.man.Get("apiVersion").Str()) {
+		return false
+	}
+	c.templates, c.bare = manifest.Templates(c.man)
+	if n := len(c.templates); n > policy.MaxTemplates {
+		c.failWith(policy.LimitExceeded, "templates: more than "+strconv.Itoa(policy.MaxTemplates)+" in one object")
+		c.failure.limit, c.failure.path = "templates", c.templates[n-1].Path
+		c.failure.offset = c.place(c.failure.path)
+		return false
+	}
+	if len(c.templates) == 0 {
+		fault.Detail += ", and it holds no Pod template"
+		if len(c.bare) > 0 {
+			fault.Detail += "; " + cut(c.bare[0]) + " is a container without a Pod, which is not read"
+		}
+	}
+	return len(c.templates) > 0
+}
+
+// templatePaths lists the templates that a request may name.
+func (c *call) templatePaths() (paths []string) {
+	for i := range c.templates {
+		paths = append(paths, c.templates[i].Path)
+	}
+	return paths
+}
+
+// noSuchTemplate says that the member template names none of the templates.
+func (c *call) noSuchTemplate(templates ...string) {
+	v := c.root.Get("template")
+	fault := policy.FieldError{
+		Path: "template", Code: policy.CodeUnsupported, Detail: strconv.Quote(cut(v.Str())) + " is not the path of a template of this manifest",
+	}
+	for _, t := range templates {
+		if t != "" {
+			fault.Allowed = append(fault.Allowed, t)
+		}
+	}
+	if len(fault.Allowed) == 0 {
+		fault.Detail = "a Pod has no template"
+	}
+	c.requestFault(v, fault)
+}
+
+// admitTemplates reads the templates of a manifest of another kind. The owner's own fields are not judged, nor what it
+// does with its Pods; a warning says so.
+func (c *call) admitTemplates(f policy.Features, mode fieldValidation, chosen string, named bool) []loaded {
+	if named {
+		kept := c.templates[:0:0]
+		for i := range c.templates {
+			if c.templates[i].Path == chosen {
+				kept = append(kept, c.templates[i])
+			}
+		}
+		if len(kept) == 0 {
+			c.noSuchTemplate(c.templatePaths()...)
+			return nil
+		}
+		c.templates = kept
+	}
+	all := make([]loaded, 0, len(c.templates))
+	for i := range c.templates {
+		all = append(all, c.admitTemplate(&c.templates[i], f, mode))
+		if c.failure != nil {
+			return nil
+		}
+	}
+	all[0].warnings = append(c.manifestFaults(c.ownerWarnings()), all[0].warnings...)
+	return all
+}
+
+// admitTemplate reads one template. Which unknown fields the owner lets pass is not known, so that they are warnings.
+func (c *call) admitTemplate(t *manifest.Template, f policy.Features, mode fieldValidation) loaded {
+	l := loaded{template: t}
+	checked := manifest.CheckTemplate(c.man, t, f.Minor)
+	for _, fault := range checked.All {
+		switch at := (located{fault.FieldError, c.place(fault.Path), policy.ManifestInvalid}); {
+		case !fault.Strict, mode == strict && fault.Code == policy.CodeDuplicateField:
+			l.faults = append(l.faults, at)
+		case mode != ignore:
+			l.warnings = append(l.warnings, at)
+		}
+	}
+	if len(checked.Faults) > 0 {
+		return l
+	}
+	l.object = manifest.ReadTemplate(c.man, t)
+	c.judge(&l, f, admission{})
+	for i := range l.faults { // the API server speaks of the Pod or the Job that the owner makes
+		l.faults[i].Message = strings.TrimPrefix(l.faults[i].Message, t.Path+".")
+	}
+	return l
+}
+
+// ownerWarnings says what is not looked at in the manifest.
+func (c *call) ownerWarnings() []policy.FieldError {
+	kind := cut(c.man.Get("kind").Str())
+	list := []policy.FieldError{{
+		Path: "kind", Code: policy.WarnOwnerNotPlayed,
+		Detail: "the answer is about the Pods that the templates of this " + kind + " describe; the fields of the " + kind +
+			" itself are not checked, and what its controller does when a Pod or a Job ends is not played",
+	}}
+	for i := range c.templates {
+		t := &c.templates[i]
+		policyPath := t.SpecPath() + ".restartPolicy"
+		written := c.man.Locate(policyPath)
+		switch own := t.RestartPolicy; {
+		case own == "":
+		case t.RestartPolicyPath != "" && written.Text() != own:
+			list = append(list, policy.FieldError{
+				Path: t.RestartPolicyPath, Code: policy.WarnOwnerRestartPolicy,
+				Detail: "the " + kind + " gives its Pods the restartPolicy " + cut(own) + ", whatever their template says",
+			})
+		case written.Kind() != manifest.String:
+			list = append(list, policy.FieldError{
+				Path: policyPath, Code: policy.WarnOwnerRestartPolicy,
+				Detail: "a template without restartPolicy gets " + own + " from the " + kind,
+			})
+		}
+	}
+	for _, path := range c.bare {
+		list = append(list, policy.FieldError{
+			Path: path, Code: policy.WarnNotRead, Detail: "a container outside of a Pod template is not read",
+		})
+	}
+	return list
+}
+
+// writeTemplates writes which templates the answer is about, unless the manifest is of a kind that Podfate reads itself.
+func (c *call) writeTemplates() {
+	if len(c.templates) == 0 {
+		return
+	}
+	w := &c.w
+	w.Key("templates")
+	w.Array()
+	for i := range c.templates {
+		t := &c.templates[i]
+		w.Object()
+		w.Key("path")
+		w.String(t.Path)
+		w.Key("kind")
+		w.Word(t.Kind())
+		optional(w, "restartPolicy", t.RestartPolicy)
+		optional(w, "restartPolicyPath", t.RestartPolicyPath)
+		if offset := c.place(t.Path); offset >= 0 {
+			c.position(w, offset)
+		}
+		w.End()
+	}
+	w.End()
+}
+
+// add adds what was found in another template of the same manifest.
+func (l *loaded) add(other *loaded) {
+	if l.message == "" {
+		l.message = other.message
+	}
+	l.faults = append(l.faults, other.faults...)
+	l.warnings = append(l.warnings, other.warnings...)
+	l.dropped = append(l.dropped, other.dropped...)
+}
+
+// called says in a sentence what the manifest is.
+func (l *loaded) called() string {
+	if l.template != nil {
+		return "the template is one of a " + l.template.Kind()
+	}
+	return "the manifest is a " + l.object.Kind
+}
