@@ -52,7 +52,14 @@ type process struct {
 // launch starts the program and waits until it is ready.
 func launch(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := &process{command: exec.Command(binary(t), append([]string{"--addr", "127.0.0.1:0"}, args...)...)}
+	return start(t, exec.Command(binary(t), append([]string{"--addr", "127.0.0.1:0"}, args...)...))
+}
+
+// start runs a command that becomes a server, which ends with the test at the latest.
+func start(t *testing.T, command *exec.Cmd) *process {
+	t.Helper()
+	p := &process{command: command}
+	tie(command)
 	out, err := p.command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,9 @@
 //	reading YAML        1 x 45 MiB          45 MiB   a large text; these are read one at a time
 //	                    4 x 5.5 MiB         22 MiB   texts of up to 16 KiB
 //	connections       512 x 24 KiB          12 MiB   two stacks, two 4 KiB buffers, headers
-//	                                       223 MiB
+//	  told to leave   512 x 16 KiB           8 MiB   one stack, two 4 KiB buffers
+//	  refused        3072 x  8 KiB          24 MiB   a stack, the kernel's part not counted
+//	                                       255 MiB
 //
 // The command gives Go a memory limit below that, and an idle server returns what it does not need.
 //

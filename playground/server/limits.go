@@ -24,6 +24,9 @@ const (
 	// DefaultConnections ends clients that read slowly: their answers fit the socket buffers, so no time-out of
 	// writing sees them.
 	DefaultConnections = 512
+	// DefaultOpen bounds the open connections, those included that only get 503; half of the descriptors that the
+	// process may have if that is less. Beyond it the kernel keeps connections in its queue.
+	DefaultOpen = 4096
 	// DefaultReadHeader, DefaultRead, DefaultWrite and DefaultIdle end clients that send or read slowly.
 	DefaultReadHeader = 2 * time.Second
 	DefaultRead       = 5 * time.Second
@@ -48,7 +51,8 @@ type Limits struct {
 	QueueWait    time.Duration // longest wait at the gate
 	BodyPatience time.Duration // pause within a body after which it gives way to a waiting request
 	Evaluation   time.Duration // deadline of one evaluation, waiting for an instance included
-	Connections  int           // open connections; at the limit the longest idle one is closed for a new one
+	Connections  int           // connections that are served; at the limit one whose client stalls is closed for a new one
+	Open         int           // open connections; above Connections they get 503, and beyond Open they wait to be accepted
 	ReadHeader   time.Duration // longest time for the headers of a request
 	Read         time.Duration // longest time for a whole request, its body included
 	Write        time.Duration // longest time from the headers of a request to the end of its answer
@@ -68,6 +72,7 @@ func (l Limits) withDefaults() Limits {
 		BodyPatience: cmp.Or(l.BodyPatience, DefaultBodyPatience),
 		Evaluation:   cmp.Or(l.Evaluation, DefaultEvaluation),
 		Connections:  cmp.Or(l.Connections, DefaultConnections),
+		Open:         cmp.Or(l.Open, DefaultOpen),
 		ReadHeader:   cmp.Or(l.ReadHeader, DefaultReadHeader),
 		Read:         cmp.Or(l.Read, DefaultRead),
 		Write:        cmp.Or(l.Write, DefaultWrite),

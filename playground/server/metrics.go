@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -51,15 +52,18 @@ func newMetrics(s *Server) *metrics {
 	gauge := func(name, help string, read func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read)
 	}
+	counter := func(name, help string, value *atomic.Int64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(value.Load()) })
+	}
 	m.registry.MustRegister(
 		m.requests, m.durations, m.refusals, m.panics, m.calls, m.callDuration,
 		gauge("podfate_http_requests_in_flight", "Requests in a handler.", func() float64 { return float64(s.inFlight.Load()) }),
-		gauge("podfate_http_connections", "Open connections.", func() float64 { return float64(s.connections.open()) }),
+		gauge("podfate_http_connections", "Connections that are served.", func() float64 { return float64(s.connections.open()) }),
 		gauge("podfate_gate_requests", "Requests past the gate.", func() float64 { taken, _ := s.gate.open(); return float64(taken) }),
 		gauge("podfate_gate_waiting", "Requests waiting at the gate.", func() float64 { _, waiting := s.gate.open(); return float64(waiting) }),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "podfate_http_connections_evicted_total", Help: "Connections closed because there were too many.",
-		}, func() float64 { return float64(s.connections.evicted.Load()) }),
+		counter("podfate_http_connections_evicted_total", "Connections closed to let others in: their clients kept the server waiting.", &s.connections.evicted),
+		counter("podfate_http_connections_refused_total", "Connections that got 503 because there were too many.", &s.connections.refused),
+		counter("podfate_http_accept_failures_total", "Attempts to accept a connection that failed.", &s.connections.failures),
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)

@@ -73,12 +73,15 @@ func (s *Server) ServeHTTP(raw http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	w := &response{ResponseWriter: raw, id: newRequestID(), route: "other"}
 	s.inFlight.Add(1)
-	idle := s.connections.handling(r)
+	evicted := s.connections.handling(r)
 	h := w.Header()
 	for i := range fixedHeaders {
 		h[fixedHeaders[i][0]] = fixedHeaders[i][1:] // shared by all answers: Set and Del replace it, nothing writes into it
 	}
 	h.Set("X-Request-Id", w.id)
+	if closesAfter(r) {
+		h.Set("Connection", "close")
+	}
 	defer func() {
 		if v := recover(); v != nil {
 			s.panicked(w, v)
@@ -86,11 +89,14 @@ func (s *Server) ServeHTTP(raw http.ResponseWriter, r *http.Request) {
 		took := time.Since(began)
 		s.metrics.request(w.route, w.status, took)
 		s.logRequest(r, w, took)
-		s.lastRequest.Store(time.Now().UnixNano())
-		idle()
+		s.lastRequest.Store(int64(s.now()))
 		s.inFlight.Add(-1)
 	}()
-	if err := s.admissible(r); err != nil {
+	err := s.admissible(r)
+	if evicted {
+		err = errCrowded
+	}
+	if err != nil {
 		s.problem(w, r, err)
 		return
 	}
@@ -98,6 +104,15 @@ func (s *Server) ServeHTTP(raw http.ResponseWriter, r *http.Request) {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK) // an empty answer
 	}
+}
+
+// closesAfter reports whether the connection of r must end with its answer, because nobody knows where
+// the next request begins. net/http takes the header Content-Length beside chunks away, and the header
+// Transfer-Encoding of HTTP/1.0, so what was there cannot be told from what may be.
+//
+// Source: RFC 9112, section 6.1.
+func closesAfter(r *http.Request) bool {
+	return len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1)
 }
 
 // admissible says whether this server should talk to the sender of r at all.
@@ -126,7 +141,7 @@ func (s *Server) problem(w *response, r *http.Request, err error) {
 	if asRefusal(err).close {
 		// net/http would read another 256 KiB before it closes the connection. Without a real connection there is
 		// nothing to set, and nothing to read.
-		http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0))
+		http.NewResponseController(w).SetReadDeadline(time.Now())
 	}
 	w.code = writeProblem(w, w.id, err)
 	s.metrics.refusals.WithLabelValues(w.code).Inc()

@@ -16,6 +16,8 @@ const (
 	codeHeaders      = "HEADERS_TOO_LARGE"
 	codeBadBody      = "BAD_BODY"
 	codeBodyTimeout  = "BODY_TIMEOUT"
+	codeNoRequest    = "REQUEST_TIMEOUT"
+	codeExpectation  = "EXPECTATION_FAILED"
 	codeBodyTooLarge = "BODY_TOO_LARGE"
 	codeMediaType    = "UNSUPPORTED_MEDIA_TYPE"
 	codeCrossOrigin  = "CROSS_ORIGIN"
@@ -48,10 +50,15 @@ func refuse(code, format string, args ...any) *refusal {
 var (
 	errBusy     = refuse(codeBusy, "all places are taken, try again")
 	errTooSlow  = &refusal{code: codeBusy, detail: "all places are taken and the body came slowly, try again", close: true}
+	errCrowded  = &refusal{code: codeBusy, detail: "too many connections are open, try again", close: true}
+	errSilent   = &refusal{code: codeNoRequest, detail: "the connection asked nothing while others waited for its place", close: true}
 	errStarting = refuse(codeStarting, "the engine is not ready yet, try again")
 	errDeadline = refuse(codeDeadline, "the evaluation took too long: ask for less, such as a shorter time or fewer Pods, or try again when the server is less busy")
 	errInternal = refuse(codeInternal, "a fault of this server; nothing is known to be wrong with the request")
 )
+
+// retryAfter is when a client should come again after 503, in seconds.
+const retryAfter = "1"
 
 // problem is what is fixed about a code: its status and its title.
 type problem struct {
@@ -78,6 +85,8 @@ var problems = map[string]problem{
 	codeHeaders:      {431, "The headers are too large"},
 	codeBadBody:      {400, "The request body broke off or is framed wrongly"},
 	codeBodyTimeout:  {408, "The request body came too slowly"},
+	codeNoRequest:    {408, "No request came"},
+	codeExpectation:  {417, "The header Expect asks for something unknown"},
 	codeBodyTooLarge: {413, "The request body is too large"},
 	codeMediaType:    {415, "The request body has a type or encoding that is not read here"},
 	codeCrossOrigin:  {403, "The request comes from another site"},
@@ -125,7 +134,7 @@ func writeProblem(w http.ResponseWriter, requestID string, err error) (code stri
 		h.Set("Allow", r.allow)
 	}
 	if p.status == http.StatusServiceUnavailable {
-		h.Set("Retry-After", "1")
+		h.Set("Retry-After", retryAfter)
 	}
 	if r.close {
 		h.Set("Connection", "close")

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -8,9 +9,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -465,7 +468,7 @@ func TestConnectionsInHandlersAreNotEvicted(t *testing.T) {
 			}
 			return []byte(`{}`), false, nil
 		}
-		s := runInMemory(t, config(engine, limited(Limits{Connections: 2})))
+		s := runInMemory(t, config(engine, limited(Limits{Connections: 2, Evaluation: time.Minute})))
 		results := make(chan error, 2)
 		client := s.ln.client(0)
 		for range 2 {
@@ -478,12 +481,12 @@ func TestConnectionsInHandlersAreNotEvicted(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		conn, err := s.ln.dial(t.Context())
-		if err != nil {
-			t.Fatal(err)
+		further := s.ln.client(0)
+		if status, answer, err := post(further, `{}`); status != 503 || !strings.Contains(answer, "urn:podfate:problem:BUSY") {
+			t.Errorf("the third connection: status %d, %s, %v", status, answer, err)
 		}
-		if n, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-			t.Errorf("the third connection was not closed: %d bytes, %v", n, err)
+		if status, answer, err := silent(t, s); status != 408 {
+			t.Errorf("a connection that asks nothing: status %d, %s, %v", status, answer, err)
 		}
 		close(release)
 		for range 2 {
@@ -491,14 +494,230 @@ func TestConnectionsInHandlersAreNotEvicted(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if n := s.connections.evicted.Load(); n != 1 {
-			t.Errorf("%d connections evicted, want 1", n)
+		if evicted, refused := s.connections.evicted.Load(), s.connections.refused.Load(); evicted != 0 || refused != 2 {
+			t.Errorf("%d connections evicted and %d refused, want 0 and 2", evicted, refused)
 		}
 		client.CloseIdleConnections()
 		if err := s.stop(); err != nil {
 			t.Error(err)
 		}
 	})
+}
+
+// silent opens a connection, sends nothing and returns what it gets.
+func silent(t testing.TB, s inMemory) (status int, answer string, err error) {
+	t.Helper()
+	conn, err := s.ln.dial(t.Context())
+	if err != nil {
+		return 0, "", err
+	}
+	defer conn.Close()
+	r, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return 0, "", err
+	}
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	return r.StatusCode, string(b), err
+}
+
+// TestEvictedConnectionsGetAnAnswer: what a client has sent decides what it hears when its place is taken.
+func TestEvictedConnectionsGetAnAnswer(t *testing.T) {
+	const get = "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+	for _, c := range []struct {
+		name, before, after string
+		want                []int
+	}{
+		{"nothing", "", "", []int{408}},
+		{"half a header", "GET / HTTP/1.1\r\nX-A: ", "", []int{503}},
+		{"half a header, whose rest comes", "GET / HTTP/1.1\r\nX-A: ", "b\r\n\r\n", []int{503}},
+		{"a request in the last moment", "", get, []int{503}},
+		{"idle", get, "", []int{200, 408}},
+		{"idle, and a request in the last moment", get, get, []int{200, 503}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := runInMemory(t, config(native, limited(Limits{Connections: 1})))
+				conn, err := s.ln.dial(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer conn.Close()
+				var got []int
+				all := make(chan struct{})
+				go func() {
+					defer close(all)
+					r := bufio.NewReader(conn)
+					for {
+						answer, err := http.ReadResponse(r, nil)
+						if err != nil {
+							return
+						}
+						io.Copy(io.Discard, answer.Body)
+						got = append(got, answer.StatusCode)
+					}
+				}()
+				tell := func(text string) {
+					if text != "" { // a pipe hands on an empty one as well
+						io.WriteString(conn, text)
+					}
+				}
+				tell(c.before)
+				time.Sleep(2 * patience)
+				client := s.ln.client(0)
+				if status, _, err := post(client, validDecide); status != 200 {
+					t.Errorf("the other client: status %d, %v", status, err)
+				}
+				tell(c.after)
+				<-all
+				if fmt.Sprint(got) != fmt.Sprint(c.want) {
+					t.Errorf("statuses %v, want %v", got, c.want)
+				}
+				client.CloseIdleConnections()
+				if err := s.stop(); err != nil {
+					t.Error(err)
+				}
+				if open := len(s.connections.places); open != 0 {
+					t.Errorf("%d places are still taken", open)
+				}
+			})
+		})
+	}
+}
+
+// TestCrowdsGetAnswers (R-S2): a thousand clients without keep-alive, more than are served and more than
+// may be open. Each request is answered.
+func TestCrowdsGetAnswers(t *testing.T) {
+	for name, limits := range map[string]Limits{
+		"defaults":   {},
+		"few places": {Connections: 8, Open: 16},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				engine := func(ctx context.Context, op uint32, request []byte) ([]byte, bool, error) {
+					time.Sleep(2 * time.Millisecond)
+					return []byte(`{}`), false, nil
+				}
+				var log syncBuffer
+				s := runInMemory(t, config(engine, limited(limits), logTo(&log)))
+				var mu sync.Mutex
+				statuses := map[int]int{}
+				var all sync.WaitGroup
+				for range 1000 {
+					all.Go(func() {
+						for range 3 {
+							client := s.ln.client(0)
+							client.Transport.(*http.Transport).DisableKeepAlives = true
+							status, answer, err := post(client, `{}`)
+							if status != 200 && status != 503 {
+								t.Errorf("status %d, %s, %v", status, answer, err)
+							}
+							mu.Lock()
+							statuses[status]++
+							mu.Unlock()
+						}
+					})
+				}
+				all.Wait()
+				if statuses[200] == 0 || statuses[503] == 0 {
+					t.Errorf("statuses %v: this test proves nothing", statuses)
+				}
+				if n := strings.Count(log.String(), "too many connections"); n == 0 || n > 5 {
+					t.Errorf("the log says %d times that there are too many connections", n)
+				}
+				if status, _, err := post(s.ln.client(0), `{}`); status != 200 {
+					t.Errorf("afterwards: status %d, %v", status, err)
+				}
+				if err := s.stop(); err != nil {
+					t.Error(err)
+				}
+				if open := len(s.connections.places); open != 0 {
+					t.Errorf("%d places are still taken", open)
+				}
+			})
+		})
+	}
+}
+
+// deafListener fails the first attempts to accept each connection.
+type deafListener struct {
+	*memoryListener
+	failures []error
+	next     atomic.Int64
+}
+
+func (l *deafListener) Accept() (net.Conn, error) {
+	if i := int(l.next.Add(1)) - 1; i < len(l.failures) {
+		return nil, &net.OpError{Op: "accept", Net: "tcp", Err: os.NewSyscallError("accept4", l.failures[i])}
+	}
+	return l.memoryListener.Accept()
+}
+
+// TestFailuresToAcceptPass (R-S4): each error that says nothing about the listener is logged, counted and tried again.
+func TestFailuresToAcceptPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log syncBuffer
+		c := config(native, logTo(&log))
+		ln := &deafListener{memoryListener: newMemoryListener(), failures: []error{
+			syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EPROTO, syscall.EPERM,
+		}}
+		s, err := New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- s.Run(ctx, ln) }()
+		began := time.Now()
+		client := ln.client(0)
+		if status, _, err := post(client, validDecide); status != 200 {
+			t.Errorf("status %d, %v", status, err)
+		}
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("the answer took %v", took)
+		}
+		if n := s.connections.failures.Load(); int(n) != len(ln.failures) {
+			t.Errorf("%d failures are counted, want %d", n, len(ln.failures))
+		}
+		if n := strings.Count(log.String(), `"level":"WARN"`); n != 1 || !strings.Contains(log.String(), "too many open files") {
+			t.Errorf("logged %d times: %s", n, log.String())
+		}
+		client.CloseIdleConnections()
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestListenerThatIsBrokenEndsTheServer: what does not pass is not tried forever.
+func TestListenerThatIsBrokenEndsTheServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := New(config(native))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ln := &deafListener{memoryListener: newMemoryListener(), failures: []error{syscall.EBADF}}
+		if err := s.Run(t.Context(), ln); !errors.Is(err, syscall.EBADF) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func TestPlacesFollowTheDescriptors(t *testing.T) {
+	for _, c := range []struct{ connections, open, descriptors, served, most int }{
+		{512, 4096, 0, 512, 4096},
+		{512, 4096, 1 << 20, 512, 4096},
+		{512, 4096, 1024, 384, 512},
+		{512, 4096, 64, 24, 32},
+		{512, 4096, 1, 1, 2},
+		{2, 4096, 64, 2, 32},
+	} {
+		got := newConnections(c.connections, mostConnections(c.open, c.descriptors))
+		if got.limit != c.served || got.most != c.most {
+			t.Errorf("%+v: %d served, %d open", c, got.limit, got.most)
+		}
+	}
 }
 
 // TestClientsThatDoNotReadGiveWay: every connection has an answer that nobody reads, and others still get in. One that
@@ -520,11 +739,11 @@ func TestClientsThatDoNotReadGiveWay(t *testing.T) {
 			hold()
 		}
 		client := s.ln.client(0)
-		if status, _, err := post(client, validDecide); err == nil {
-			t.Errorf("let in at once, status %d", status)
+		if status, _, err := post(client, validDecide); status != 503 {
+			t.Errorf("at once: status %d, %v", status, err)
 		}
 		for range 10 {
-			time.Sleep(writePatience)
+			time.Sleep(patience)
 			if status, _, err := post(client, validDecide); status != 200 {
 				t.Errorf("status %d, %v", status, err)
 			}

@@ -70,7 +70,8 @@ type Server struct {
 	leaving atomic.Bool   // set when shutdown begins
 
 	inFlight    atomic.Int64 // requests in a handler
-	lastRequest atomic.Int64 // when the last one ended, Unix nanoseconds; 0 if there was none
+	began       time.Time    // what lastRequest is counted from: the clock on the wall may be set
+	lastRequest atomic.Int64 // when the last one ended, nanoseconds since began; 0 if there was none
 }
 
 // New returns a server that is not running yet.
@@ -96,7 +97,8 @@ func New(config Config) (*Server, error) {
 		hosts:           hostsFor(config.Address, config.Hosts),
 		crossOrigin:     http.NewCrossOriginProtection(),
 		gate:            newGate(limits),
-		connections:     newConnections(limits.Connections),
+		connections:     newConnections(limits.Connections, mostConnections(limits.Open, descriptors())),
+		began:           time.Now().Add(-time.Millisecond), // so that no request ends at 0
 		workers:         make(chan struct{}, config.Workers),
 		readers:         make(chan struct{}, config.Workers),
 		largeText:       make(chan struct{}, 1),
@@ -107,6 +109,17 @@ func New(config Config) (*Server, error) {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	s.metrics = newMetrics(s)
+	var crowded, deaf sometimes
+	s.connections.full = func() {
+		if n := crowded.due(s.now()); n > 0 {
+			s.log.Warn("too many connections: new ones get 503", slog.Int64("refused", n), slog.Int("served", s.connections.limit))
+		}
+	}
+	s.connections.failed = func(err error) {
+		if n := deaf.due(s.now()); n > 0 {
+			s.log.Warn("connections cannot be accepted, trying again", slog.Int64("failures", n), slog.String("error", err.Error()))
+		}
+	}
 	s.mux = s.newMux()
 	return s, nil
 }
@@ -128,6 +141,7 @@ func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 		IdleTimeout:       s.limits.Idle,
 		MaxHeaderBytes:    s.limits.HeaderBytes - 4096, // net/http adds these 4 KiB again
 		ConnContext:       s.connections.context,
+		ConnState:         s.connections.state,
 		ErrorLog:          slog.NewLogLogger(errorLogHandler{s.log.Handler()}, slog.LevelDebug),
 		// OPTIONS * would be answered outside of our handler, without its headers.
 		DisableGeneralOptionsHandler: true,
@@ -196,7 +210,7 @@ func (s *Server) tidy(ctx context.Context) {
 			return
 		case now := <-ticker.C:
 			last := s.lastRequest.Load()
-			if last != tidied && s.inFlight.Load() == 0 && now.Sub(time.Unix(0, last)) >= pause {
+			if last != tidied && s.inFlight.Load() == 0 && now.Sub(s.began)-time.Duration(last) >= pause {
 				debug.FreeOSMemory()
 				tidied = last
 			}
@@ -219,6 +233,7 @@ func (s *Server) shutdown(web *http.Server) error {
 		err = fmt.Errorf("%d requests were still open after %s: %w", s.inFlight.Load(), s.limits.Drain, err)
 		web.Close()
 	}
+	s.connections.refusing.Wait() // they end by themselves within refusalWait and refusalLinger
 	if closer, ok := s.engine.(interface{ Close(context.Context) error }); ok {
 		err = errors.Join(err, closer.Close(ctx))
 	}
@@ -229,8 +244,11 @@ func (s *Server) shutdown(web *http.Server) error {
 // busy reports whether clients are at work: a request is open, or one ended a moment ago and its client may send the next.
 func (s *Server) busy() bool {
 	last := s.lastRequest.Load()
-	return s.inFlight.Load() > 0 || last != 0 && time.Since(time.Unix(0, last)) < s.limits.LameDuck
+	return s.inFlight.Load() > 0 || last != 0 && s.now()-time.Duration(last) < s.limits.LameDuck
 }
+
+// now is a moment on the clock that nobody sets.
+func (s *Server) now() time.Duration { return time.Since(s.began) }
 
 // take waits for one of the places of a channel; the caller receives from the channel to give it back.
 func take(ctx context.Context, places chan struct{}, wait time.Duration) error {
@@ -249,6 +267,26 @@ func take(ctx context.Context, places chan struct{}, wait time.Duration) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// sometimes lets something that happens often be said now and then.
+type sometimes struct {
+	mu    sync.Mutex
+	said  time.Duration // when it was said last; 0 if it never was
+	since int64         // how often it has happened since
+}
+
+// due counts, and returns how often it has happened since it was said, if it is to be said again now, else 0.
+func (s *sometimes) due(now time.Duration) (n int64) {
+	const pause = 10 * time.Second
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.since++
+	if s.said != 0 && now-s.said < pause {
+		return 0
+	}
+	n, s.since, s.said = s.since, 0, now
+	return n
 }
 
 // errorLogHandler passes on that net/http had something to say, not what: its lines repeat parts of requests and
