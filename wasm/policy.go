@@ -19,8 +19,11 @@ const (
 	// maxBufferBytes is what an instance lends.
 	maxBufferBytes = 16 << 20
 
-	// MaxBatchRecords bounds the events of one batch.
+	// MaxBatchRecords bounds the events that one call of the module answers, and those about one Pod.
 	MaxBatchRecords = 1 << 16
+
+	// moreFlag in the flags of an event says that the next one is about the same Pod.
+	moreFlag = 4
 )
 
 // Policy is a manifest that the instances of a host keep compiled. Each instance compiles it when it first meets it,
@@ -118,19 +121,32 @@ func (p *Policy) Eval(ctx context.Context, event []byte) (answer []byte, err err
 	return answer, err
 }
 
-// EvalBatch answers events in their order into verdicts and returns how many have a status: an event that makes no sense
-// fails alone. More than [MaxBatchRecords] events, and verdicts shorter than events, are an [*Error] of kind ErrLimit.
+// EvalBatch answers any number of events in their order into verdicts and returns how many have a status: an event that makes no
+// sense fails alone. What one call of the module does not take ([MaxBatchRecords]) is answered in several, the events of one
+// failed Pod in one. A Pod of more events, and verdicts shorter than events, are an [*Error] of kind ErrLimit. After an error
+// verdicts mean nothing.
 func (p *Policy) EvalBatch(ctx context.Context, q Question, events []Event, verdicts []Verdict) (faults int, err error) {
 	if len(verdicts) < len(events) {
-		return 0, (&Error{Code: "OUTPUT_TOO_SMALL", Num: 11, Message: fmt.Sprintf("room for %d verdicts on %d events", len(verdicts), len(events))}).of(true)
+		return 0, tooSmall(len(verdicts), len(events))
 	}
-	verdicts = verdicts[:len(events)]
-	if len(events) > MaxBatchRecords {
-		return 0, (&Error{
-			Code: "LIMIT_EXCEEDED", Num: 6, Limit: "batchRecords",
-			Message: fmt.Sprintf("batchRecords: %d, at most %d allowed", len(events), MaxBatchRecords),
-		}).of(true)
+	ends, err := cut(len(events), MaxBatchRecords, func(k int) bool { return q == AskPods && events[k].Flags&moreFlag != 0 })
+	if err != nil {
+		return 0, err
 	}
+	start := 0
+	for _, end := range ends {
+		wrong, err := p.evalPart(ctx, q, events[start:end], verdicts[start:end])
+		if err != nil {
+			return 0, err
+		}
+		faults += wrong
+		start = end
+	}
+	return faults, nil
+}
+
+// evalPart is EvalBatch for what one call of the module takes.
+func (p *Policy) evalPart(ctx context.Context, q Question, events []Event, verdicts []Verdict) (faults int, err error) {
 	in, out := batchHeaderBytes+len(events)*eventBytes, answerHeaderBytes+len(events)*verdictBytes
 	err = p.lend(ctx, func(ctx context.Context, i *instance, handle uint32) error {
 		b, err := i.batch(ctx, handle, in, out, func(b []byte) { packEvents(b, q, events) })
@@ -143,9 +159,44 @@ func (p *Policy) EvalBatch(ctx context.Context, q Question, events []Event, verd
 	return faults, err
 }
 
-// EvalPacked answers a batch that is packed already into answer and returns the number of its events. An error of the module
-// is an [*Error].
+// EvalPacked answers a batch that is packed already into answer and returns the number of its events, of which there may be as many
+// as for [Policy.EvalBatch]. An error of the module is an [*Error].
 func (p *Policy) EvalPacked(ctx context.Context, batch, answer []byte) (n int, err error) {
+	count, size, whole := packedSize(batch)
+	if !whole || count <= MaxBatchRecords {
+		return p.evalPacked(ctx, batch, answer)
+	}
+	if len(answer) < answerHeaderBytes+count*verdictBytes {
+		return 0, tooSmall((len(answer)-answerHeaderBytes)/verdictBytes, count)
+	}
+	le := binary.LittleEndian
+	record := func(k int) []byte { return batch[batchHeaderBytes+k*size:][:size] }
+	most := min(MaxBatchRecords, (maxBufferBytes-batchHeaderBytes-answerHeaderBytes-8)/(size+verdictBytes))
+	pods := Question(le.Uint32(batch[12:])) == AskPods
+	ends, err := cut(count, most, func(k int) bool { return pods && le.Uint16(record(k)[6:])&moreFlag != 0 })
+	if err != nil {
+		return 0, err
+	}
+	start, faults := 0, uint32(0)
+	for _, end := range ends {
+		part := append(batch[:batchHeaderBytes:batchHeaderBytes], batch[batchHeaderBytes+start*size:batchHeaderBytes+end*size]...)
+		le.PutUint32(part[8:], uint32(end-start))
+		verdicts := make([]byte, answerHeaderBytes+(end-start)*verdictBytes)
+		if _, err := p.evalPacked(ctx, part, verdicts); err != nil {
+			return 0, err
+		}
+		faults += le.Uint32(verdicts[12:])
+		copy(answer, verdicts[:answerHeaderBytes])
+		copy(answer[answerHeaderBytes+start*verdictBytes:], verdicts[answerHeaderBytes:])
+		start = end
+	}
+	le.PutUint32(answer[8:], uint32(count))
+	le.PutUint32(answer[12:], faults)
+	return count, nil
+}
+
+// evalPacked is EvalPacked for what one call of the module takes, and for what it refuses.
+func (p *Policy) evalPacked(ctx context.Context, batch, answer []byte) (n int, err error) {
 	out := min(len(answer), answerHeaderBytes+MaxBatchRecords*verdictBytes)
 	if most := maxBufferBytes - out - 8; len(batch) > most {
 		return 0, fmt.Errorf("%w: %d bytes, at most %d allowed", ErrTooLarge, len(batch), most)
@@ -159,6 +210,40 @@ func (p *Policy) EvalPacked(ctx context.Context, batch, answer []byte) (n int, e
 		return err
 	})
 	return n, err
+}
+
+// packedSize returns how many records of which size a batch says it has, and whether they are all there and nothing else is.
+func packedSize(batch []byte) (count, size int, whole bool) {
+	if len(batch) < batchHeaderBytes {
+		return 0, 0, false
+	}
+	size, count = int(binary.LittleEndian.Uint16(batch[6:])), int(binary.LittleEndian.Uint32(batch[8:]))
+	return count, size, size >= eventBytes && (len(batch)-batchHeaderBytes)/size == count && (len(batch)-batchHeaderBytes)%size == 0
+}
+
+// cut returns where the calls end that answer count events, at least one call of at most most events each. more reports whether the
+// event after k is about the same Pod, which stays in one call.
+func cut(count, most int, more func(k int) bool) (ends []int, err error) {
+	for start := 0; ; start = ends[len(ends)-1] {
+		if count-start <= most {
+			return append(ends, count), nil
+		}
+		end := start + most
+		for end > start && more(end-1) {
+			end--
+		}
+		if end == start {
+			return nil, (&Error{
+				Code: "LIMIT_EXCEEDED", Num: 6, Limit: "batchRecords",
+				Message: fmt.Sprintf("batchRecords: more than %d events from event %d on are about one Pod, at most %d allowed", most, start, most),
+			}).of(true)
+		}
+		ends = append(ends, end)
+	}
+}
+
+func tooSmall(room, events int) error {
+	return (&Error{Code: "OUTPUT_TOO_SMALL", Num: 11, Message: fmt.Sprintf("room for %d verdicts on %d events", max(room, 0), events)}).of(true)
 }
 
 // lend is [Host.lend] with the handle of p.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -90,6 +91,69 @@ func TestPolicyAgreesWithNative(t *testing.T) {
 	}
 }
 
+func packedExits(n int) []byte {
+	batch := make([]byte, batchHeaderBytes+n*eventBytes)
+	packEvents(batch, AskExits, make([]Event, n))
+	return batch
+}
+
+// TestBatchesOfAnySize (R-J3) holds that what one call of the module does not take is answered as the native core answers it, and that
+// the events of one Pod, which straddle the end of the first call here, stay together.
+func TestBatchesOfAnySize(t *testing.T) {
+	native, want := ops.Compile([]byte(policyRequest), 4096, 1<<20)
+	if native == nil {
+		t.Fatalf("%s", want)
+	}
+	h := newHost(t, Options{Instances: 1})
+	p := newPolicy(t, h, policyRequest)
+	const count = 2*MaxBatchRecords + 5
+	events, plain := make([]Event, count), make([]policy.Event, count)
+	for k := range events {
+		e := Event{ExitCode: int32(k % 50), Container: uint16(k % 3), Tag: uint32(k)}
+		if k%3 != 2 {
+			e.Flags = 4
+		}
+		events[k] = e
+		plain[k] = policy.Event{ExitCode: e.ExitCode, Container: e.Container, Flags: policy.EventFlags(e.Flags), Tag: e.Tag}
+	}
+	for question := range AskPods + 1 {
+		verdicts, expected := make([]Verdict, count+1), make([]policy.Verdict, count)
+		faults, err := p.EvalBatch(t.Context(), question, events, verdicts)
+		// The native core takes a batch in one.
+		if wrong := native.Batch().Eval(policy.Question(question), plain, expected); err != nil || faults != wrong || faults == 0 {
+			t.Fatalf("question %d: %d faults, want %d: %v", question, faults, wrong, err)
+		}
+		for k, e := range expected {
+			want := Verdict{
+				Action: e.Action, Status: e.Status, Rule: e.Rule, Reason: e.Reason, Level: e.Level, Ignored: e.Ignored, Flags: uint8(e.Flags),
+				Wait: int64(e.Wait), Container: e.Container, Condition: e.Condition, Tag: e.Tag,
+			}
+			if verdicts[k] != want {
+				t.Fatalf("question %d, event %d: %+v, want %+v", question, k, verdicts[k], want)
+			}
+		}
+		batch := make([]byte, batchHeaderBytes+count*eventBytes)
+		packEvents(batch, question, events)
+		before := bytes.Clone(batch)
+		answer := make([]byte, answerHeaderBytes+count*verdictBytes)
+		if n, err := p.EvalPacked(t.Context(), batch, answer); n != count || err != nil || !bytes.Equal(batch, before) {
+			t.Fatalf("%d packed events answered, %v; the batch is as it was: %t", n, err, bytes.Equal(batch, before))
+		}
+		again := make([]Verdict, count)
+		if wrong, err := unpackVerdicts(answer, events, again); err != nil || wrong != faults || !slices.Equal(again, verdicts[:count]) {
+			t.Errorf("packed: %d faults, want %d, %v", wrong, faults, err)
+		}
+	}
+	// Records of a newer host, of which 65,536 do not fit into what an instance lends.
+	const size = 512
+	long := slices.Concat(packedExits(0), make([]byte, (MaxBatchRecords+1)*size))
+	binary.LittleEndian.PutUint16(long[6:], size)
+	binary.LittleEndian.PutUint32(long[8:], MaxBatchRecords+1)
+	if n, err := p.EvalPacked(t.Context(), long, make([]byte, answerHeaderBytes+(MaxBatchRecords+1)*verdictBytes)); n != MaxBatchRecords+1 || err != nil {
+		t.Errorf("%d longer events answered, %v", n, err)
+	}
+}
+
 // TestPolicySurvivesTraps drops the instance under a policy in each way, and asks again.
 func TestPolicySurvivesTraps(t *testing.T) {
 	for _, engine := range engines {
@@ -156,10 +220,18 @@ func TestPolicyErrors(t *testing.T) {
 		{"policy that is closed", func() error { _, err := closed.Eval(t.Context(), []byte(`{}`)); return err }(), ErrClosed, 0},
 		{"operation that is not there", call(99, `{}`), ErrEvent, 7},
 		{"answer without an error", call(1, `{}`), nil, 0},
-		{"too many events", func() error {
-			_, err := p.EvalBatch(t.Context(), AskExits, make([]Event, MaxBatchRecords+1), make([]Verdict, MaxBatchRecords+1))
+		{"a Pod of too many events", func() error {
+			events := slices.Repeat([]Event{{Flags: 4}}, MaxBatchRecords+1)
+			_, err := p.EvalBatch(t.Context(), AskPods, events, make([]Verdict, len(events)))
 			return err
 		}(), ErrLimit, 6},
+		{"a packed Pod of too many events", func() error {
+			events := slices.Repeat([]Event{{Flags: 4}}, MaxBatchRecords+1)
+			batch := make([]byte, batchHeaderBytes+len(events)*eventBytes)
+			packEvents(batch, AskPods, events)
+			return packed(string(batch), answerHeaderBytes+len(events)*verdictBytes)
+		}(), ErrLimit, 6},
+		{"many packed events without room", packed(string(packedExits(MaxBatchRecords+1)), answerHeaderBytes+MaxBatchRecords*verdictBytes), ErrLimit, 11},
 		{"fewer verdicts than events", func() error {
 			_, err := p.EvalBatch(t.Context(), AskExits, make([]Event, 2), make([]Verdict, 1))
 			return err

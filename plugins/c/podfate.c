@@ -3,6 +3,7 @@
 #include "podfate.h"
 
 #include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -367,10 +368,8 @@ int podfate_eval(podfate_policy *policy, const char *event, size_t length, podfa
     return error;
 }
 
-int podfate_eval_batch(podfate_policy *policy, uint32_t question, const podfate_event *events, size_t count, podfate_verdict *verdicts, size_t *faults) {
-    if (policy == NULL) return PODFATE_CLOSED;
-    if (count > PODFATE_MAX_BATCH_RECORDS) return PODFATE_LIMIT_EXCEEDED;
-    if (count > 0 && (events == NULL || verdicts == NULL)) return PODFATE_BAD_BUFFER;
+/* eval_part answers what one call of the module takes, and adds the verdicts with a status to *faults. */
+static int eval_part(podfate_policy *policy, uint32_t question, const podfate_event *events, size_t count, podfate_verdict *verdicts, size_t *faults) {
     instance *i;
     int32_t handle;
     const size_t in = sizeof(podfate_batch_header) + count * sizeof *events, out = sizeof(podfate_answer_header) + count * sizeof *verdicts;
@@ -396,12 +395,38 @@ int podfate_eval_batch(podfate_policy *policy, uint32_t question, const podfate_
                 error = PODFATE_MALFORMED;
             } else {
                 if (count > 0) memcpy(verdicts, i->module.w2c_memory.data + i->answers.address + sizeof head, count * sizeof *verdicts);
-                if (faults != NULL) *faults = head.faults;
+                *faults += head.faults;
             }
         }
     }
     give_back(policy->engine, i, error);
     return error;
+}
+
+/* part_of returns how many of count events one call takes, those of one failed Pod together; 0 if one Pod has more than that. */
+static size_t part_of(uint32_t question, const podfate_event *events, size_t count) {
+    if (count <= PODFATE_MAX_BATCH_RECORDS) return count;
+    size_t n = PODFATE_MAX_BATCH_RECORDS;
+    if (question == PODFATE_ASK_PODS)
+        while (n > 0 && events[n - 1].flags & PODFATE_EVENT_MORE) n--;
+    return n;
+}
+
+int podfate_eval_batch(podfate_policy *policy, uint32_t question, const podfate_event *events, size_t count, podfate_verdict *verdicts, size_t *faults) {
+    if (policy == NULL) return PODFATE_CLOSED;
+    if (count > PTRDIFF_MAX / sizeof *events) return PODFATE_LIMIT_EXCEEDED; /* no array is as long */
+    if (count > 0 && (events == NULL || verdicts == NULL)) return PODFATE_BAD_BUFFER;
+    for (size_t done = 0, n; done < count; done += n) /* before anything is written */
+        if ((n = part_of(question, events + done, count - done)) == 0) return PODFATE_LIMIT_EXCEEDED;
+    size_t wrong = 0, done = 0;
+    do { /* at least once: the module judges the question of an empty batch too */
+        size_t n = count > 0 ? part_of(question, events + done, count - done) : 0;
+        int error = eval_part(policy, question, count > 0 ? events + done : NULL, n, count > 0 ? verdicts + done : NULL, &wrong);
+        if (error != PODFATE_OK) return error;
+        done += n;
+    } while (done < count);
+    if (faults != NULL) *faults = wrong;
+    return PODFATE_OK;
 }
 
 /* ---- Policies ----------------------------------------------------------------------------------------------------- */

@@ -232,8 +232,9 @@ int podfate_condition(const podfate_policy *policy, const char *type, const char
 /* podfate_eval answers about one exit in JSON, as podfate_call does. */
 int podfate_eval(podfate_policy *policy, const char *event, size_t length, podfate_answer *answer);
 
-/* podfate_eval_batch answers count events into verdicts, an array of the same length. It returns 0 or the number of an error, with nothing
- * written; faults (may be NULL) gets the number of verdicts with a status. More than PODFATE_MAX_BATCH_RECORDS is PODFATE_LIMIT_EXCEEDED. */
+/* podfate_eval_batch answers any number of events into verdicts, an array of the same length; what one call of the module does not take
+ * (PODFATE_MAX_BATCH_RECORDS) is answered in several. It returns 0 or the number of an error, after which verdicts mean nothing; faults (may
+ * be NULL) gets the number of verdicts with a status. A failed Pod of more than PODFATE_MAX_BATCH_RECORDS events is PODFATE_LIMIT_EXCEEDED. */
 int podfate_eval_batch(podfate_policy *policy, uint32_t question, const podfate_event *events, size_t count, podfate_verdict *verdicts, size_t *faults);
 
 /* podfate_error_name returns the code of an error number, such as "MANIFEST_INVALID"; never NULL. */

@@ -144,6 +144,31 @@ static void policies(void) {
     CHECK(eval("{\"container\":\"main\",\"exitCode\":42}", "\"action\":\"Restart\"") == PODFATE_OK);
 }
 
+/* large_batches holds that batches of more events than one call takes are answered as if it took them (R-J3). */
+static void large_batches(podfate_policy *jobs) {
+    const size_t large = 2 * (size_t)PODFATE_MAX_BATCH_RECORDS + 5;
+    podfate_event *events = calloc(large, sizeof *events);
+    podfate_verdict *verdicts = calloc(large, sizeof *verdicts);
+    size_t faults = 77, wrong = 0;
+    CHECK(events != NULL && verdicts != NULL);
+    for (size_t n = 0; n < large; n++) events[n] = (podfate_event){.exit_code = n % 3 == 0 ? 42 : 1, .container = n % 10 == 0 ? 9 : 0, .tag = (uint32_t)n};
+    CHECK(podfate_eval_batch(policy, PODFATE_ASK_EXITS, events, large, verdicts, &faults) == PODFATE_OK);
+    for (size_t n = 0; n < large; n++) {
+        wrong += n % 10 == 0;
+        CHECK(verdicts[n].tag == (uint32_t)n && (verdicts[n].status != 0) == (n % 10 == 0));
+        if (n % 10 != 0) CHECK(verdicts[n].action == (n % 3 == 0 ? PODFATE_ACTION_RESTART : PODFATE_ACTION_STOP));
+    }
+    CHECK(faults == wrong);
+    /* Pods of three containers, of which the last alone has the code: one straddles the end of the first call. */
+    for (size_t n = 0; n < large; n++) events[n] = (podfate_event){.exit_code = n % 3 == 2 ? 3 : 0, .flags = n % 3 != 2 && n + 1 < large ? PODFATE_EVENT_MORE : 0};
+    CHECK(podfate_eval_batch(jobs, PODFATE_ASK_PODS, events, large, verdicts, &faults) == PODFATE_OK && faults == 0);
+    for (size_t n = 2; n < large; n += 3) CHECK(verdicts[n].action == PODFATE_ACTION_FAIL_JOB && verdicts[n - 1].action == PODFATE_ACTION_NONE);
+    for (size_t n = 0; n < large; n++) events[n].flags = PODFATE_EVENT_MORE;
+    CHECK(podfate_eval_batch(jobs, PODFATE_ASK_PODS, events, large, verdicts, NULL) == PODFATE_LIMIT_EXCEEDED);
+    free(events);
+    free(verdicts);
+}
+
 static void batches(void) {
     enum { N = 1000 };
     podfate_event events[N] = {{0}};
@@ -159,7 +184,6 @@ static void batches(void) {
     }
     CHECK(podfate_eval_batch(policy, PODFATE_ASK_EXITS, events, 0, verdicts, &faults) == PODFATE_OK && faults == 0);
     CHECK(podfate_eval_batch(policy, 7, events, 1, verdicts, NULL) == PODFATE_EVENT_INVALID);
-    CHECK(podfate_eval_batch(policy, PODFATE_ASK_EXITS, events, PODFATE_MAX_BATCH_RECORDS + 1, verdicts, NULL) == PODFATE_LIMIT_EXCEEDED);
     podfate_policy *jobs;
     CHECK(podfate_compile(engine, job, strlen(job), &jobs, NULL) == PODFATE_OK);
     int disrupted = podfate_condition(jobs, "DisruptionTarget", "True");
@@ -167,6 +191,7 @@ static void batches(void) {
     podfate_event pods[2] = {{.exit_code = 3}, {.exit_code = 3, .conditions = 1u << disrupted}};
     CHECK(podfate_eval_batch(jobs, PODFATE_ASK_PODS, pods, 2, verdicts, NULL) == PODFATE_OK);
     CHECK(verdicts[0].action == PODFATE_ACTION_FAIL_JOB && verdicts[1].action == PODFATE_ACTION_IGNORE);
+    large_batches(jobs);
     podfate_policy_free(jobs);
 }
 

@@ -5,7 +5,7 @@ const headerBytes = 24;
 const eventBytes = 32;
 const answerHeaderBytes = 16;
 const verdictBytes = 24;
-const maxEvents = 65536;
+const maxEvents = 65536; // in one call of the module
 
 const none = 0xffff;
 const questions = ['exits', 'pods'];
@@ -157,15 +157,54 @@ export class Verdicts {
   }
 }
 
-/** How long the answer to a batch is, by the count in its header. */
-export function verdictsBytes(batch) {
-  const count = batch.length < headerBytes ? 0 : new DataView(batch.buffer, batch.byteOffset).getUint32(8, true);
-  return answerHeaderBytes + Math.min(count, maxEvents) * verdictBytes; // the module refuses more than it takes
+/** How long the answer to count events is. */
+export const answerBytes = (count) => answerHeaderBytes + count * verdictBytes;
+
+/**
+ * What the module is asked for the bytes of a batch: {room, parts}, room being the bytes of the whole answer. Each part is one
+ * call, {head, records, at, count}: at says where in the answer its verdicts belong. The events of one failed Pod stay together.
+ */
+export function calls(batch) {
+  const view = new DataView(batch.buffer, batch.byteOffset, batch.byteLength);
+  const [size, count] = batch.length < headerBytes ? [0, 1] : [view.getUint16(6, true), view.getUint32(8, true)];
+  const part = (from, to, n = to - from) => {
+    const head = batch.slice(0, headerBytes);
+    if (head.length === headerBytes) new DataView(head.buffer).setUint32(8, n, true);
+    return {head, records: batch.subarray(headerBytes + from * size, headerBytes + to * size), at: answerBytes(from), count: n};
+  };
+  // A header that lies about the length goes to the module without records, for the module's own reason.
+  if (batch.length !== headerBytes + count * size) return {room: answerBytes(0), parts: [part(0, 0, 1)]};
+  const open = (i) => view.getUint32(12, true) === 1 && (view.getUint8(headerBytes + (i - 1) * size + 6) & 4) !== 0; // event i is of the Pod before
+  const parts = [];
+  for (let from = 0, to; parts.length === 0 || from < count; from = to) {
+    to = Math.min(from + maxEvents, count);
+    if (to < count) while (to > from && open(to)) to--;
+    if (to === from && count > 0) throw refused(6);
+    parts.push(part(from, to));
+  }
+  return {room: answerBytes(count), parts};
+}
+
+/** Writes the header of an answer to so many events. */
+export function answerHead(answer, count, errors) {
+  const view = new DataView(answer.buffer, answer.byteOffset);
+  view.setUint32(0, 0x31524650, true); // PFR1
+  view.setUint16(4, 1, true);
+  view.setUint16(6, verdictBytes, true);
+  view.setUint32(8, count, true);
+  view.setUint32(12, errors, true);
+}
+
+/** How many events of an answer to count events made no sense; -1 for what is not such an answer. */
+export function answerErrors(answer, count) {
+  const view = new DataView(answer.buffer, answer.byteOffset);
+  const ours = view.getUint32(0, true) === 0x31524650 && view.getUint16(6, true) === verdictBytes && view.getUint32(8, true) === count;
+  return ours ? view.getUint32(12, true) : -1;
 }
 
 const refusals = {
   4: ['EVENT_INVALID', 'the header is not that of a batch, or its numbers do not fit the length'],
-  6: ['LIMIT_EXCEEDED', `at most ${maxEvents} events fit into a batch`],
+  6: ['LIMIT_EXCEEDED', `at most ${maxEvents} events can be about one Pod`],
   8: ['UNSUPPORTED_VERSION', 'the batch has another version than 1'],
 };
 

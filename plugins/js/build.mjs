@@ -41,7 +41,7 @@ const packed = '${gzipSync(bytes, {level: 9}).toString('base64')}';
 ${joined}
 /** Makes an engine of the module in this file, or of another one. */
 async function load(source, options = {}) {
-  return open(source ?? await unpack(), {sha256, ...options});
+  return open(source ?? await unpack(), sha256, options);
 }
 
 async function unpack() {

@@ -7,5 +7,5 @@ export * from './api.js';
 /** Makes an engine of a WebAssembly.Module: import module from 'podfate/policy.wasm'. */
 export async function load(source, options = {}) {
   if (source === undefined) throw new TypeError("this runtime needs the module: load(module), from import module from 'podfate/policy.wasm'");
-  return open(source, source instanceof WebAssembly.Module ? options : {sha256, ...options});
+  return open(source, sha256, options);
 }

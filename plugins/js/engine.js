@@ -1,5 +1,5 @@
 // Engine and policies: what a program works with once it has the module.
-import {Batch, Verdicts, refused, verdictsBytes} from './batch.js';
+import {Batch, Verdicts, answerBytes, answerErrors, answerHead, calls, refused} from './batch.js';
 import {EventError, PodfateError, PolicyError, TrapError, exception} from './errors.js';
 import {Instance, operations, parse, recycleBytes} from './instance.js';
 
@@ -160,8 +160,9 @@ export class Policy {
   }
 
   /**
-   * Answers a {@link Batch}, or the bytes of one in the layout of wasm/doc.go. The answer's bytes are written into the given
-   * Uint8Array, or into a new one. An event that makes no sense fails alone, by its status; a bad header is an EventError.
+   * Answers a {@link Batch}, or the bytes of one in the layout of wasm/doc.go, of any length: what one call of the module does
+   * not take is answered in several. The answer's bytes are written into the given Uint8Array, or into a new one. An event that
+   * makes no sense fails alone, by its status; a bad header is an EventError, a Pod of more than 65,536 events a LimitError.
    * A Batch of a policy with other containers is a TypeError: its numbers would mean others here.
    */
   decideBatch(batch, into) {
@@ -171,19 +172,16 @@ export class Policy {
     if (into !== undefined && !(into instanceof Uint8Array)) throw new TypeError('the answer is written into a Uint8Array');
     const request = batch instanceof Batch ? batch.bytes : batch;
     if (!(request instanceof Uint8Array)) throw new TypeError('a batch is a Batch, or a Uint8Array');
-    const room = verdictsBytes(request);
+    const {room, parts} = calls(request);
     if (into && into.length < room) throw new RangeError(`the answer takes ${room} bytes, there is room for ${into.length}`);
-    const bytes = this.#with((instance, handle) => instance.run(() => {
-      const from = instance.reserve(0, request.length);
-      const to = instance.reserve(1, room);
-      instance.memory.set(request, from);
-      const count = instance.exports.pf_eval_batch(handle, from, request.length, to, room);
-      if (count < 0) throw refused(-count);
-      const answer = instance.memory.subarray(to, to + room);
-      if (!into) return answer.slice();
-      into.set(answer);
-      return into.subarray(0, room);
-    }));
+    const bytes = into ? into.subarray(0, room) : new Uint8Array(room);
+    let count = 0;
+    let errors = 0;
+    for (const part of parts) {
+      errors += this.#with((instance, handle) => instance.run(() => answerPart(instance, handle, part, bytes)));
+      count += part.count;
+    }
+    answerHead(bytes, count, errors);
     return new Verdicts(bytes, this.containers, this.conditions);
   }
 
@@ -212,6 +210,23 @@ export class Policy {
       forget(instance, oldest); // it is compiled again when it is asked
     }
   }
+}
+
+/** Answers one of the {@link calls} of a batch into bytes, and gives how many of its events made no sense. */
+function answerPart(instance, handle, {head, records, at, count}, bytes) {
+  const length = head.length + records.length;
+  const room = answerBytes(count);
+  const from = instance.reserve(0, length);
+  const to = instance.reserve(1, room);
+  instance.memory.set(head, from);
+  instance.memory.set(records, from + head.length);
+  const answered = instance.exports.pf_eval_batch(handle, from, length, to, room);
+  if (answered < 0) throw refused(-answered);
+  const answer = instance.memory.subarray(to, to + room);
+  const errors = answerErrors(answer, count);
+  if (errors < 0) throw new TrapError('MALFORMED', `what came back is not the answer to ${count} events`);
+  bytes.set(answer.subarray(answerBytes(0)), at);
+  return errors;
 }
 
 function forget(instance, policy) {

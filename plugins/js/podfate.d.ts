@@ -16,7 +16,7 @@ export type ModuleSource = string | {readonly href: string} | ArrayBuffer | Arra
 export interface LoadOptions {
   /**
    * The SHA-256 that the bytes must have, 64 lower-case hexadecimal digits: that of the package's own module, if it is not given.
-   * null runs any bytes. Of a compiled module nothing is left to compare: its digest is taken as told.
+   * null runs any bytes. Of a compiled module nothing is left to compare: its digest is what this says, '' if it says nothing.
    */
   sha256?: string | null;
   /** Size of the file, of a compiled module. */
@@ -71,8 +71,8 @@ export class Engine {
   decide(request: DecideRequest & {readonly exits: Exits}): DecideAnswer & {readonly decisions: NonNullable<DecideAnswer['decisions']>};
   /** What does the Job make of each of the failed Pods? @throws PolicyError @throws EventError */
   decide(request: DecideRequest & {readonly pods: NonNullable<DecideRequest['pods']>}): DecideAnswer & {readonly podDecisions: NonNullable<DecideAnswer['podDecisions']>};
-  /** The same, for the bytes of a JSON text. @throws RequestError */
-  decide(request: Uint8Array): DecideAnswer;
+  /** The same for a request of which only the program knows what it asks, or for the bytes of a JSON text. @throws RequestError */
+  decide(request: DecideRequest | Uint8Array): DecideAnswer;
   /** What becomes of the Pod over time? @throws PolicyError @throws EventError */
   simulate(request: SimulateRequest | Uint8Array): SimulateAnswer;
   /** When do restarts come? @throws EventError */
@@ -117,7 +117,9 @@ export class Policy {
    * Answers a batch, or the bytes of one. The answer's bytes are written into the given array, or into a new one.
    * A batch of a policy with other containers is a TypeError: its numbers would mean others here.
    *
-   * @throws EventError for a header that is none @throws LimitError for more than 65536 events
+   * Any number of events: what one call of the module does not take is answered in several.
+   *
+   * @throws EventError for a malformed header @throws LimitError for a Pod of more than 65536 events
    */
   decideBatch(batch: Batch | Uint8Array, into?: Uint8Array): Verdicts;
   /** Forgets the policy; asking it throws from now on. */

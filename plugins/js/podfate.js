@@ -6,5 +6,5 @@ export * from './api.js';
 
 /** Makes an engine. Without a source: of policy.wasm beside this file. */
 export function load(source = new URL('./policy.wasm', import.meta.url), options = {}) {
-  return open(source, {sha256, ...options});
+  return open(source, sha256, options);
 }

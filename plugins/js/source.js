@@ -6,21 +6,23 @@ import {ModuleError} from './errors.js';
  * Makes an engine of source: an address (URL or string), a Response or a promise of one, bytes, or a WebAssembly.Module.
  * readFile reads a file: URL, where there are files.
  *
- * Bytes with another SHA-256 than options.sha256 never run. Where that is null they are not compared. Of a compiled module the
- * bytes are gone: its digest is taken as told.
+ * Bytes with another SHA-256 than options.sha256 never run: that is own, the digest of the package's module, unless the caller
+ * says otherwise, and null compares nothing. A compiled module has no bytes left to compare, so its digest is only what the
+ * caller says it is, never own.
  */
-export async function open(source, {sha256, bytes, ...options} = {}, readFile) {
+export async function open(source, own, {sha256: told, bytes, ...options} = {}, readFile) {
   source = await source;
-  if (source instanceof WebAssembly.Module) return new Engine(source, {sha256: sha256 ?? '', bytes, ...options});
+  if (source instanceof WebAssembly.Module) return new Engine(source, {sha256: told ?? '', bytes, ...options});
   if (typeof source === 'string' || source instanceof URL) {
     source = readFile && String(source).startsWith('file:') ? await readFile(new URL(source)) : await fetch(source);
   }
   const {module, file} = typeof source?.arrayBuffer === 'function' ? await stream(source) : {file: view(source)};
   const digest = await hexDigest(file);
-  if (sha256 !== null && digest !== sha256) {
+  const expected = told === undefined ? own : told;
+  if (expected !== null && digest !== expected) {
     throw new ModuleError('DIGEST', digest === ''
       ? 'the digest of the module cannot be checked: there is no Web Crypto here'
-      : `the module has the SHA-256 ${digest}, not ${sha256}`);
+      : `the module has the SHA-256 ${digest}, not ${expected}`);
   }
   return new Engine(await module ?? await compile(file), {sha256: digest, bytes: file.byteLength, ...options});
 }

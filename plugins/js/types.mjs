@@ -28,6 +28,12 @@ export function declarations(schemas) {
   return text;
 }
 
+/** Of two members one is required, as where {if: {required}, else: {required}} says so. {} leaves out null and undefined. */
+function either(schema) {
+  const names = [schema.if?.required, schema.else?.required];
+  return names.every(Boolean) ? ` & (${names.map((one) => `{${one.map((name) => `readonly ${name}: {}`).join('; ')}}`).join(' | ')})` : '';
+}
+
 function type(schema, in_, indent) {
   if (schema === true) return 'unknown';
   if (schema.$ref) {
@@ -60,7 +66,7 @@ function object(schema, in_, indent) {
   }
   const others = schema.additionalProperties ?? (in_.open || !schema.properties);
   if (others) text += `${inner}[name: string]: ${others === true ? 'unknown' : type(others, in_, inner) + (schema.properties ? ' | undefined' : '')};\n`;
-  return `${text}${indent}}`;
+  return `${text}${indent}}${either(schema)}`;
 }
 
 function comment({description, default: value}, indent) {

@@ -35,6 +35,22 @@ test('the inline build holds the same module', async () => {
   assert.equal(inline.compile({manifest}).decide({exitCode: 42}).action, 'Restart');
 });
 
+test('a compiled module has the digest that the caller says, and none otherwise', async () => {
+  // R-J1: a custom section, so other bytes than the package's, that answer all the same.
+  const file = await readFile(new URL(import.meta.resolve('podfate/policy.wasm')));
+  const other = await WebAssembly.compile(Uint8Array.from([...file, 0, 2, 1, 0x78]));
+  for (const open of [load, loadInline]) {
+    for (const source of [other, await WebAssembly.compile(file)]) {
+      for (const options of [undefined, {}, {sha256: null}, {instances: 1}]) {
+        const engine = await open(source, options);
+        assert.deepEqual([engine.sha256, engine.describe().module], ['', undefined]);
+      }
+      const told = await open(source, {sha256: 'a'.repeat(64), bytes: 7});
+      assert.deepEqual(told.describe().module, {sha256: 'a'.repeat(64), bytes: 7});
+    }
+  }
+});
+
 test('a module with one flipped bit is refused before it runs', async () => {
   const file = await readFile(new URL(import.meta.resolve('podfate/policy.wasm')));
   const {sha256} = await load(file);
@@ -188,7 +204,7 @@ test('a half-written batch is refused as a whole, with its reason', async () => 
     'records of no size': [broken((v) => v.setUint16(6, 0, true)), EventError],
     'more than there are': [broken((v) => v.setUint32(8, 3, true)), EventError],
     'fewer than there are': [broken((v) => v.setUint32(8, 1, true)), EventError],
-    'more than any': [broken((v) => v.setUint32(8, 0xffffffff, true)), LimitError],
+    'more than any': [broken((v) => v.setUint32(8, 0xffffffff, true)), EventError],
     'a question that is none': [broken((v) => v.setUint32(12, 2, true)), EventError],
     'the end is missing': [good.bytes.slice(0, -1), EventError],
   };
@@ -228,15 +244,44 @@ test('what cannot be meant is an error, not another answer', async () => {
   assert.equal(engine.compile({manifest, cluster: {version: '1.35'}}).decideBatch(batch).action(0), 'Restart', 'here it is the same');
 });
 
-test('the largest batch is answered, one more event is refused', async () => {
+test('a batch of any size is answered, and memory stays that of one call', async () => {
   const engine = await load();
   const policy = engine.compile({manifest});
-  const batch = policy.batch(65537);
+  const batch = policy.batch(65536);
   for (let i = 0; i < 65536; i++) batch.view.setUint16(24 + 32 * i + 4, 0xffff, true);
   batch.length = 65536;
   for (let i = 0; i < 3; i++) assert.equal(policy.decideBatch(batch).errors, 0);
+  const count = 2 * 65536 + 3;
+  batch.length = count; // the others are written below
+  for (let i = 65536; i < count; i++) {
+    batch.view.setInt32(24 + 32 * i, 42, true);
+    batch.view.setUint16(24 + 32 * i + 4, i % 7 === 0 ? 1 : 0, true);
+    batch.view.setUint32(24 + 32 * i + 12, i, true);
+  }
+  for (const given of [batch, batch.bytes]) {
+    const verdicts = policy.decideBatch(given);
+    const wrong = Math.floor((count - 1) / 7) - Math.floor(65535 / 7);
+    assert.deepEqual([verdicts.length, verdicts.errors, [...verdicts].length], [count, wrong, count]);
+    assert.deepEqual([verdicts.action(0), verdicts.action(65537), verdicts.at(count - 1).tag, verdicts.view.getUint32(8, true)], ['Stop', 'Restart', count - 1, count]);
+  }
   assert(engine.memoryBytes > 0 && engine.memoryBytes <= 12 << 20, `${engine.memoryBytes} bytes: an instance would be replaced after each`);
-  batch.length = 65537;
+  assert.throws(() => policy.decideBatch(batch, new Uint8Array(16 + 24 * count - 1)), RangeError);
+});
+
+test('a failed Pod that straddles two calls is judged as one', async () => {
+  const policy = (await load()).compile({manifest: job});
+  const count = 65536 + 5; // Pods of three containers: the last of the first call is not the last of its Pod
+  const batch = policy.batch(count, 'pods');
+  batch.length = count;
+  for (let i = 0; i < count; i++) {
+    batch.view.setInt32(24 + 32 * i, i % 3 === 2 ? 42 : 0, true);
+    batch.view.setUint16(24 + 32 * i + 4, 0, true);
+    batch.view.setUint16(24 + 32 * i + 6, i % 3 === 2 || i === count - 1 ? 0 : 4, true);
+  }
+  const verdicts = policy.decideBatch(batch);
+  assert.equal(verdicts.errors, 0);
+  for (let i = 2; i < count; i += 3) assert.deepEqual([verdicts.action(i), verdicts.action(i - 1)], ['FailJob', ''], String(i));
+  for (let i = 0; i < count; i++) batch.view.setUint16(24 + 32 * i + 6, 4, true);
   assert.throws(() => policy.decideBatch(batch), LimitError);
 });
 

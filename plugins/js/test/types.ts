@@ -1,5 +1,8 @@
 // Compiled by tsc, never run: what a program in TypeScript writes, and what the compiler has to refuse.
-import {EventError, PodfateError, Policy, load, operations, type Engine, type Exit, type SimulateAnswer, type Verdict} from 'podfate';
+import {
+  EventError, PodfateError, Policy, load, operations, type CompileRequest, type CurveRequest, type DecideAnswer, type DecideRequest, type Engine,
+  type EvalRequest, type Exit, type SimulateAnswer, type SimulateRequest, type ValidateRequest, type Verdict,
+} from 'podfate';
 import {load as loadInline} from 'podfate/inline';
 import {Instance, parse} from 'podfate/instance';
 import module from 'podfate/policy.wasm';
@@ -62,6 +65,28 @@ export async function program(): Promise<void> {
 
   console.log(action, rule, verdict, simulated.timeline.length, valid, sums, delay, warnings.length);
 }
+
+// R-J2: a variable of each exported type of request goes where requests of that type go, and so does what a client library declares.
+export function variables(engine: Engine, decide: DecideRequest, validate: ValidateRequest, simulate: SimulateRequest, curve: CurveRequest, compile: CompileRequest, exit: EvalRequest): void {
+  const answer: DecideAnswer = engine.decide(decide);
+  const sent: DecideRequest = {manifest, exits: [{container: 'main', exitCode: 42}]};
+  const first: string | undefined = engine.decide(sent).decisions?.[0]?.action;
+  for (const request of [{manifest, pods: []}, sent] satisfies DecideRequest[]) engine.decide(request);
+  console.log(answer, first, engine.validate(validate), engine.simulate(simulate), engine.curve(curve), engine.compile(compile).decide(exit));
+  engine.decide({manifest: declared, exits: [{exitCode: 1}]});
+  engine.compile({manifest: declared});
+  // @ts-expect-error a request asks for exits or for pods
+  const neither: DecideRequest = {manifest};
+  console.log(neither);
+}
+
+interface ClientPod { // as @kubernetes/client-node declares it: an interface, and every member optional
+  apiVersion?: string;
+  kind?: string;
+  metadata?: {name?: string; labels?: {[key: string]: string}};
+  spec?: {containers: {name: string; image?: string}[]; restartPolicy?: string};
+}
+declare const declared: ClientPod;
 
 declare function fetchLike(): Promise<{ok: boolean; arrayBuffer(): Promise<ArrayBuffer>}>;
 declare const console: {log(...values: unknown[]): void};
