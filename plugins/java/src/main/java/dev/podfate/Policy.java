@@ -169,7 +169,7 @@ public final class Policy implements AutoCloseable {
      *
      * @param events records of {@link Event#BYTES} from position to limit, little-endian; the buffer is left as it is
      * @return records of {@link Verdict#BYTES}, little-endian
-     * @throws IllegalArgumentException if these are not whole records
+     * @throws IllegalArgumentException if these are not whole records, or the buffer's order is another one, as that of a new buffer is
      */
     public ByteBuffer batch(ByteBuffer events) {
         return batch(events, false);
@@ -179,13 +179,14 @@ public final class Policy implements AutoCloseable {
      *
      * @param events as for {@link #batch(ByteBuffer)}
      * @return as from {@link #batch(ByteBuffer)}
-     * @throws IllegalArgumentException if these are not whole records
+     * @throws IllegalArgumentException as from {@link #batch(ByteBuffer)}
      */
     public ByteBuffer batchPods(ByteBuffer events) {
         return batch(events, true);
     }
 
     private ByteBuffer batch(ByteBuffer events, boolean pods) {
+        Event.littleEndian(events);
         if (events.remaining() % Event.BYTES != 0) {
             throw new IllegalArgumentException(events.remaining() + " bytes are not a number of records of " + Event.BYTES);
         }

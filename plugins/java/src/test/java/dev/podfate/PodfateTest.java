@@ -30,6 +30,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.Function;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -353,7 +354,15 @@ class PodfateTest {
             assertEquals(List.of(4, 0), bad.stream().map(Verdict::status).toList());
             assertEquals(Action.RESTART, bad.get(1).action());
             assertEquals(List.of(), policy.batch(List.of()));
-            assertThrows(IllegalArgumentException.class, () -> policy.batch(ByteBuffer.allocate(33)));
+            ByteBuffer odd = ByteBuffer.allocate(33).order(ByteOrder.LITTLE_ENDIAN);
+            assertThrows(IllegalArgumentException.class, () -> policy.batch(odd));
+            // R-V1: a new buffer is big-endian, and so is a duplicate of a little-endian one: its numbers may be meant otherwise.
+            for (ByteBuffer big : List.of(ByteBuffer.allocate(Event.BYTES).putInt(0, 42), ByteBuffer.allocateDirect(Event.BYTES), Event.pack(events).duplicate())) {
+                for (Function<ByteBuffer, ByteBuffer> ask : List.<Function<ByteBuffer, ByteBuffer>>of(policy::batch, policy::batchPods)) {
+                    IllegalArgumentException refused = assertThrows(IllegalArgumentException.class, () -> ask.apply(big));
+                    assertTrue(refused.getMessage().contains("LITTLE_ENDIAN"), refused.getMessage());
+                }
+            }
             assertThrows(IllegalArgumentException.class, () -> new Event(1, -1));
             assertThrows(IllegalArgumentException.class, () -> new Event(1).write(ByteBuffer.allocate(Event.BYTES)));
             assertThrows(IllegalArgumentException.class, () -> Verdict.read(bytes.flip().slice()));
