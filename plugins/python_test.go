@@ -1,6 +1,9 @@
 package plugins
 
 import (
+	"archive/zip"
+	"bytes"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,6 +52,36 @@ func builtWheel(t *testing.T, python, folder string) string {
 		t.Fatalf("wheels built: %q, %v", found, err)
 	}
 	return found[0]
+}
+
+// TestPythonLicence holds that the wheel has the licence (R-PY1), which is that of the project: hatchling takes it from its own folder only,
+// and puts a link into a source distribution as a link.
+func TestPythonLicence(t *testing.T) {
+	want, err := os.ReadFile("../LICENSE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if copied, err := os.ReadFile("python/LICENSE"); err != nil || !bytes.Equal(copied, want) {
+		t.Errorf("python/LICENSE is not the licence of the project: %v", err)
+	}
+	parallel(t)
+	python, folder := wheels(t)
+	wheel, err := zip.OpenReader(builtWheel(t, python, folder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer wheel.Close()
+	for _, file := range wheel.File {
+		if !strings.HasSuffix(file.Name, ".dist-info/licenses/LICENSE") {
+			continue
+		}
+		inside, err := fs.ReadFile(wheel, file.Name)
+		if err != nil || !bytes.Equal(inside, want) {
+			t.Errorf("%s: %v", file.Name, err)
+		}
+		return
+	}
+	t.Error("the wheel has no licence")
 }
 
 // TestPythonPackage installs the wheel into fresh environments and runs its tests, its example and the conformance vectors there.

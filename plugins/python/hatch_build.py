@@ -1,4 +1,4 @@
-"""Puts policy.wasm, its digest and the licence into the packages that hatchling builds."""
+"""Puts policy.wasm and its digest into the packages that hatchling builds."""
 
 from pathlib import Path
 
@@ -21,5 +21,3 @@ class ModuleHook(BuildHookInterface):
                 raise FileNotFoundError(f"{source}: neither in the project nor in the source distribution")
             inside = f"src/podfate/{name}" if self.target_name == "sdist" else f"podfate/{name}"
             include[str(project / source)] = inside
-        if self.target_name == "sdist" and not (here / "LICENSE").exists():
-            include[str(project / "LICENSE")] = "LICENSE"

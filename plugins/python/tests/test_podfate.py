@@ -1,10 +1,16 @@
 """The package as a user has it: installed from its wheel, with the real module on the real engine."""
 
 import collections
+import concurrent.futures
 import ctypes
+import datetime
+import hashlib
 import json
+import multiprocessing
 import os
 import pickle
+import stat
+import sys
 import threading
 import types
 
@@ -114,9 +120,23 @@ def test_bad_bytes_of_an_event_are_its_fault(engine):
         with pytest.raises(podfate.EventError) as caught:
             policy.decide(event)
         assert caught.value.num == num, event
-    for event in (podfate.Event(2**31), podfate.Event(0, container=-1), podfate.Event(0, tag=2**32), podfate.Event(0, conditions=2**64)):
-        with pytest.raises(podfate.EventError):
+    for event, name in (
+        (podfate.Event(2**31), "exit_code"),
+        (podfate.Event(0, container=-1), "container"),
+        (podfate.Event(0, tag=2**32), "tag"),
+        (podfate.Event(0, conditions=2**64), "conditions"),
+    ):
+        with pytest.raises(podfate.EventError) as caught:
+            policy.batch(iter([podfate.Event(42), event]))
+        assert (caught.value.path, caught.value.num) == (f"events[1].{name}", 4) and "is not from" in str(caught.value)
+    for event in (42, "42", (42, 0), podfate.Exit("main", 42), {"exit_code": 42}, None):
+        with pytest.raises(TypeError, match=r"^events\[1\]: a podfate.Event is wanted, or its 7 numbers, not "):
             policy.batch([podfate.Event(42), event])
+    with pytest.raises(TypeError, match=r"^events\[0\].exit_code: a whole number is wanted, not float 42.5"):
+        policy.batch([podfate.Event(42.5)])
+    frame = collections.namedtuple("DataFrame", "columns")(["exit_code"])
+    with pytest.raises(TypeError, match="a data frame is no batch: make an array, events = numpy.zeros"):
+        policy.batch(frame)
     assert policy.batch([podfate.Event(42)])[0].action == "Restart"
 
 
@@ -159,12 +179,37 @@ def test_an_unknown_operation_is_refused(engine):
 
 
 def test_what_is_no_json_does_not_reach_the_module(engine):
-    with pytest.raises(ValueError):
-        engine.call("decide", {"a": float("nan")})
-    with pytest.raises(UnicodeEncodeError):
-        engine.call("decide", {"a": "\ud800"})
-    with pytest.raises(TypeError):
-        engine.call("decide", {"a": object()})
+    loop = {}
+    loop["again"] = [loop]
+    cases = [
+        ({"a": float("nan")}, ValueError, "metadata.a: nan"),
+        ({"labels": {"x/y": ["", "ab\ud800"]}}, ValueError, "metadata.labels[x/y][1]: the string has half of a surrogate pair at character 2"),
+        ({"\udfff": 1}, ValueError, "metadata: the key has half"),
+        ({"creationTimestamp": datetime.datetime(2026, 1, 2, 3, 4, 5)}, TypeError, "metadata.creationTimestamp: a datetime is no JSON: give a string, such as '2026-01-02T03:04:05'"),
+        ({"day": datetime.date(2026, 1, 2)}, TypeError, "metadata.day: a date"),
+        ({"finalizers": {"a"}}, TypeError, "metadata.finalizers: a set is no JSON, and has no order: give a list"),
+        ({"a": [0, {"b": object()}]}, TypeError, "metadata.a[1].b: a value of type object"),
+        ({"a": b"x"}, TypeError, "metadata.a: bytes"),
+        ({"a": {(1, 2): 3}}, TypeError, "metadata.a: a key of JSON is a string, not (1, 2)"),
+        (loop, ValueError, "metadata.again[0]: it contains itself"),
+    ]
+    policy = engine.compile(POD)
+    for metadata, kind, text in cases:
+        for ask in (engine.validate, engine.decide, engine.simulate, engine.compile):
+            with pytest.raises(kind) as caught:
+                ask({**POD, "metadata": metadata})
+            assert str(caught.value).startswith("manifest." + text), caught.value
+        with pytest.raises(kind) as caught:
+            policy.decide({"exitCode": 1, "metadata": metadata})
+        assert str(caught.value).startswith(text)
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(podfate.LimitError) as limit:
+        engine.validate(deep)
+    assert limit.value.limit == "depth"
+    while deep:  # bottom up: to destroy it from the top takes as many levels of the stack
+        deep = deep[0]
 
 
 def test_any_mapping_and_any_whole_number_will_do(engine):
@@ -184,6 +229,61 @@ def test_an_error_crosses_processes(engine):
     assert type(again) is podfate.PolicyError and str(again) == str(error) and vars(again) == vars(error) and again.faults
 
 
+def _ask_policy(policy):
+    return policy.decide(podfate.Exit("main", 42)).action, [v.action for v in policy.batch([podfate.Event(42), podfate.Event(1)])]
+
+
+def _ask_engine(engine):
+    from podfate import _cache
+
+    return os.getpid(), id(engine), len(_cache._compiled), engine.decide(POD, [podfate.Exit("main", 1)]).decisions[0].action
+
+
+def test_engines_and_policies_cross_processes():
+    engine = podfate.Engine(instances=2, wait=30)
+    policy = engine.compile(POD)
+    sent = pickle.dumps((engine, policy, policy))
+    assert len(sent) < 2000, "a pickle has the digest of the module, not the module"
+    first, second, third = pickle.loads(sent)
+    assert second is third and second._engine is first and pickle.loads(sent)[0] is first
+    assert (second.containers, second.conditions, second.raw["cluster"]) == (policy.containers, policy.conditions, policy.raw["cluster"])
+    for method in multiprocessing.get_all_start_methods():
+        with concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context(method)) as pool:
+            assert list(pool.map(_ask_policy, [policy] * 20)) == [("Restart", ["Restart", "Stop"])] * 20
+            seen = list(pool.map(_ask_engine, [engine] * 20))
+        assert {action for *_, action in seen} == {"Stop"}
+        assert len({(pid, one) for pid, one, *_ in seen}) == len({pid for pid, *_ in seen}), "one engine in each process"
+        assert {compiled for _, _, compiled, _ in seen} == {1}, method
+    policy.close()
+    with pytest.raises(podfate.PodfateError) as caught:
+        pickle.dumps(policy)
+    assert caught.value.code == "UNKNOWN_HANDLE"
+    assert _ask_policy(second)[0] == "Restart"
+
+
+def test_a_pickle_of_another_module_finds_no_other(tmp_path, engine):
+    from podfate import _engine
+
+    file = (_engine._HERE / "policy.wasm").read_bytes() + b"\0\2\1x"  # with a section that nobody reads
+    digest = hashlib.sha256(file).hexdigest()
+    path = tmp_path / "other.wasm"
+    path.write_bytes(file)
+    for module in (file, path):
+        other = pickle.loads(pickle.dumps(podfate.Engine(module=module, sha256=digest)))
+        assert other.sha256 == digest and other.describe()["module"]["bytes"] == len(file)
+    wrong = podfate.Engine()
+    wrong._settings = wrong._settings._replace(sha256=digest)  # as if the other process had another release of this package
+    with pytest.raises(podfate.ModuleError) as caught:
+        pickle.loads(pickle.dumps(wrong))
+    assert caught.value.code == "DIGEST"
+
+
+def test_the_version_is_that_of_the_package():
+    import importlib.metadata
+
+    assert podfate.__version__ == importlib.metadata.version("podfate")
+
+
 def test_one_flipped_byte_is_refused(engine):
     from podfate import _engine
 
@@ -197,8 +297,6 @@ def test_one_flipped_byte_is_refused(engine):
 
 
 def test_a_module_of_another_kind_is_refused():
-    import hashlib
-
     empty = b"\0asm\1\0\0\0"
     with pytest.raises(podfate.ModuleError) as caught:
         podfate.Engine(module=empty, sha256=hashlib.sha256(empty).hexdigest())
@@ -232,7 +330,42 @@ def test_a_busy_engine_says_so():
     assert podfate.Engine(wait=float("inf")).describe()["abi"].startswith("1.")
 
 
-def test_compiled_code_is_kept_in_a_private_folder(tmp_path, engine):
+def test_compiled_code_is_kept_where_nobody_else_writes(tmp_path, engine, monkeypatch):
+    from podfate import _cache
+
+    made = []
+    compile = _cache._compile
+    monkeypatch.setattr(_cache, "_compile", lambda *a: made.append(1) or compile(*a))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    own = tmp_path / "cache" / "podfate"
+
+    def start():
+        monkeypatch.setattr(_cache, "_compiled", {})
+        made.clear()
+        assert podfate.Engine().describe()["product"] == "podfate"
+        return len(made)
+
+    if os.name == "posix" and sys.platform != "darwin":
+        assert start() == 1 and start() == 0, "a second process compiles nothing"
+        assert stat.S_IMODE(own.stat().st_mode) == 0o700 and len(list(own.iterdir())) == 1
+        for n in range(6):
+            (own / f"{n:064x}.wasmtime-1").write_bytes(b"")
+        (own / "else").write_bytes(b"")
+        kept = max(own.glob(f"{engine.sha256}*"))
+        kept.write_bytes(b"")
+        assert start() == 1 and len(list(own.glob("*.wasmtime-*"))) == _cache.MAX_KEPT and kept.stat().st_size > 0 and (own / "else").exists()
+        own.chmod(0o770)
+        assert start() == 1, "others may write there"
+        own.chmod(0o700)
+        (tmp_path / "cache").chmod(0o777)
+        assert start() == 1, "others may put another folder in its place"
+        (tmp_path / "cache").chmod(0o755)
+        assert start() == 0
+    monkeypatch.setenv("XDG_CACHE_HOME", os.devnull)
+    assert start() == 1, "where no folder can be made"
+
+
+def test_compiled_code_is_kept_in_a_private_folder(tmp_path, engine, monkeypatch):
     private = tmp_path / "private"
     first = podfate.Engine(cache=private)
     kept = list(private.iterdir())
@@ -244,6 +377,15 @@ def test_compiled_code_is_kept_in_a_private_folder(tmp_path, engine):
         kept[0].write_bytes(bad)
         assert podfate.Engine(cache=private).call("describe") == first.call("describe")
         assert kept[0].read_bytes() != bad, "what is not whole is not run, but made again"
+    from podfate import _cache
+
+    def fail(*_):
+        raise AssertionError("it was compiled again")
+
+    monkeypatch.setattr(_cache, "_compile", fail)
+    monkeypatch.setattr(_cache, "_compiled", {})  # as another process
+    assert podfate.Engine(cache=private).call("describe") == first.call("describe")
+    assert podfate.Engine(cache=None).call("describe") == first.call("describe"), "once per process"
     open_folder = tmp_path / "open"
     open_folder.mkdir(mode=0o777)
     open_folder.chmod(0o777)

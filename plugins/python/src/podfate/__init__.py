@@ -11,6 +11,8 @@ The answers come from policy.wasm, the module that answers everywhere else too; 
 Requests and answers have the JSON of the HTTP API and of the command line.
 """
 
+__version__ = "0.1.0"
+
 from ._batch import (
     ACTIONS,
     COUNTED,
@@ -66,6 +68,7 @@ __all__ = [
     "TrapError",
     "Validation",
     "Verdict",
+    "__version__",
     "event_dtype",
     "verdict_dtype",
 ]

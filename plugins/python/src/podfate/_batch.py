@@ -125,8 +125,38 @@ def check_answer(head: bytes, count: int) -> None:
 
 
 def pack(events: Iterable[Event]) -> bytes:
-    """The records of events. Raises struct.error for a number that its field cannot hold."""
-    return b"".join(_EVENT.pack(*event) for event in events)
+    """The records of events. Raises EventError for a number that its field cannot hold, and TypeError for what is no event."""
+    if hasattr(events, "columns"):  # pandas, polars and their like; iterating would give the names of the columns
+        raise TypeError(
+            "a data frame is no batch: make an array, events = numpy.zeros(len(frame), podfate.event_dtype()), and fill its columns, "
+            'events["exit_code"] = frame["exit_code"] and events["container"] = podfate.NONE'
+        )
+    events = list(events)
+    try:
+        return b"".join([_EVENT.pack(*event) for event in events])
+    except (struct.error, TypeError):
+        for place, event in enumerate(events):
+            _judge(place, event)
+        raise
+
+
+def _judge(place: int, event: Any) -> None:
+    """Raises the error of one event, if it has one."""
+    from .errors import EventError  # here: the words above are read without the package, too
+
+    if not isinstance(event, tuple) or len(event) != len(Event._fields):
+        raise TypeError(f"events[{place}]: a podfate.Event is wanted, or its {len(Event._fields)} numbers, not {type(event).__name__} {event!r:.80}")
+    for name, number, form in zip(Event._fields, event, "iHHIIqQ"):
+        try:
+            struct.pack(f"<{form}", number)
+        except struct.error:
+            path = f"events[{place}].{name}"
+            if not hasattr(type(number), "__index__"):
+                raise TypeError(f"{path}: a whole number is wanted, not {type(number).__name__} {number!r:.80}") from None
+            bits, signed = 8 * struct.calcsize(f"<{form}"), form.islower()
+            least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+            text = f"{path}: {number} is not from {least} to {most}"
+            raise EventError("EVENT_INVALID", text, num=4, path=path) from None
 
 
 def unpack(records: bytes) -> List[Verdict]:

@@ -7,8 +7,6 @@ import itertools
 import json
 import operator
 import os
-import stat
-import struct
 import threading
 import weakref
 from contextlib import contextmanager
@@ -18,9 +16,11 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Mapping, 
 import wasmtime
 
 from . import _batch
+from ._cache import Cache, compiled
 from ._instance import MAX_IDLE_BYTES, Instance
+from ._request import encode
 from ._types import Decision, Decisions, Exit, Validation
-from .errors import EventError, ModuleError, PodfateError, TrapError, from_number, from_payload
+from .errors import ModuleError, PodfateError, TrapError, from_number, from_payload
 
 if TYPE_CHECKING:
     import numpy
@@ -45,6 +45,41 @@ class Answer(NamedTuple):
         return value
 
 
+class _Settings(NamedTuple):
+    """What an engine is pickled as. module: None for the package's own, or its bytes, or an absolute path."""
+
+    sha256: str
+    instances: int
+    wait: Optional[float]
+    module: Union[None, str, bytes]
+    cache: Union[None, bool, str]
+
+
+def _sendable(module: Union[None, str, "os.PathLike[str]", bytes]) -> Union[None, str, bytes]:
+    return module if module is None or isinstance(module, bytes) else os.path.abspath(os.fspath(module))
+
+
+#: Engines that came from other processes, or from pickles of this one, the latest last.
+_engines: Dict[_Settings, "Engine"] = {}
+_engines_lock = threading.Lock()
+
+#: How many of them a process keeps alive when nobody uses them.
+MAX_RECEIVED = 4
+
+
+def _received(settings: _Settings) -> "Engine":
+    """The engine of this process for what was pickled."""
+    with _engines_lock:
+        engine = _engines.get(settings)
+        if engine is None:
+            sha256, instances, wait, module, cache = settings
+            engine = Engine(instances=instances, wait=wait, module=module, sha256=sha256, cache=cache)
+            while len(_engines) >= MAX_RECEIVED:
+                del _engines[next(iter(_engines))]
+            _engines[settings] = engine
+        return engine
+
+
 class Engine:
     """Podfate's module, ready to answer. Safe to use from any number of threads.
 
@@ -52,8 +87,14 @@ class Engine:
     default, and then gets :class:`TimeoutError`. Calls leave Python's lock, so instances do run in parallel.
 
     module: path or bytes of another policy.wasm; ``sha256`` (64 lower-case hexadecimal digits) is then required, and
-    other bytes are refused before they are compiled. cache: a folder for compiled code, which saves a second
-    at each start; it must belong to this user and be closed to others, because what lies there is run.
+    other bytes are refused before they are compiled.
+
+    The module is compiled once per process. cache says where compiled code is kept, which saves a second at each start: True in
+    this user's own folder for such things (``~/.cache/podfate`` on Linux), or nowhere if others could write there; None or
+    False nowhere; or a folder, which must belong to this user and be closed to others, because what lies there is run.
+
+    An engine pickles as the digest of its module and these settings, so that multiprocessing, Spark, Ray or Dask can send it.
+    In each process there is one for all that are sent with the same settings.
     """
 
     def __init__(
@@ -63,7 +104,7 @@ class Engine:
         wait: Optional[float] = None,
         module: Union[None, str, "os.PathLike[str]", bytes] = None,
         sha256: Optional[str] = None,
-        cache: Union[None, str, "os.PathLike[str]"] = None,
+        cache: Cache = True,
     ) -> None:
         if instances < 1:
             raise ValueError("an engine needs at least one instance")
@@ -71,7 +112,7 @@ class Engine:
             raise ValueError("wait is a number of seconds from 0 on, or None")
         if module is None:
             file = (_HERE / "policy.wasm").read_bytes()
-            expected = (_HERE / "policy.wasm.sha256").read_text().split()[0]
+            expected = sha256 or (_HERE / "policy.wasm.sha256").read_text().split()[0]
         elif sha256 is None:
             raise ValueError("another module needs its sha256")
         else:
@@ -84,14 +125,17 @@ class Engine:
         self.sha256 = digest
         #: Size of the module in bytes.
         self.size = len(file)
-        self._wasmtime = wasmtime.Engine()
-        self._module = _compile(self._wasmtime, file, digest, cache)
+        self._settings = _Settings(digest, instances, wait, _sendable(module), cache if isinstance(cache, bool) or cache is None else os.fspath(cache))
+        self._wasmtime, self._module = compiled(file, digest, cache)
         self._wait = None if wait is None else min(wait, threading.TIMEOUT_MAX)
         self._room = threading.BoundedSemaphore(instances)
         self._lock = threading.Lock()
         self._policies = itertools.count(1)
         self._live: set[int] = set()  # policies that are neither closed nor forgotten
         self._idle: List[Instance] = [Instance(self._wasmtime, self._module)]  # a wrong module is refused here
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return _received, (self._settings,)
 
     @contextmanager
     def _instance(self) -> Iterator[Instance]:
@@ -133,7 +177,7 @@ class Engine:
         if number is None or not 0 <= number < 1 << 32:  # wasmtime would take the lower 32 bits of a larger one
             raise ValueError(f"no operation is called {operation!r}")
         with self._instance() as instance:
-            return _checked(*instance.ask("pf_call", (number,), _encode(request)))
+            return _checked(*instance.ask("pf_call", (number,), encode(request)))
 
     def describe(self) -> Dict[str, Any]:
         """What the module knows: versions, gates, operations, limits, and the file that was loaded."""
@@ -190,11 +234,13 @@ class Policy:
 
     Each instance compiles the manifest at its first use, so a policy outlives the instances that a trap destroys.
     Use it as a context manager, or call :meth:`close`, to free its handles.
+
+    It pickles as its request and its engine (see there), and so can be sent to other processes.
     """
 
-    def __init__(self, engine: Engine, request: Mapping[str, Any]) -> None:
+    def __init__(self, engine: Engine, request: Union[Mapping[str, Any], bytes]) -> None:
         self._engine = engine
-        self._source = _encode(request)
+        self._source = encode(request)
         self._id = next(engine._policies)
         engine._live.add(self._id)
         weakref.finalize(self, engine._live.discard, self._id)  # a forgotten policy is as good as a closed one
@@ -210,7 +256,7 @@ class Policy:
 
     def _handle(self, instance: Instance) -> Tuple[int, bytes]:
         if self._id not in self._engine._live:  # asked first: the instance may not have let go of its handle yet
-            raise PodfateError("UNKNOWN_HANDLE", "the policy is closed", num=5)
+            raise _closed()
         known = instance.handles.get(self._id)
         if known is None:
             answer = _checked(*instance.ask("pf_compile", (), self._source))
@@ -224,6 +270,11 @@ class Policy:
             known = answer.json()["handle"], answer.bytes
             instance.handles[self._id] = known
         return known
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        if self._id not in self._engine._live:
+            raise _closed()
+        return Policy, (self._engine, self._source)
 
     def close(self) -> None:
         """Ends the policy. Each instance frees its handle when it comes back from its next call."""
@@ -241,7 +292,7 @@ class Policy:
             event = event.request()
         with self._engine._instance() as instance:
             handle, _ = self._handle(instance)
-            return _checked(*instance.ask("pf_eval", (handle,), _encode(event)))
+            return _checked(*instance.ask("pf_eval", (handle,), encode(event)))
 
     def decide(self, exit: Union[Exit, Mapping[str, Any]]) -> Decision:
         """What happens after one exit?"""
@@ -272,13 +323,10 @@ class Policy:
             import numpy
 
             if events.dtype != _batch.event_dtype():
-                raise TypeError("the array has another dtype than podfate.event_dtype()")
+                raise TypeError(f"the array has the dtype {events.dtype}, not that of podfate.event_dtype()")
             records = numpy.ascontiguousarray(events).reshape(-1).view(numpy.uint8).data
         else:
-            try:
-                records = memoryview(_batch.pack(events))
-            except struct.error as cause:
-                raise EventError("EVENT_INVALID", f"a number of an event does not fit: {cause}", num=4) from None
+            records = memoryview(_batch.pack(events))
         parts = [self._batch(part, pods) for part in _batch.slices(records, pods)]
         answer = parts[0] if len(parts) == 1 else b"".join(parts)
         return numpy.frombuffer(answer, _batch.verdict_dtype()) if array else _batch.unpack(answer)
@@ -303,27 +351,15 @@ class Policy:
             return instance.read(target + _batch.ANSWER_BYTES, room - _batch.ANSWER_BYTES)
 
 
+def _closed() -> PodfateError:
+    return PodfateError("UNKNOWN_HANDLE", "the policy is closed", num=5)
+
+
 def _request(manifest: Manifest, cluster: Optional[Cluster], more: Dict[str, Any]) -> Dict[str, Any]:
     request: Dict[str, Any] = {"manifest": manifest, **more}
     if cluster is not None:
         request["cluster"] = cluster
     return request
-
-
-def _encode(request: Union[Mapping[str, Any], bytes]) -> bytes:
-    if isinstance(request, (bytes, bytearray, memoryview)):
-        return bytes(request)
-    # NaN and Infinity are no JSON: refused here in Python's words. A lone surrogate is refused by encode().
-    return json.dumps(request, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_plain).encode("utf-8")
-
-
-def _plain(value: Any) -> Any:
-    """What json does not know: mappings that are no dict, and whole numbers of NumPy."""
-    if isinstance(value, Mapping):
-        return dict(value)
-    if hasattr(type(value), "__index__"):
-        return operator.index(value)
-    raise TypeError(f"a value of type {type(value).__name__} is no JSON")
 
 
 def _checked(answer: bytes, failed: bool) -> Answer:
@@ -337,40 +373,3 @@ def _checked(answer: bytes, failed: bool) -> Answer:
     if failed and text.startswith('{"error":{"code":"INTERNAL"'):
         raise TrapError("INTERNAL", json.loads(text)["error"]["message"], num=9)  # a broken invariant: not to be trusted
     return Answer(answer, failed)
-
-
-def _compile(engine: wasmtime.Engine, file: bytes, digest: str, cache: Union[None, str, "os.PathLike[str]"]) -> wasmtime.Module:
-    if cache is None:
-        return _compiled(engine, file)
-    folder = Path(cache)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if hasattr(os, "getuid"):
-        info = folder.stat()
-        if info.st_uid != os.getuid() or stat.S_IMODE(info.st_mode) & 0o077:
-            raise PermissionError(f"{folder}: the cache must belong to this user and be closed to others (mode 0700)")
-    path = folder / f"{digest}.wasmtime-{_wasmtime_version()}"
-    try:
-        kept = path.read_bytes()
-        if hashlib.sha256(kept[32:]).digest() == kept[:32]:  # wasmtime would run code with a flipped byte
-            return wasmtime.Module.deserialize(engine, kept[32:])
-    except (OSError, wasmtime.WasmtimeError):
-        pass  # not there yet, or written by another build of the engine
-    module = _compiled(engine, file)
-    code = bytes(module.serialize())
-    partial = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}")
-    partial.write_bytes(hashlib.sha256(code).digest() + code)
-    partial.replace(path)  # whole or not at all
-    return module
-
-
-def _compiled(engine: wasmtime.Engine, file: bytes) -> wasmtime.Module:
-    try:
-        return wasmtime.Module(engine, file)
-    except wasmtime.WasmtimeError as cause:
-        raise ModuleError("ABI", "the file is no WebAssembly module that this engine can compile") from cause
-
-
-def _wasmtime_version() -> str:
-    from importlib.metadata import version
-
-    return version("wasmtime")
