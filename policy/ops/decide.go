@@ -45,6 +45,7 @@ func (c *call) decide() {
 		return
 	}
 	found.warnings = append(found.warnings, c.manifestFaults(c.ended(&l.object))...)
+	found.warnings = append(found.warnings, c.strangeCodes(all...)...)
 	c.w.Object()
 	if !onlyPods {
 		c.w.Key("decisions")
@@ -230,7 +231,7 @@ func (c *call) readExitMembers(v manifest.Value, i int, l *loaded) (e exit) {
 	if e.reason = reason.Text(); reason.Exists() && reason.Kind() != manifest.String {
 		c.text(reason, child(path(), "reason"))
 	}
-	if n, ok := code.Int64(); ok && n == int64(int32(n)) {
+	if n, ok := code.Int64(); ok && n == int64(byte(n)) {
 		e.code = int32(n)
 	} else {
 		e.code = c.readExitCode(v, path())
@@ -254,8 +255,35 @@ func (c *call) readExitCode(v manifest.Value, path string) int32 {
 	n, given := c.integer(v.Get("exitCode"), path, math.MinInt32, math.MaxInt32)
 	if !given {
 		c.requestFault(v, policy.FieldError{Path: path, Code: policy.CodeRequired, Detail: "an exit code is required"})
+	} else if n != int64(byte(n)) {
+		c.strangeCode(v.Get("exitCode"), path, n)
 	}
 	return int32(n)
+}
+
+// strangeCode notes an exit code with which no process on Linux ends.
+func (c *call) strangeCode(v manifest.Value, path string, n int64) {
+	if len(c.strange) == policy.MaxFaults {
+		c.strangeMore++
+		return
+	}
+	c.strange = append(c.strange, located{policy.FieldError{
+		Path: path, Code: policy.WarnValueNeverOccurs, Source: "wait(2)",
+		Detail: "no process on Linux exits with " + strconv.FormatInt(n, 10) + "; codes are 0 to 255",
+	}, v.Offset(), policy.EventInvalid})
+}
+
+// strangeCodes returns the warnings about exit codes with which no process ends, where all Pods run on Linux.
+func (c *call) strangeCodes(all ...loaded) []located {
+	for i := range all {
+		if all[i].object.Spec.Windows {
+			return nil
+		}
+	}
+	if c.strangeMore > 0 {
+		return append(c.strange, located{policy.TooManyFaults(c.strangeMore), -1, policy.EventInvalid})
+	}
+	return c.strange
 }
 
 // integer reads an integer from least to most. given tells that something stands there; what is no such integer is a

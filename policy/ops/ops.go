@@ -140,6 +140,9 @@ type call struct {
 	failure *failure
 	names   []string // of containers, for faults; nil until one needs them
 	runs    int      // of all tapes that were read
+
+	strange     []located // exit codes in the request with which no process on Linux ends, at most policy.MaxFaults
+	strangeMore int       // how many more there are
 }
 
 // read parses the request and checks that it is an object.

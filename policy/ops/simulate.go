@@ -28,6 +28,7 @@ func (c *call) simulate() {
 	if c.failOnFaults() {
 		return
 	}
+	l.warnings = append(l.warnings, c.strangeCodes(l)...)
 	if p != nil {
 		p.goOn(sc)
 		sc.Past, sc.Start = p.Past, p.now
