@@ -158,6 +158,8 @@ type BatchOptions struct {
 	// Fallback asks for what a kubelet of Features does about actions and operators that it does not know. Without it
 	// such decisions are undecided.
 	Fallback bool
+	// JobFallback asks for the same about the podFailurePolicy, of the Job controller.
+	JobFallback bool
 	// Job is that of a manifest of this kind, nil for others: without it there is no answer about Pods.
 	Job *Job
 }
@@ -172,7 +174,7 @@ func NewBatch(spec *PodSpec, o BatchOptions) *Batch {
 		b.delays[n] = o.Backoff.Delay(n)
 	}
 	if o.Job != nil {
-		b.compileFailures(o.Job, o.Fallback)
+		b.compileFailures(o.Job, o.JobFallback)
 		for i, name := range b.failure.types.list {
 			for _, c := range b.failure.conditions[i] {
 				b.conditions = append(b.conditions, NumberedCondition{name, c.status, c.rule})

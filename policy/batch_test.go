@@ -22,7 +22,7 @@ func TestBatchOfPodsAgreesWithMatch(t *testing.T) {
 				*on.ContainerName = "main" // a valid rule names only containers of the manifest
 			}
 		}
-		b := policy.NewBatch(spec, policy.BatchOptions{Features: policy.DefaultFeatures(policy.NewestMinor), Fallback: true, Job: &policy.Job{PodFailurePolicy: p}})
+		b := policy.NewBatch(spec, policy.BatchOptions{Features: policy.DefaultFeatures(policy.NewestMinor), Fallback: true, JobFallback: true, Job: &policy.Job{PodFailurePolicy: p}})
 		pod.Exits = slices.DeleteFunc(pod.Exits, func(e policy.PodExit) bool { return e.Container == "" })
 		mask := uint64(0)
 		for i, c := range b.Conditions() {

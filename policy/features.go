@@ -236,6 +236,21 @@ func NewFeatures(minor int, settings []GateSetting) (Features, []FieldError) {
 	return f, f.missingDependencies(settings)
 }
 
+// CanSet reports whether a component of release 1.minor starts with s, other gates aside: it knows the gate, and the gate
+// is not locked to the other value.
+func CanSet(s GateSetting, minor int) bool {
+	if s.Name == "AllAlpha" || s.Name == "AllBeta" {
+		return true
+	}
+	for i := range gates {
+		if g := &gates[i]; g.Name == s.Name {
+			r, ok := g.In(minor)
+			return ok && (!r.Locked || r.Default == s.Enabled)
+		}
+	}
+	return false
+}
+
 func (f *Features) setStage(stage Stage, enabled bool) {
 	for _, g := range gates {
 		if r, ok := g.In(f.Minor); ok && r.Stage == stage && !r.Locked {

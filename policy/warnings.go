@@ -37,6 +37,7 @@ const (
 	WarnOwnerRestartPolicy  FaultCode = "owner_restart_policy" // it sets the restartPolicy of its Pods
 	WarnNotRead             FaultCode = "not_read"             // a container outside of a template
 	WarnNoRestartLimit      FaultCode = "no_restart_limit"     // Kubernetes does not count restarts of a container
+	WarnVersionSkew         FaultCode = "version_skew"         // of the kubelet, about the cluster of the request
 )
 
 // Short names of sources.
@@ -53,12 +54,13 @@ const (
 	sourceWarnings = "pkg/api/pod/warnings.go, v1.36"
 )
 
-// Warnings reports what the API server of f accepts of o and what will still not work, or not as it seems: the Pod's
-// policy first, then init and main containers, the grace period, then the Job. Call [DropDisabled] first: what was dropped has no warning.
+// Warnings reports what the API server of f accepts of o and what will still not work, or not as it seems, on a node with
+// a kubelet of node: the Pod's policy first, then init and main containers, the grace period, then the Job. Call
+// [DropDisabled] first: what was dropped has no warning. If node is f, it warns of older nodes as well.
 //
 // It looks only at single exits and never at what a program does. Codes are stable.
-func (o *Object) Warnings(f Features) []FieldError {
-	l := linter{o: o, f: f}
+func (o *Object) Warnings(f, node Features) []FieldError {
+	l := linter{o: o, f: f, node: node}
 	l.wrongCase(o.SpecPath+"restartPolicy", string(o.Spec.RestartPolicy), "Always", "OnFailure", "Never")
 	for _, kind := range []ContainerKind{InitContainer, MainContainer} {
 		for i := range o.Spec.List(kind) {
@@ -74,7 +76,8 @@ func (o *Object) Warnings(f Features) []FieldError {
 
 type linter struct {
 	o     *Object
-	f     Features
+	f     Features // of the API server
+	node  Features // of the kubelet
 	found Faults
 
 	saidNoBackoff, saidOlderKubelet, saidOlderNode bool // once for a Pod
@@ -98,7 +101,7 @@ func (l *linter) wrongCase(path, value string, allowed ...string) {
 // as after a reboot, which leaves containers with code 255.
 func (l *linter) sandbox() {
 	spec := &l.o.Spec
-	if !l.f.ContainerRestartRules {
+	if !l.node.ContainerRestartRules {
 		return
 	}
 	for i := range spec.Containers {
@@ -109,7 +112,7 @@ func (l *linter) sandbox() {
 		r := Ref{MainContainer, i}
 		switch {
 		case spec.RestartPolicy == RestartPolicyNever:
-			if spec.RestartsAfter(r, 255, l.f) {
+			if spec.RestartsAfter(r, 255, l.node) {
 				l.warn(l.o.Path(r)+".restartPolicy", WarnStuckAfterReboot, "when the node reboots, the Pod's Never counts alone: "+
 					"the container is not started again, and the Pod stays Running", sourceActions)
 				return
@@ -147,15 +150,19 @@ func (l *linter) container(c *Container, kind ContainerKind, path string) {
 	if len(c.RestartPolicyRules) == 0 && (c.RestartPolicy == nil || c.IsSidecar(kind)) {
 		return
 	}
+	l.otherNode(c, path)
 	switch {
 	case l.f.Minor < 34, len(c.RestartPolicyRules) > maxRestartRules: // a fault, and the list may be long
-	case !l.f.ContainerRestartRules:
+	case !l.node.ContainerRestartRules && l.node.Minor < 34:
+		l.warn(path, WarnIgnoredWhileGateOff, "a kubelet of "+VersionName(l.node.Minor)+" knows neither policy nor rules of the container", sourceDecide)
+	case !l.node.ContainerRestartRules:
 		l.warn(path, WarnIgnoredWhileGateOff, "the kubelet looks at neither policy nor rules of the container while ContainerRestartRules is off", sourceDecide)
 	case c.RestartPolicy != nil:
 		if !c.IsSidecar(kind) { // older releases know sidecars
 			l.olderKubelet(path)
 		}
 		l.rules(c, kind, path)
+	case kind == InitContainer && l.node.RestartAllContainersOnContainerExits: // which asks for no policy
 	case kind == InitContainer && l.f.Minor == 34: // anywhere else this is a fault
 		l.warn(path+".restartPolicyRules", WarnRulesWithoutPolicy, "without a restartPolicy of the container its rules are never looked at", sourceDecide)
 	}
@@ -163,19 +170,47 @@ func (l *linter) container(c *Container, kind ContainerKind, path string) {
 
 // olderKubelet warns about nodes one release behind, as they are during an upgrade. A kubelet may be three behind.
 func (l *linter) olderKubelet(path string) {
-	if l.saidOlderKubelet || l.f.Minor == OldestMinor || DefaultFeatures(l.f.Minor-1).ContainerRestartRules {
+	if l.saidOlderKubelet || l.node != l.f || l.f.Minor == OldestMinor || DefaultFeatures(l.f.Minor-1).ContainerRestartRules {
 		return
 	}
 	l.saidOlderKubelet = true
 	l.warn(path, WarnOlderKubelet, "a kubelet of "+VersionName(l.f.Minor-1)+" with default gates ignores the container's policy and rules and goes by the Pod's policy", sourceRollout)
 }
 
+// olderNode warns about nodes one release behind, where the scheduler does not place the Pod.
 func (l *linter) olderNode(path string) {
-	if l.saidOlderNode || DefaultFeatures(l.f.Minor-1).RestartAllContainersOnContainerExits {
+	if l.saidOlderNode || l.node != l.f || DefaultFeatures(l.f.Minor-1).RestartAllContainersOnContainerExits {
 		return
 	}
 	l.saidOlderNode = true
 	l.warn(path, WarnOlderNode, "a node of "+VersionName(l.f.Minor-1)+" with default gates does not declare RestartAllContainersOnContainerExits: the Pod is not placed there", sourceDeclared)
+}
+
+// otherNode warns that the node which the request names cannot restart all containers, at the first rule that asks for
+// it, and what becomes of the Pod.
+func (l *linter) otherNode(c *Container, path string) {
+	if l.saidOlderNode || l.node == l.f || l.node.RestartAllContainersOnContainerExits {
+		return
+	}
+	for i, rule := range c.RestartPolicyRules {
+		if rule.Action != ActionRestartAllContainers {
+			continue
+		}
+		detail := "the node does not declare RestartAllContainersOnContainerExits: "
+		switch {
+		case l.f.NodeDeclaredFeatures && l.node.NodeDeclaredFeatures:
+			detail += "the scheduler does not place the Pod there, and the kubelet refuses it"
+		case l.f.NodeDeclaredFeatures:
+			detail += "the scheduler does not place the Pod there; if it is there, the kubelet does not do what the rule says"
+		case l.node.NodeDeclaredFeatures:
+			detail += "the kubelet refuses the Pod"
+		default:
+			detail += "the kubelet does not do what the rule says"
+		}
+		l.saidOlderNode = true
+		l.warn(path+".restartPolicyRules"+index(i), WarnOlderNode, detail, sourceDeclared)
+		return
+	}
 }
 
 // rules looks at the rules of one container as the kubelet does: a code that a rule matches is out of reach of the
@@ -289,7 +324,7 @@ func (l *linter) effect(c *Container, kind ContainerKind, path string, i int, re
 	plainInit := kind == InitContainer && !c.IsSidecar(kind)
 	switch c.RestartPolicyRules[i].Action {
 	case ActionRestartAllContainers:
-		if !l.f.RestartAllContainersOnContainerExits {
+		if !l.node.RestartAllContainersOnContainerExits {
 			return
 		}
 		l.olderNode(at)
@@ -317,7 +352,7 @@ func (l *linter) effect(c *Container, kind ContainerKind, path string, i int, re
 func (l *linter) shields(c *Container, reach codeSet, later []codeSet, first int) bool {
 	for i, set := range later {
 		if c.RestartPolicyRules[first+i].Action == ActionRestartAllContainers && set.meets(reach) {
-			return l.f.RestartAllContainersOnContainerExits
+			return l.node.RestartAllContainersOnContainerExits
 		}
 	}
 	return false
@@ -359,7 +394,7 @@ func (l *linter) probes(c *Container, path string) {
 		case *c.RestartPolicy == RestartPolicyNever:
 			l.warn(path+".restartPolicyRules", WarnProbeKill, "a failed liveness or startup probe does not ask the rules: "+
 				"with Never they are asked only afterwards, while another main container runs; otherwise the whole Pod is killed", sourceActions)
-		case c.RestartPolicyRules[i].Action == ActionRestartAllContainers && l.f.RestartAllContainersOnContainerExits:
+		case c.RestartPolicyRules[i].Action == ActionRestartAllContainers && l.node.RestartAllContainersOnContainerExits:
 			l.warn(path+".restartPolicyRules"+index(i), WarnProbeKill, "a failed liveness or startup probe does not ask the rules: "+
 				"this container alone is started again", sourceActions)
 		default:

@@ -19,7 +19,7 @@ func notIn(a ContainerRestartRuleAction, values ...int32) ContainerRestartRule {
 // warned lists codes with the ends of their paths, without those that every restart-all has.
 func warned(o *Object, minor int) string {
 	var list []string
-	for _, w := range o.Warnings(DefaultFeatures(minor)) {
+	for _, w := range o.Warnings(DefaultFeatures(minor), DefaultFeatures(minor)) {
 		path := w.Path
 		for _, prefix := range []string{"spec.containers[0]", "spec.initContainers[0]", "."} {
 			path = strings.TrimPrefix(path, prefix)
@@ -168,7 +168,7 @@ func TestShadowingIsExact(t *testing.T) {
 				}
 				o := Object{Kind: "Pod", Spec: spec, SpecPath: "spec."}
 				warned := false
-				for _, w := range o.Warnings(f) {
+				for _, w := range o.Warnings(f, f) {
 					warned = warned || w.Path == "spec.containers[0].restartPolicyRules[2]" && (w.Code == WarnShadowed || w.Code == WarnDuplicateRule)
 				}
 				if warned != (matches && !reached) {

@@ -265,7 +265,7 @@ func (l *linter) endings() (list []ending) {
 			}
 			e := ending{c.Name, u.all()}
 			for code := range 256 {
-				if c.RestartPolicy != nil && len(c.RestartPolicyRules) <= maxRestartRules && l.o.Spec.RestartsAfter(r, int32(code), l.f) {
+				if c.RestartPolicy != nil && len(c.RestartPolicyRules) <= maxRestartRules && l.o.Spec.RestartsAfter(r, int32(code), l.node) {
 					e.stops = e.stops.minusOne(code)
 				}
 			}

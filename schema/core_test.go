@@ -188,6 +188,11 @@ func (g generator) request(operation string) []byte {
 			"crashLoopBackOff": g.usually(g.object(map[string]any{"maxContainerRestartPeriod": g.usually("60s", "1h", "x")})),
 		}))
 	}
+	if g.IntN(4) == 0 {
+		cluster["kubelet"] = g.usually(g.object(map[string]any{
+			"version": g.usually(fmt.Sprint("1.", 33+g.IntN(5)), "1.32", 1.35), "featureGates": g.usually(map[string]any{}), "kubeletConfiguration": g.usually(map[string]any{}),
+		}))
+	}
 	r := map[string]any{}
 	switch operation {
 	case "decide", "simulate":

@@ -74,7 +74,12 @@ var scenarioMistakes = []mistake{
 
 	{asking + "cluster:\n  version: ⟦\"1.12\"\n", "cluster.version", "unknown_version", []string{"1.33", "1.37"}},
 	{asking + "cluster:\n  version: ⟦1.36\n", "cluster.version", "wrong_type", []string{"1.36"}},
-	{asking + "cluster:\n  ⟦nodes: 3\n", "cluster.nodes", "unknown_field", []string{"version", "featureGates", "kubeletConfiguration"}},
+	{asking + "cluster:\n  ⟦nodes: 3\n", "cluster.nodes", "unknown_field", []string{"version", "featureGates", "kubeletConfiguration", "kubelet"}},
+	{asking + "cluster:\n  kubelet: ⟦1.35\n", "cluster.kubelet", "wrong_type", nil},
+	{asking + "cluster:\n  kubelet: {⟦nodes: 3}\n", "cluster.kubelet.nodes", "unknown_field", []string{"version", "featureGates", "kubeletConfiguration"}},
+	{asking + "cluster:\n  kubelet: {version: ⟦\"1.32\"}\n", "cluster.kubelet.version", "unknown_version", []string{"1.33", "1.37"}},
+	{asking + "cluster:\n  kubelet: {version: \"1.33\", featureGates: {ContainerRestartRules: ⟦true}}\n", "cluster.kubelet.featureGates.ContainerRestartRules", "unknown_gate", []string{"AllBeta"}},
+	{asking + "cluster:\n  kubelet: {featureGates: {ContainerRestartRules: ⟦false}}\n", "cluster.kubelet.featureGates.ContainerRestartRules", "gate_dependency", nil},
 	{gates + "    ContainerRestartRules: ⟦\"yes\"\n", "cluster.featureGates.ContainerRestartRules", "wrong_type", nil},
 	{gates + "    ContainerRestartrules: ⟦true\n", "cluster.featureGates.ContainerRestartrules", "unknown_gate", []string{"ContainerRestartRules", "AllBeta"}},
 	{gates + "    NodeDeclaredFeatures: ⟦false\n", "cluster.featureGates.NodeDeclaredFeatures", "locked_gate", []string{"true"}},

@@ -18,6 +18,8 @@ type Overrides struct {
 	Version string
 	// FeatureGates are added to cluster.featureGates and replace gates of the same name there.
 	FeatureGates map[string]bool
+	// Kubelet does the same to cluster.kubelet, the node where it differs from the API server.
+	Kubelet NodeOverrides
 	// FieldValidation replaces fieldValidation unless it is "".
 	FieldValidation string
 	// Exits are added behind those of the documents.
@@ -27,6 +29,14 @@ type Overrides struct {
 	Members map[string]json.RawMessage
 }
 
+// NodeOverrides are parts of a request's node; see [Overrides].
+type NodeOverrides struct {
+	Version      string
+	FeatureGates map[string]bool
+}
+
+func (o *NodeOverrides) empty() bool { return o.Version == "" && len(o.FeatureGates) == 0 }
+
 // Exit is an entry of exits.
 type Exit struct {
 	Container string // "" leaves the member out: the only container of the Pod
@@ -35,7 +45,7 @@ type Exit struct {
 }
 
 func (o *Overrides) empty() bool {
-	return o.Version == "" && len(o.FeatureGates) == 0 && o.FieldValidation == "" && len(o.Exits) == 0 && len(o.Members) == 0
+	return o.Version == "" && len(o.FeatureGates) == 0 && o.Kubelet.empty() && o.FieldValidation == "" && len(o.Exits) == 0 && len(o.Members) == 0
 }
 
 // Request is one request for the core, built from documents. Nothing of it changes.
@@ -78,7 +88,8 @@ func (r *Request) Manifest() (kind, name, source string, line, column int) {
 //
 // A manifest is any kind that the core reads, or a List with one such item. A Scenario, or a document with neither
 // kind nor apiVersion, holds members of the request. A KubeletConfiguration becomes cluster.kubeletConfiguration; its
-// featureGates count as the node's and must not contradict the cluster's. A single document that is a request is
+// featureGates count as the node's and must not contradict the cluster's, or those of cluster.kubelet if there is one. A
+// single document that is a request is
 // taken as it stands, byte for byte, so that the core's answer is the same as if it had been given the text itself.
 //
 // Nothing is passed over: a document that has no place in the request is a fault, and so is a second one of its kind.
@@ -397,7 +408,7 @@ func (b *builder) build(docs []*Document, manifests []part) ([]*Request, error) 
 func (b *builder) checkMembers() {
 	for _, name := range slices.Sorted(maps.Keys(b.o.Members)) {
 		set := map[string]bool{
-			"cluster":         b.o.Version != "" || len(b.o.FeatureGates) > 0 || b.kubelet != nil,
+			"cluster":         b.changesCluster(),
 			"fieldValidation": b.o.FieldValidation != "",
 			"exits":           len(b.o.Exits) > 0,
 			"manifest":        len(b.manifests) > 0,
@@ -418,10 +429,21 @@ func (b *builder) checkMembers() {
 			b.faultAt(b.request.doc, v.Offset(), member.name, policy.CodeWrongType, "must be an "+member.kind+", found "+found(v.Kind()))
 		}
 	}
+	if node := b.node(); !b.o.Kubelet.empty() && !absent(node) && node.Kind() != manifest.Object {
+		b.faultAt(b.request.doc, node.Offset(), "cluster.kubelet", policy.CodeWrongType, "must be an object, found "+found(node.Kind()))
+	}
 }
 
 func (b *builder) changesCluster() bool {
-	return b.o.Version != "" || len(b.o.FeatureGates) > 0 || b.kubelet != nil
+	return b.o.Version != "" || len(b.o.FeatureGates) > 0 || !b.o.Kubelet.empty() || b.kubelet != nil
+}
+
+// node returns what the Scenario says of the node, if it says anything.
+func (b *builder) node() (v manifest.Value) {
+	if b.request != nil {
+		v = b.request.value.Get("cluster").Get("kubelet")
+	}
+	return v
 }
 
 // checkKubelet reports what the KubeletConfiguration contradicts.
@@ -430,18 +452,24 @@ func (b *builder) checkKubelet() {
 		return
 	}
 	var gates manifest.Value
+	overrides := b.o.FeatureGates
 	if b.request != nil {
 		cluster := b.request.value.Get("cluster")
 		gates = cluster.Get("featureGates")
-		if inside := cluster.Get("kubeletConfiguration"); !absent(inside) {
-			b.faultAt(b.kubelet.doc, b.kubelet.value.Offset(), "cluster.kubeletConfiguration", CodeSeveralKubelets,
-				b.second("KubeletConfiguration", *b.kubelet, part{b.request.doc, inside}))
+		for _, inside := range []manifest.Value{cluster.Get("kubeletConfiguration"), b.node().Get("kubeletConfiguration")} {
+			if !absent(inside) {
+				b.faultAt(b.kubelet.doc, b.kubelet.value.Offset(), "cluster.kubeletConfiguration", CodeSeveralKubelets,
+					b.second("KubeletConfiguration", *b.kubelet, part{b.request.doc, inside}))
+			}
 		}
+	}
+	if node := b.node(); !absent(node) || !b.o.Kubelet.empty() {
+		gates, overrides = node.Get("featureGates"), b.o.Kubelet.FeatureGates
 	}
 	for g := b.kubelet.value.Get("featureGates").First(); g.Exists(); g = g.Next() {
 		name := g.Key()
 		other, where := false, "by a flag or a field"
-		if set, overridden := b.o.FeatureGates[name]; overridden {
+		if set, overridden := overrides[name]; overridden {
 			other = set
 		} else if v := gates.Get(name); v.Kind() == manifest.Bool {
 			p := b.request.doc.place(v.Offset())
@@ -527,49 +555,67 @@ func (b *builder) replace(w *writer, name string, old manifest.Value, m part) bo
 }
 
 func (b *builder) writeCluster(w *writer, old manifest.Value) {
+	b.writeMembers(w, old, []string{"version", "featureGates", "kubeletConfiguration", "kubelet"}, func(name string, old manifest.Value) bool {
+		switch {
+		case name == "kubeletConfiguration" && b.kubelet != nil:
+			w.value(name, b.kubelet.doc, b.kubelet.value)
+		case name == "kubelet" && !b.o.Kubelet.empty():
+			w.Key(name)
+			b.writeMembers(w, old, []string{"version", "featureGates"}, func(name string, old manifest.Value) bool {
+				return b.replaceRelease(w, name, old, b.o.Kubelet)
+			})
+		default:
+			return b.replaceRelease(w, name, old, NodeOverrides{b.o.Version, b.o.FeatureGates})
+		}
+		return true
+	})
+}
+
+// writeMembers writes the members of old, except those that replace writes instead, and then those of names that old
+// does not have and replace writes.
+func (b *builder) writeMembers(w *writer, old manifest.Value, names []string, replace func(name string, old manifest.Value) bool) {
 	w.Object()
 	done := map[string]bool{}
 	for member := old.First(); member.Exists(); member = member.Next() {
 		name := member.Key()
-		if done[name] || !b.replaceInCluster(w, name, member) {
+		if done[name] || !replace(name, member) {
 			w.member(b.request.doc, member)
 		}
 		done[name] = true
 	}
-	for _, name := range []string{"version", "featureGates", "kubeletConfiguration"} {
+	for _, name := range names {
 		if !done[name] {
-			b.replaceInCluster(w, name, manifest.Value{})
+			replace(name, manifest.Value{})
 		}
 	}
 	w.End()
 }
 
-func (b *builder) replaceInCluster(w *writer, name string, old manifest.Value) bool {
+// replaceRelease writes the version or the gates that something replaces.
+func (b *builder) replaceRelease(w *writer, name string, old manifest.Value, o NodeOverrides) bool {
 	switch {
-	case name == "version" && b.o.Version != "":
+	case name == "version" && o.Version != "":
 		w.Key(name)
-		w.String(b.o.Version)
-	case name == "featureGates" && len(b.o.FeatureGates) > 0 && (absent(old) || old.Kind() == manifest.Object):
+		w.String(o.Version)
+	case name == "featureGates" && len(o.FeatureGates) > 0 && (absent(old) || old.Kind() == manifest.Object):
 		w.Key(name)
-		b.writeGates(w, old)
-	case name == "kubeletConfiguration" && b.kubelet != nil:
-		w.value(name, b.kubelet.doc, b.kubelet.value)
+		b.writeGates(w, old, o.FeatureGates)
 	default:
 		return false
 	}
 	return true
 }
 
-func (b *builder) writeGates(w *writer, old manifest.Value) {
+func (b *builder) writeGates(w *writer, old manifest.Value, gates map[string]bool) {
 	w.Object()
 	for gate := old.First(); gate.Exists(); gate = gate.Next() {
-		if _, replaced := b.o.FeatureGates[gate.Key()]; !replaced {
+		if _, replaced := gates[gate.Key()]; !replaced {
 			w.member(b.request.doc, gate)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(b.o.FeatureGates)) {
+	for _, name := range slices.Sorted(maps.Keys(gates)) {
 		w.Key(name)
-		w.Bool(b.o.FeatureGates[name])
+		w.Bool(gates[name])
 	}
 	w.End()
 }

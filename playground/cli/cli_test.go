@@ -88,6 +88,12 @@ func TestFlagsAreTheRequest(t *testing.T) {
 	if got.out != string(want)+"\n" {
 		t.Errorf("got %s%s\nwant %s", got.out, got.err, want)
 	}
+	request = `{"cluster":{"kubelet":{"version":"1.35","featureGates":{"NodeDeclaredFeatures":true}}},"manifest":` + pod + `,"exits":[{"exitCode":1}]}`
+	want, _ = ops.Call(3, []byte(request))
+	got = podfate(t, pod, "decide", "-f", "-", "--exit", "1", "--kubelet-version", "1.35", "--kubelet-feature-gates", "NodeDeclaredFeatures=true", "-o", "json")
+	if got.out != string(want)+"\n" {
+		t.Errorf("a node of its own: got %s%s\nwant %s", got.out, got.err, want)
+	}
 	if got := podfate(t, pod, "validate", "-f", "-", "--validate", "-o", "json"); got.status != 0 {
 		t.Errorf("--validate alone: status %d, %s", got.status, got.err)
 	}
@@ -364,7 +370,7 @@ func TestUsage(t *testing.T) {
 	}{
 		{"decid", 2, "decide"},
 		{"decide --exti 1 -f x", 2, "Did you mean --exit?"},
-		{"decide --kube 1.36", 2, "Did you mean --kubernetes-version?"},
+		{"decide --kube 1.36", 2, "Did you mean --kubelet-feature-gates, --kubelet-version or --kubernetes-version?"},
 		{"decide testdata/pod.yaml", 2, "Did you mean -f testdata/pod.yaml?"},
 		{"validate -f testdata/pod.yaml --validate warn", 2, "Did you mean --validate=warn?"},
 		{"validate warn", 2, "Did you mean -f warn?"},
@@ -377,6 +383,8 @@ func TestUsage(t *testing.T) {
 		{"decide -f testdata/pod.yaml --exit main=1 -o xml", 2, "text, json or yaml"},
 		{"decide -f testdata/pod.yaml --exit main=1 --engine jit", 2, "native or wasm"},
 		{"validate -f testdata/pod.yaml --feature-gates ContainerRestartRules", 2, "NAME=true"},
+		{"validate -f testdata/pod.yaml --kubelet-feature-gates ContainerRestartRules", 2, "--kubelet-feature-gates \"ContainerRestartRules\": must be NAME=true"},
+		{"validate -f testdata/pod.yaml --kubelet-version 1.2", 1, "cluster.kubelet.version"},
 		{"validate -f testdata/pod.yaml --validate=perhaps", 2, "strict, warn or ignore"},
 		{"validate -f testdata/pod.yaml --kubernetes-version 1.2", 1, "1.2"},
 		{"validate -f testdata/pod.yaml --feature-gates NoSuchGate=true", 1, "NoSuchGate"},
@@ -524,17 +532,19 @@ func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 // TestCompletion asks for the words of each flag that has some as a shell does.
 func TestCompletion(t *testing.T) {
 	for flag, want := range map[string]string{
-		"decide --engine":             "native wasm",
-		"decide --output":             "text json yaml",
-		"decide --validate=":          "strict warn ignore", // a word behind --validate is not its value
-		"decide --kubernetes-version": strings.Join(policy.Versions(), " "),
-		"decide --feature-gates":      strings.Join(gateNames(), " "),
-		"simulate --first-restart":    "kubelet documented",
-		"simulate --sync":             "ideal kubelet",
-		"simulate --jitter":           "none mean full",
-		"curve --model":               "kubelet documented",
-		"serve --engine":              "native wasm",
-		"serve --log-level":           "debug info warn error",
+		"decide --engine":               "native wasm",
+		"decide --output":               "text json yaml",
+		"decide --validate=":            "strict warn ignore", // a word behind --validate is not its value
+		"decide --kubernetes-version":   strings.Join(policy.Versions(), " "),
+		"decide --feature-gates":        strings.Join(gateNames(), " "),
+		"decide --kubelet-version":      strings.Join(policy.Versions(), " "),
+		"curve --kubelet-feature-gates": strings.Join(gateNames(), " "),
+		"simulate --first-restart":      "kubelet documented",
+		"simulate --sync":               "ideal kubelet",
+		"simulate --jitter":             "none mean full",
+		"curve --model":                 "kubelet documented",
+		"serve --engine":                "native wasm",
+		"serve --log-level":             "debug info warn error",
 	} {
 		args := append([]string{"__complete"}, strings.Fields(flag)...)
 		if !strings.HasSuffix(flag, "=") {

@@ -183,7 +183,11 @@ func (p *printer) curve(o outcome) error {
 	if p.count > 0 {
 		b.WriteByte('\n')
 	}
-	c.parameters(&b, a.Cluster.Version)
+	version := a.Cluster.Version
+	if node := a.Cluster.Kubelet; node != nil {
+		version = node.Version // whose back-off it is
+	}
+	c.parameters(&b, version)
 	c.table(&b)
 	c.summary(&b)
 	b.WriteString("\n" + assumed(c.Assumptions))

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -195,29 +196,36 @@ func version() string {
 // be taken for it without a word. No gate is a list of gates.
 func noEmptyValues(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
-		if value := f.Value.String(); err == nil && (value == "" || value == "[]") && f.Name != "feature-gates" {
+		if value := f.Value.String(); err == nil && (value == "" || value == "[]") && !slices.Contains(gateFlags[:], f.Name) {
 			err = fmt.Errorf("--%s: the value is empty", f.Name)
 		}
 	})
 	return err
 }
 
-// suggestFlag adds the flag that was probably meant to the error about an unknown one.
+// suggestFlag adds the flag that was probably meant to the error about an unknown one, or all that begin so.
 func suggestFlag(command *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
 		return err
 	}
-	typed, best, distance := unknown.GetSpecifiedName(), "", 3 // two slips of the finger
+	typed, distance := unknown.GetSpecifiedName(), 3 // two slips of the finger
+	var meant []string
 	command.Flags().VisitAll(func(f *pflag.Flag) {
-		if d := editDistance(typed, f.Name); d < distance || len(typed) > 2 && best == "" && strings.HasPrefix(f.Name, typed) {
-			best, distance = f.Name, min(d, distance)
+		if d := editDistance(typed, f.Name); d < distance {
+			meant, distance = []string{"--" + f.Name}, d
+		} else if distance == 3 && len(typed) > 2 && strings.HasPrefix(f.Name, typed) {
+			meant = append(meant, "--"+f.Name)
 		}
 	})
-	if best == "" {
+	switch n := len(meant); n {
+	case 0:
 		return err
+	case 1:
+		return fmt.Errorf("%w\n\nDid you mean %s?", err, meant[0])
+	default:
+		return fmt.Errorf("%w\n\nDid you mean %s or %s?", err, strings.Join(meant[:n-1], ", "), meant[n-1])
 	}
-	return fmt.Errorf("%w\n\nDid you mean --%s?", err, best)
 }
 
 // editDistance counts the letters to insert, delete or replace between a and b.

@@ -241,7 +241,7 @@ func (p *printer) simulate(o outcome) error {
 	if p.count > 0 {
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "%s, Kubernetes %s\n\n", o.subject(), a.Cluster.Version)
+	fmt.Fprintf(&b, "%s, Kubernetes %s\n\n", o.subject(), a.Cluster.Releases())
 	if a.From != nil {
 		b.WriteString(comes(a) + "\n")
 	}

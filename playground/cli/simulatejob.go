@@ -31,7 +31,7 @@ func (p *printer) simulateJob(o outcome, a *views.Answer) error {
 	if p.count > 0 {
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "%s, Kubernetes %s\n\n", o.subject(), a.Cluster.Version)
+	fmt.Fprintf(&b, "%s, Kubernetes %s\n\n", o.subject(), a.Cluster.Releases())
 	widest := 0
 	for _, r := range a.Timeline {
 		widest = max(widest, len(views.Duration(r.At)))

@@ -176,9 +176,9 @@ func (p *printer) validate(o outcome) error {
 	case a.Error != nil:
 		return nil
 	case a.Valid:
-		_, err = fmt.Fprintf(p.Out, "%s: valid in Kubernetes %s%s\n", o.subject(), a.Cluster.Version, counts(a))
+		_, err = fmt.Fprintf(p.Out, "%s: valid in Kubernetes %s%s\n", o.subject(), a.Cluster.Releases(), counts(a))
 	default:
-		_, err = fmt.Fprintf(p.Out, "%s: not valid in Kubernetes %s%s\n", o.subject(), a.Cluster.Version, counts(a))
+		_, err = fmt.Fprintf(p.Out, "%s: not valid in Kubernetes %s%s\n", o.subject(), a.Cluster.Releases(), counts(a))
 	}
 	return err
 }
@@ -217,7 +217,7 @@ func (p *printer) decide(o outcome) error {
 	if p.count > 0 {
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "%s, Kubernetes %s\n", o.subject(), a.Cluster.Version)
+	fmt.Fprintf(&b, "%s, Kubernetes %s\n", o.subject(), a.Cluster.Releases())
 	for _, d := range a.Decisions {
 		fmt.Fprintf(&b, "\n%s\n", verdict(d))
 		table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

@@ -71,6 +71,7 @@ the Job, which are ignored, and which rule of the podFailurePolicy says so.`,
   podfate decide -f pod.yaml --exit main=137:OOMKilled --exit setup=1
   podfate decide -f pod.yaml --exit 1          # a Pod with one container
   podfate decide -f pod.yaml -f scenario.yaml  # exits from a Scenario
+  podfate decide -f pod.yaml --exit 42 --kubelet-version 1.34  # an older node
   podfate decide -f job.yaml --pods pods.json  # failed Pods of a Job
   kubectl get pods -l job-name=nightly -o json |
     podfate decide -f job.yaml --pods -
@@ -153,6 +154,8 @@ type options struct {
 	engine     string
 	version    string
 	gates      []string
+	kubelet    string // the version of the node
+	nodeGates  []string
 	validation string
 	exits      []string
 	pods       string
@@ -206,8 +209,14 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 		flags.StringArrayVarP(&o.files, "filename", "f", nil, "file or folder with manifests, - for standard input; repeatable")
 		flags.StringVar(&o.version, "kubernetes-version", "", "release of the cluster, such as "+policy.VersionName(policy.NewestMinor)+", the default")
 		flags.StringSliceVar(&o.gates, "feature-gates", nil, "gates that are set, such as ContainerRestartRules=false,…")
-		complete(command, "kubernetes-version", policy.Versions())
-		complete(command, "feature-gates", gateNames())
+		flags.StringVar(&o.kubelet, "kubelet-version", "", "release of the node, if it is another than that of the API server")
+		flags.StringSliceVar(&o.nodeGates, "kubelet-feature-gates", nil, "gates that are set on the node alone")
+		for _, flag := range []string{"kubernetes-version", "kubelet-version"} {
+			complete(command, flag, policy.Versions())
+		}
+		for _, flag := range gateFlags {
+			complete(command, flag, gateNames())
+		}
 	}
 	if v.files && (v.manifest || !known) {
 		flags.StringVar(&o.validation, "validate", "", "unknown and duplicate fields are faults (strict), warnings (warn) or nothing (ignore)")
@@ -340,19 +349,13 @@ func (o *options) overrides() (schema.Overrides, error) {
 		return overrides, fmt.Errorf("--validate %s: must be strict, warn or ignore", strconv.Quote(o.validation))
 	}
 	overrides.FieldValidation = validation
-	for _, gate := range o.gates {
-		name, value, _ := strings.Cut(gate, "=")
-		on, err := strconv.ParseBool(value)
-		if err != nil || name == "" {
-			return overrides, fmt.Errorf("--feature-gates %s: must be NAME=true or NAME=false", strconv.Quote(gate))
-		}
-		if overrides.FeatureGates == nil {
-			overrides.FeatureGates = map[string]bool{}
-		}
-		if before, set := overrides.FeatureGates[name]; set && before != on {
-			return overrides, fmt.Errorf("--feature-gates %s: %s is set to true and to false", strconv.Quote(gate), name)
-		}
-		overrides.FeatureGates[name] = on
+	overrides.Kubelet.Version = o.kubelet
+	var err error
+	if overrides.FeatureGates, err = parseGates(gateFlags[0], o.gates); err != nil {
+		return overrides, err
+	}
+	if overrides.Kubelet.FeatureGates, err = parseGates(gateFlags[1], o.nodeGates); err != nil {
+		return overrides, err
 	}
 	for _, text := range o.exits {
 		e, err := parseExit(text)
@@ -362,6 +365,28 @@ func (o *options) overrides() (schema.Overrides, error) {
 		overrides.Exits = append(overrides.Exits, e)
 	}
 	return overrides, nil
+}
+
+// gateFlags set gates: of the cluster, and of the node alone.
+var gateFlags = [...]string{"feature-gates", "kubelet-feature-gates"}
+
+// parseGates reads NAME=true or NAME=false from a flag's values.
+func parseGates(flag string, values []string) (gates map[string]bool, err error) {
+	for _, gate := range values {
+		name, value, _ := strings.Cut(gate, "=")
+		on, err := strconv.ParseBool(value)
+		if err != nil || name == "" {
+			return nil, fmt.Errorf("--%s %s: must be NAME=true or NAME=false", flag, strconv.Quote(gate))
+		}
+		if gates == nil {
+			gates = map[string]bool{}
+		}
+		if before, set := gates[name]; set && before != on {
+			return nil, fmt.Errorf("--%s %s: %s is set to true and to false", flag, strconv.Quote(gate), name)
+		}
+		gates[name] = on
+	}
+	return gates, nil
 }
 
 // parseExit reads NAME=CODE, NAME=CODE:REASON, CODE or CODE:REASON.

@@ -7,7 +7,8 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// cluster is what a request says about Kubernetes.
+// cluster is what a request says about Kubernetes: the API server with the controllers and, if another one is asked
+// for, the node.
 type cluster struct {
 	features policy.Features
 	kubelet  policy.KubeletConfiguration
@@ -16,50 +17,152 @@ type cluster struct {
 	// otherGates are gates of the KubeletConfiguration that change no answer, as far as Podfate knows them: a real file
 	// sets many. The answer lists them, so that none is passed over in silence.
 	otherGates []string
+	// skewed is the node if the request has one of its own, nil if it is like the API server.
+	skewed *cluster
 }
 
-// readCluster reads the member cluster.
+// node is the cluster as the kubelet has it, which decides what happens to containers.
+func (cl *cluster) node() *cluster {
+	if cl.skewed != nil {
+		return cl.skewed
+	}
+	return cl
+}
+
+// declared are the members of a cluster or a node as they stand in a request.
+type declared struct {
+	minor int
+	named bool
+	gates []policy.GateSetting
+	// Of the KubeletConfiguration, which stands at path.
+	given       bool
+	path        string
+	kubelet     policy.KubeletConfiguration
+	kubeletGate []policy.GateSetting
+	otherGates  []string
+}
+
+// readCluster reads the member cluster. With a member kubelet in it a KubeletConfiguration beside that counts for the
+// node alone, gates included; what the member leaves out is as in the cluster, except that the node's release does not
+// know each gate that is set there.
 func (c *call) readCluster() cluster {
-	return c.readClusterAt(c.root.Get("cluster"), "cluster", cluster{features: policy.DefaultFeatures(policy.NewestMinor)})
-}
-
-// readClusterAt reads v, which stands at path of the request: version, featureGates, kubeletConfiguration. What it
-// leaves out is as in base, but for the gates: those are the defaults of the version.
-//
-// A gate that Podfate does not know is a fault in featureGates, which are written for Podfate, and most likely a
-// mistake. In a KubeletConfiguration, which is written for a kubelet, it is listed.
-func (c *call) readClusterAt(v manifest.Value, path string, base cluster) cluster {
-	cl := base
+	v := c.root.Get("cluster")
+	cl := cluster{features: policy.DefaultFeatures(policy.NewestMinor)}
 	if !given(v) {
 		return cl
 	}
+	c.members(v, "cluster", "version", "featureGates", "kubeletConfiguration", "kubelet")
+	d := c.readDeclared(v, "cluster", cl.features.Minor, false)
+	own := v.Get("kubelet")
+	if !given(own) {
+		c.use(&cl, &d)
+		return cl
+	}
+	const path = "cluster.kubelet"
+	c.members(own, path, "version", "featureGates", "kubeletConfiguration")
+	n := c.readDeclared(own, path, d.minor, d.named)
+	if !n.given {
+		n.given, n.path, n.kubelet, n.kubeletGate, n.otherGates = d.given, d.path, d.kubelet, d.kubeletGate, d.otherGates
+	}
+	n.inherit(d.gates)
+	cl.skewed = &cluster{}
+	c.use(&cl, &declared{minor: d.minor, named: d.named, gates: d.gates})
+	c.use(cl.skewed, &n)
+	return cl
+}
+
+// readOther reads v, which stands at path of the request: the kubelet that base becomes. What it leaves out is as in
+// base, except for the gates: those are the defaults of the version.
+func (c *call) readOther(v manifest.Value, path string, base *cluster) cluster {
 	c.members(v, path, "version", "featureGates", "kubeletConfiguration")
-	minor := base.features.Minor
+	cl := cluster{kubelet: base.kubelet, otherGates: base.otherGates}
+	d := c.readDeclared(v, path, base.features.Minor, base.named)
+	if !d.given {
+		d.kubelet = base.kubelet
+	}
+	d.otherGates = append(base.otherGates[:len(base.otherGates):len(base.otherGates)], d.otherGates...)
+	c.use(&cl, &d)
+	return cl
+}
+
+// readDeclared reads version, featureGates and kubeletConfiguration of v, which stands at path; minor and named are
+// those of a version that it leaves out.
+//
+// A gate that Podfate does not know is a fault in featureGates, which are written for Podfate, and most likely a
+// mistake. In a KubeletConfiguration, which is written for a kubelet, it is listed.
+func (c *call) readDeclared(v manifest.Value, path string, minor int, named bool) declared {
+	d := declared{minor: minor, named: named, path: path + ".kubeletConfiguration"}
 	if version := v.Get("version"); given(version) {
-		minor, cl.named = c.readVersion(version, path+".version", minor)
+		d.minor, d.named = c.readVersion(version, path+".version", minor)
 	}
 	kubelet := v.Get("kubeletConfiguration")
-	kubeletPath := path + ".kubeletConfiguration"
-	if given(kubelet) {
-		cl.kubelet = c.readKubelet(kubelet, kubeletPath, minor)
+	if d.given = given(kubelet); d.given {
+		d.kubelet = c.readKubelet(kubelet, d.path, d.minor)
 	}
-	settings := c.readGates(v.Get("featureGates"), path+".featureGates")
-	for _, s := range c.readGates(kubelet.Get("featureGates"), kubeletPath+".featureGates") {
+	d.gates = c.readGates(v.Get("featureGates"), path+".featureGates")
+	for _, s := range c.readGates(kubelet.Get("featureGates"), d.path+".featureGates") {
 		if policy.IsGate(s.Name) {
-			settings = append(settings, s)
-		} else if !contains(cl.otherGates, s.Name) {
-			cl.otherGates = append(cl.otherGates[:len(cl.otherGates):len(cl.otherGates)], s.Name)
+			d.kubeletGate = append(d.kubeletGate, s)
+		} else if !contains(d.otherGates, s.Name) {
+			d.otherGates = append(d.otherGates, s.Name)
 		}
 	}
-	features, faults := policy.NewFeatures(minor, settings)
+	return d
+}
+
+// inherit adds the gates of the API server that d does not set itself, as far as its release lets them be set.
+func (d *declared) inherit(gates []policy.GateSetting) {
+	own := append(d.gates[:len(d.gates):len(d.gates)], d.kubeletGate...)
+	for _, s := range gates {
+		set := false
+		for _, o := range own {
+			set = set || o.Name == s.Name
+		}
+		if !set && policy.CanSet(s, d.minor) {
+			d.gates = append(d.gates, s)
+		}
+	}
+}
+
+// use makes cl what d says, and reports what keeps it from being that.
+func (c *call) use(cl *cluster, d *declared) {
+	cl.named, cl.kubelet, cl.otherGates = d.named, d.kubelet, d.otherGates
+	features, faults := policy.NewFeatures(d.minor, append(d.gates[:len(d.gates):len(d.gates)], d.kubeletGate...))
 	if cl.features = features; len(faults) == 0 {
-		faults = cl.kubelet.Validate(features, kubeletPath+".")
+		faults = cl.kubelet.Validate(features, d.path+".")
 	}
 	for _, f := range faults {
 		c.clusterFault(c.root.Locate(f.Path), f)
 	}
-	return cl
 }
+
+// skew warns of a kubelet that Kubernetes does not support beside this API server. It is no fault: objects outlive
+// upgrades, so that what an older API server has stored meets a newer kubelet, and no component looks at the other's
+// version.
+//
+// Source: https://kubernetes.io/releases/version-skew-policy/#kubelet.
+func (c *call) skew(cl *cluster) []located {
+	if cl.skewed == nil {
+		return nil
+	}
+	server, node := cl.features.Minor, cl.skewed.features.Minor
+	detail := "the API server is " + policy.VersionName(server) + ": Kubernetes supports no kubelet that is "
+	switch {
+	case node > server:
+		detail += "newer"
+	case server-node > maxSkew:
+		detail += "more than three releases older"
+	default:
+		return nil
+	}
+	const path = "cluster.kubelet.version"
+	return []located{{policy.FieldError{
+		Path: path, Code: policy.WarnVersionSkew, Detail: detail, Source: "https://kubernetes.io/releases/version-skew-policy/",
+	}, placeOf(c.root.Locate(path), c.root), policy.EventInvalid}}
+}
+
+// maxSkew is how many releases a kubelet may be older than its API server.
+const maxSkew = 3
 
 // readVersion returns the minor number of a version, otherwise with a fault.
 func (c *call) readVersion(v manifest.Value, path string, otherwise int) (minor int, ok bool) {
@@ -141,6 +244,17 @@ func (c *call) writeCluster(cl cluster) {
 	c.writeTemplates()
 	c.w.Key("cluster")
 	c.w.Object()
+	c.writeRelease(&cl)
+	if cl.skewed != nil {
+		c.w.Key("kubelet")
+		c.w.Object()
+		c.writeRelease(cl.skewed)
+		c.w.End()
+	}
+	c.w.End()
+}
+
+func (c *call) writeRelease(cl *cluster) {
 	c.w.Key("version")
 	c.w.Word(policy.VersionName(cl.features.Minor))
 	c.w.Key("featureGates")
@@ -162,5 +276,4 @@ func (c *call) writeCluster(cl cluster) {
 		}
 		c.w.End()
 	}
-	c.w.End()
 }

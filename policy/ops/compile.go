@@ -55,6 +55,7 @@ func (c *call) compile(handle int64, room int) *Policy {
 	if c.failOnFaults() {
 		return nil
 	}
+	l.warnings = append(l.warnings, c.skew(&cl)...)
 	spec := &l.object.Spec
 	p := &Policy{bytes: policy.BatchBytes(&l.object)}
 	if p.bytes > room {
@@ -64,8 +65,9 @@ func (c *call) compile(handle int64, room int) *Policy {
 	if l.object.Job != nil {
 		l.object.Job.SetDefaults() // those of a Job: one that a CronJob makes has them, too
 	}
+	node := cl.node()
 	p.batch = policy.NewBatch(spec, policy.BatchOptions{
-		Features: cl.features, Backoff: cl.kubelet.Backoff(cl.features), Fallback: cl.named, Job: l.object.Job,
+		Features: node.features, Backoff: node.kubelet.Backoff(node.features), Fallback: node.named, JobFallback: cl.named, Job: l.object.Job,
 	})
 	if n := len(p.batch.Conditions()); n > policy.MaxConditions {
 		c.limit("conditions", n, policy.MaxConditions)

@@ -42,7 +42,7 @@ func (c *call) curve() {
 
 func (c *call) readCurve(cl cluster) curveRequest {
 	r := curveRequest{outage: -1}
-	r.parameters = policy.CurveParameters{Backoff: cl.kubelet.Backoff(cl.features), Factor: 2, Model: c.readModel()}
+	r.parameters = policy.CurveParameters{Backoff: cl.node().kubelet.Backoff(cl.node().features), Factor: 2, Model: c.readModel()}
 	r.free = c.readBackoff(c.root.Get("backoff"), &r.parameters)
 	r.parameters.Sweep = c.readSweep(r.parameters.Model)
 	run := c.root.Get("run")

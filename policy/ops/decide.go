@@ -46,6 +46,7 @@ func (c *call) decide() {
 	}
 	found.warnings = append(found.warnings, c.manifestFaults(c.ended(&l.object))...)
 	found.warnings = append(found.warnings, c.strangeCodes(all...)...)
+	found.warnings = append(found.warnings, c.skew(&cl)...)
 	c.w.Object()
 	if !onlyPods {
 		c.w.Key("decisions")
@@ -381,7 +382,7 @@ func (c *call) withinSteps(n int) bool {
 
 func (c *call) writeDecision(l *loaded, cl cluster, e exit) {
 	w, o := &c.w, &l.object
-	d, trace := policy.Trace(&o.Spec, cl.features, e.ref, policy.Exit{Code: e.code, OOMKilled: e.reason == oomKilled})
+	d, trace := policy.Trace(&o.Spec, cl.node().features, e.ref, policy.Exit{Code: e.code, OOMKilled: e.reason == oomKilled})
 	at := pathsOf(o, e.ref)
 	w.Object()
 	if l.template != nil {
@@ -389,7 +390,7 @@ func (c *call) writeDecision(l *loaded, cl cluster, e exit) {
 		w.String(l.template.Path)
 	}
 	e.write(w, o)
-	if why, path := undecided(cl, at, trace); why != "" {
+	if why, path := undecided(cl.node(), at, trace); why != "" {
 		writeUndecided(w, why, path)
 	} else {
 		writeOutcome(w, at, d)
@@ -487,7 +488,7 @@ func (p paths) write(w *manifest.Writer, level policy.Level, rule int) {
 
 // undecided returns why no answer is given: a rule that would have been looked at has an action or an operator that no
 // modelled release knows, and the request does not name a release whose fallback is asked for.
-func undecided(cl cluster, at paths, trace []policy.Step) (why, path string) {
+func undecided(cl *cluster, at paths, trace []policy.Step) (why, path string) {
 	if cl.named {
 		return "", ""
 	}

@@ -19,6 +19,7 @@ func (c *call) simulate() {
 	}
 	c.passOverUnknown(&l)
 	c.faults.addAll(l.faults)
+	l.warnings = append(l.warnings, c.skew(&cl)...)
 	p := c.readPast(&l)
 	sc := c.readScenario(&l, &cl)
 	podRuns := c.readPodRuns(c.root.Get("podRuns"), &l)
@@ -76,7 +77,7 @@ func (c *call) readScenario(l *loaded, cl *cluster) *simulate.Scenario {
 	spec := &l.object.Spec
 	sc := &simulate.Scenario{
 		Spec: spec, Name: c.podName(l),
-		Kubelet: simulate.Kubelet{Features: cl.features, Backoff: cl.kubelet.Backoff(cl.features)},
+		Kubelet: cl.node().simulated(),
 		Until:   c.length(c.root.Get("until"), "until", 1800*policy.Second, 1),
 		Timing:  c.readTiming(c.root.Get("timing")),
 	}
@@ -86,14 +87,19 @@ func (c *call) readScenario(l *loaded, cl *cluster) *simulate.Scenario {
 		sc.Assume = append(sc.Assume, "later_events_left_out")
 	}
 	for _, w := range l.warnings {
-		if w.Code == policy.CodeUnsupported && !cl.named {
+		if node := cl.node(); w.Code == policy.CodeUnsupported && !node.named {
 			sc.Undecided = func(r policy.Ref, e policy.Exit) (string, string) {
-				_, trace := policy.Trace(spec, cl.features, r, e)
-				return undecided(*cl, pathsOf(&l.object, r), trace)
+				_, trace := policy.Trace(spec, node.features, r, e)
+				return undecided(node, pathsOf(&l.object, r), trace)
 			}
 		}
 	}
 	return sc
+}
+
+// simulated is the kubelet of cl, a node.
+func (cl *cluster) simulated() simulate.Kubelet {
+	return simulate.Kubelet{Features: cl.features, Backoff: cl.kubelet.Backoff(cl.features)}
 }
 
 // podName is how the kubelet prints the Pod.
@@ -337,9 +343,10 @@ func (c *call) readEvent(v manifest.Value, path string, last policy.Millis, l *l
 	}
 	if other := v.Get("cluster"); given(other) {
 		if e.Type == simulate.EventKubeletRestarted || e.Type == simulate.EventNodeRebooted {
-			to := c.readClusterAt(other, path+".cluster", *cl)
-			cl.otherGates = to.otherGates
-			e.Kubelet = &simulate.Kubelet{Features: to.features, Backoff: to.kubelet.Backoff(to.features)}
+			to := c.readOther(other, path+".cluster", cl.node())
+			cl.node().otherGates = to.otherGates
+			kubelet := to.simulated()
+			e.Kubelet = &kubelet
 		} else {
 			c.forbidden(other, path+".cluster", "only a restarted kubelet can be another one")
 		}

@@ -15,12 +15,15 @@ import (
 func (c *call) validate() {
 	c.requestMembers("cluster", "fieldValidation", "manifest", "template", "old", "static")
 	cl := c.readCluster()
-	a := c.readAdmission(cl.features)
-	all := c.admit(cl.features, a)
+	a, f := c.readAdmission(cl.features), cl.features
+	if a.static {
+		f = cl.node().features
+	}
+	all := c.admit(f, a)
 	if c.failOnFaults() {
 		return
 	}
-	var found loaded // of all templates together
+	found := loaded{warnings: c.skew(&cl)} // of all templates together
 	var panics []located
 	readable := true
 	for i := range all {
@@ -31,7 +34,7 @@ func (c *call) validate() {
 		}
 		if l.readable {
 			l.warnings = append(l.warnings, c.manifestFaults(c.draftSpellings(&l.object))...)
-			l.warnings = append(l.warnings, c.manifestFaults(l.object.Warnings(cl.features))...)
+			l.warnings = append(l.warnings, c.manifestFaults(l.object.Warnings(f, cl.node().features))...)
 		}
 		found.add(l)
 	}
@@ -65,9 +68,9 @@ func (c *call) validate() {
 	if readable && len(panics) == 0 {
 		var looked manifest.Looked
 		if len(c.templates) > 0 {
-			looked = manifest.HowFarTemplates(c.man, c.templates, cl.features.Minor)
+			looked = manifest.HowFarTemplates(c.man, c.templates, f.Minor)
 		} else {
-			looked = manifest.HowFar(c.man, all[0].object.Kind, cl.features.Minor, a.old != nil)
+			looked = manifest.HowFar(c.man, all[0].object.Kind, f.Minor, a.old != nil)
 		}
 		c.writePaths("checked", looked.Checked)
 		c.writePaths("notChecked", looked.NotChecked)

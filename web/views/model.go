@@ -221,7 +221,17 @@ type Record struct {
 
 // Cluster is what the answer assumes about Kubernetes.
 type Cluster struct {
-	Version string `json:"version"`
+	// Kubelet is the node, if it differs from the API server.
+	Kubelet *Cluster `json:"kubelet"`
+	Version string   `json:"version"`
+}
+
+// Releases names the release, and the kubelet's if it is another.
+func (c Cluster) Releases() string {
+	if c.Kubelet == nil || c.Kubelet.Version == c.Version {
+		return c.Version
+	}
+	return c.Version + ", kubelet " + c.Kubelet.Version
 }
 
 // Decision is what happens after one exit.
