@@ -336,10 +336,13 @@ func (s simulation) detail(i int, r views.Record) string {
 			return sentence(r.Reason) + "; it is started again"
 		}
 		return sentence(r.Reason)
-	case "PhaseChanged":
+	case "PhaseChanged", "PhaseDecided":
 		text := views.Visible(r.From + " → " + r.To)
 		if r.Reason != "" {
 			text += " (" + views.Visible(r.Reason) + ")"
+		}
+		if r.Event == "PhaseDecided" {
+			text += " for the kubelet, not yet in the API"
 		}
 		return text
 	case "Repeated":

@@ -135,7 +135,7 @@ func (s *simulation) details(r *simulate.Record) {
 	case r.Event == simulate.Killing:
 		s.text("reason", r.Reason)
 		s.bool("willRestart", r.WillRestart)
-	case r.Event == simulate.PhaseChanged:
+	case r.Event == simulate.PhaseChanged, r.Event == simulate.PhaseDecided:
 		s.text("from", string(r.From))
 		s.text("to", string(r.To))
 		optional(w, "reason", r.Reason)
@@ -144,6 +144,9 @@ func (s *simulation) details(r *simulate.Record) {
 	default:
 		optional(w, "reason", r.Reason)
 		optional(w, "ignored", r.Ignored)
+	}
+	if r.OfKubelet {
+		s.text("view", "kubelet")
 	}
 }
 

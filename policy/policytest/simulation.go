@@ -24,7 +24,7 @@ type simulation struct {
 	Timeline    []struct {
 		AtMillis, UntilMillis, DelayMillis, EveryMillis, Times int64
 
-		Container, Pod, Event, Reason, From, To, Ignored string
+		Container, Pod, Event, Reason, From, To, Ignored, View string
 
 		// Of a Job.
 		Job, Message string
@@ -150,7 +150,10 @@ func summarizeSimulation(b *strings.Builder, raw []byte) error {
 			if e.WillRestart {
 				b.WriteString(", will be restarted")
 			}
-		case e.Event == "PhaseChanged":
+		case e.Event == "PhaseChanged" || e.Event == "PhaseDecided":
+			if e.View != "" {
+				fmt.Fprintf(b, "%s: ", e.View)
+			}
 			b.WriteString(strings.TrimSpace(e.From + " -> " + e.To + " " + e.Reason))
 			if e.Counted != nil {
 				fmt.Fprintf(b, ": %s", e.Action)
@@ -179,6 +182,9 @@ func summarizeSimulation(b *strings.Builder, raw []byte) error {
 			b.WriteString(strings.TrimSpace(e.Event + " " + e.Reason))
 			if e.Ignored != "" {
 				fmt.Fprintf(b, " ignored: %s", e.Ignored)
+			}
+			if e.View != "" {
+				fmt.Fprintf(b, " (%s)", e.View)
 			}
 		}
 		b.WriteString("\n")

@@ -74,7 +74,8 @@ type container struct {
 
 	insts  []instance // newest first, at most two
 	logs   int64      // one more than the highest log file
-	api    status
+	api    status     // as the kubelet keeps it, and the API shows it unless the API server refuses it
+	next   status     // as it was worked out last; api once that is kept
 	share  policy.PhaseShare
 	dirty  bool // the status is not known to be up to date
 	values int  // of all rules, the cost of asking them

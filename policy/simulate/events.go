@@ -94,6 +94,7 @@ func (k *kubelet) event(e *Event) (happened bool) {
 	if e.Outside || e.Type.Outside() {
 		if k.serial == 0 {
 			k.generate(false) // so that the Pod has a status at all
+			k.keep()
 		}
 		k.record(&r)
 		k.undecided(Undecided{Reason: "outside_the_model", Event: e.Index})
@@ -135,14 +136,16 @@ func (k *kubelet) podEvent(e *Event) {
 	switch e.Type {
 	case EventDeleted, EventPreempted, EventDrained, EventTaintEvicted, EventDeviceTainted:
 		if by := &endings[e.Type]; by.by != "" {
-			k.disruption, k.disruptedBy = by.message, by.by
+			k.api.disruption, k.api.disruptedBy = by.message, by.by
 		}
 		k.deleted = true
 		k.shorten(e.Grace)
 	case EventNodeLost:
-		k.disruption, k.disruptedBy = endings[e.Type].message, endings[e.Type].by
-		k.deleted, k.terminated, k.lost = true, true, true
-		k.setPhase(policy.PodFailed, "", "")
+		v := k.api // the collector of Pods writes it, whatever the node says
+		v.disruption, v.disruptedBy = endings[e.Type].message, endings[e.Type].by
+		v.phase, v.reason, v.message = policy.PodFailed, "", ""
+		k.deleted, k.terminated = true, true
+		k.shift(v)
 	case EventDeadlineExceeded:
 		k.pastDeadline = true
 	case EventEvicted, EventStorageExceeded:
@@ -183,12 +186,14 @@ func (k *kubelet) markEvicted() {
 	if by == nil {
 		return
 	}
-	if by.reason != nodeShutdownReason || k.phase != policy.PodSucceeded {
-		k.setPhase(policy.PodFailed, by.reason, by.podStatus)
+	if by.reason != nodeShutdownReason || k.made.phase != policy.PodSucceeded {
+		k.made.phase = policy.PodFailed
 	}
+	k.made.reason, k.made.message = by.reason, by.podStatus
 	if by.by != "" {
-		k.disruption, k.disruptedBy = by.message, by.by
+		k.made.disruption, k.made.disruptedBy = by.message, by.by
 	}
+	k.keep()
 	k.assume("api_server_echo_comes_later")
 }
 
@@ -210,6 +215,7 @@ func (k *kubelet) restartKubelet(with *Kubelet) {
 		}
 	}
 	k.busy, k.freeAt, k.evictedBy = idle, k.now, nil
+	k.forget()
 	if with != nil {
 		k.use(*with)
 	}

@@ -6,7 +6,8 @@ import "github.com/podfate/podfate/policy"
 func (k *kubelet) finish() {
 	r := &k.res
 	r.Until, r.Steps = k.now, k.steps
-	r.Phase, r.Reason, r.Message, r.Deleted = k.phase, k.reason, k.message, k.deleted && k.terminated
+	r.Phase, r.Reason, r.Message = k.api.phase, k.api.reason, k.api.message
+	r.Deleted = k.deleted && k.terminated && k.api.phase.Terminal()
 	r.Conditions = k.conditions()
 	r.Containers = make([]ContainerResult, len(k.ctrs))
 	for i := range k.ctrs {
@@ -14,10 +15,10 @@ func (k *kubelet) finish() {
 		if in := c.latest(); in != nil && in.state == running {
 			c.stats.Ran += k.now - in.started
 		}
-		out := &r.Containers[i]
+		out, st := &r.Containers[i], k.shownStatus(i)
 		*out = ContainerResult{
-			Ref: c.ref, State: k.shown(c, c.api.state), Last: k.shown(c, c.api.last), RestartCount: c.api.restarts,
-			Started: c.api.started, Ready: c.api.ready, Totals: c.stats, NextStart: -1,
+			Ref: c.ref, State: k.shown(c, st.state), Last: k.shown(c, st.last), RestartCount: st.restarts,
+			Started: st.started, Ready: st.ready, Totals: c.stats, NextStart: -1,
 		}
 		switch {
 		case k.terminated || !c.backingOff:
@@ -67,49 +68,54 @@ func (k *kubelet) shown(c *container, s state) State {
 	return out
 }
 
-// conditions returns those that the kubelet writes.
+// conditions returns those that the API shows.
 //
-// Source: generateAPIPodStatus in pkg/kubelet/kubelet_pods.go, pkg/kubelet/status/generate.go, Kubernetes v1.33 to
-// v1.37.
+// Source: generateAPIPodStatus in pkg/kubelet/kubelet_pods.go, pkg/kubelet/status/generate.go, mergePodStatus in
+// pkg/kubelet/status/status_manager.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) conditions() []Condition {
 	var list []Condition
-	if k.disruption != "" {
-		list = append(list, Condition{"DisruptionTarget", true, k.disruptedBy, k.disruption})
+	v := &k.api
+	if v.disruption != "" {
+		list = append(list, Condition{"DisruptionTarget", true, v.disruptedBy, v.disruption})
 	}
-	list = append(list, Condition{Type: "PodReadyToStartContainers", Status: k.sandboxReady})
-	initialized := Condition{Type: "Initialized", Status: k.initialized}
-	if k.phase == policy.PodSucceeded {
-		initialized.Reason = "PodCompleted"
-	} else if !k.initialized {
+	list = append(list, Condition{Type: "PodReadyToStartContainers", Status: v.sandboxReady})
+	over := "" // the reason of conditions that go with a terminal phase
+	switch v.by {
+	case policy.PodSucceeded:
+		over = "PodCompleted"
+	case policy.PodFailed:
+		over = "PodFailed"
+	}
+	initialized := Condition{Type: "Initialized", Status: v.initialized}
+	if v.by == policy.PodSucceeded {
+		initialized.Reason = over
+	} else if !v.initialized {
 		initialized.Reason = "ContainersNotInitialized"
-		initialized.Message = "containers with incomplete status: " + k.names(func(c *container) bool {
-			return c.ref.Kind == policy.InitContainer && (c.sidecar && !c.api.started || !c.sidecar && !c.api.ready)
+		initialized.Message = "containers with incomplete status: " + k.names(func(c *container, s *status) bool {
+			return c.ref.Kind == policy.InitContainer && (c.sidecar && !s.started || !c.sidecar && !s.ready)
 		})
 	}
 	ready := Condition{Type: "Ready", Status: true}
-	unready := k.names(func(c *container) bool {
-		return (c.sidecar || c.ref.Kind == policy.MainContainer) && !c.api.ready
+	unready := k.names(func(c *container, s *status) bool {
+		return (c.sidecar || c.ref.Kind == policy.MainContainer) && !s.ready
 	})
 	switch {
-	case k.phase == policy.PodSucceeded:
-		ready.Status, ready.Reason = false, "PodCompleted"
-	case k.phase == policy.PodFailed && !k.lost:
-		ready.Status, ready.Reason = false, "PodFailed"
+	case over != "":
+		ready.Status, ready.Reason = false, over
 	case unready != "[]":
 		ready.Status, ready.Reason = false, "ContainersNotReady"
 		ready.Message = "containers with unready status: " + unready
+	case v.notReady && v.phase == policy.PodSucceeded:
+		ready.Status, ready.Reason = false, "PodCompleted"
+	case v.notReady:
+		ready.Status, ready.Reason = false, "PodFailed"
 	}
 	containersReady := ready
 	containersReady.Type = "ContainersReady"
 	list = append(list, initialized, ready, containersReady, Condition{Type: "PodScheduled", Status: true})
 	if k.rac() && k.couldRestartAll {
-		c := Condition{Type: "AllContainersRestarting", Status: k.restartingAll}
-		switch {
-		case k.phase == policy.PodSucceeded:
-			c.Reason = "PodCompleted"
-		case k.phase == policy.PodFailed:
-			c.Reason = "PodFailed"
-		case k.restartingAll:
+		c := Condition{Type: "AllContainersRestarting", Status: v.restartingAll, Reason: over}
+		if v.restartingAll {
 			c.Reason, c.Message = "RestartAllContainersStarted", "container exited with restart policy rule"
 		}
 		list = append(list, c)
@@ -118,10 +124,10 @@ func (k *kubelet) conditions() []Condition {
 }
 
 // names lists the containers that which holds for, as Kubernetes prints lists.
-func (k *kubelet) names(which func(*container) bool) string {
+func (k *kubelet) names(which func(*container, *status) bool) string {
 	s := "["
 	for i := range k.ctrs {
-		if which(&k.ctrs[i]) {
+		if which(&k.ctrs[i], k.shownStatus(i)) {
 			if len(s) > 1 {
 				s += " "
 			}

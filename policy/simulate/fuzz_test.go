@@ -1,6 +1,7 @@
 package simulate_test
 
 import (
+	"math/rand/v2"
 	"reflect"
 	"testing"
 
@@ -114,6 +115,89 @@ func (d *dice) scenario() *Scenario {
 	return sc
 }
 
+// apiNeverLies holds of every timeline: in the API a Pod that is over stays over, with one phase, nothing is started after
+// that, and nothing runs, unless the node is lost and somebody else says so. What only the kubelet knows differs from
+// what the API shows.
+func apiNeverLies(t *testing.T, sc *Scenario, r *Result) {
+	t.Helper()
+	phase := policy.PodPending
+	if sc.Past != nil {
+		phase = sc.Past.Phase
+	}
+	begun, lost, runs := phase, false, map[int]bool{}
+	if sc.Past != nil {
+		for _, c := range sc.Past.Containers {
+			if c.State.Kind == policy.StateRunning && c.State.Reason != "ContainerStatusUnknown" && c.State.Reason != "RestartingAllContainers" {
+				runs[indexOf(sc.Spec, c.Ref)] = true
+			}
+		}
+	}
+	for _, e := range r.Timeline {
+		switch e.Event {
+		case Started:
+			if phase.Terminal() {
+				t.Fatalf("%d: a container is started in a Pod that is %s", e.At, phase)
+			}
+			runs[e.Container] = true
+		case ExitedBy, Removed, Kind(EventContainerLost.String()), Kind(EventContainerUnknown.String()):
+			delete(runs, e.Container)
+		case Kind(EventNodeLost.String()):
+			lost = true
+		case PhaseChanged:
+			if e.From != phase || e.To == phase || phase.Terminal() || e.OfKubelet {
+				t.Fatalf("%d: the API shows %s after %s, and %s was shown", e.At, e.To, e.From, phase)
+			}
+			if phase = e.To; phase.Terminal() && len(runs) > 0 && !lost {
+				t.Fatalf("%d: the API shows %s while containers %v run", e.At, phase, runs)
+			}
+		case PhaseDecided:
+			if !e.OfKubelet || e.To == phase || phase.Terminal() || e.From.Terminal() && e.To != policy.PodFailed {
+				t.Fatalf("%d: the kubelet alone knows %s, and %s is shown", e.At, e.To, phase)
+			}
+		}
+	}
+	if r.Phase != phase || begun.Terminal() && r.Phase != begun {
+		t.Fatalf("the Pod ends as %s, and %s was shown last", r.Phase, phase)
+	}
+	for _, c := range r.Conditions {
+		if c.Type == "Ready" && c.Status && phase.Terminal() && !lost {
+			t.Fatalf("a Pod that is %s is Ready", phase)
+		}
+	}
+}
+
+func indexOf(spec *policy.PodSpec, r policy.Ref) int {
+	switch r.Kind {
+	case policy.InitContainer:
+		return r.Index
+	case policy.EphemeralContainer:
+		return len(spec.InitContainers) + len(spec.Containers) + r.Index
+	}
+	return len(spec.InitContainers) + r.Index
+}
+
+// TestTheAPINeverGoesBack asks for apiNeverLies on scenarios that are drawn anew in the same way each time.
+func TestTheAPINeverGoesBack(t *testing.T) {
+	const scenarios = 8_000
+	random, data, over := rand.New(rand.NewPCG(1, 2)), make([]byte, 120), 0
+	for range scenarios {
+		for i := range data {
+			data[i] = byte(random.IntN(256))
+		}
+		sc := (&dice{data}).scenario()
+		sc.Until = min(sc.Until, sc.Start+3_600_000)
+		if r := Pod(sc); r.Exceeded == "" {
+			apiNeverLies(t, sc, r)
+			if r.Phase.Terminal() {
+				over++
+			}
+		}
+	}
+	if over < scenarios/4 {
+		t.Errorf("of %d Pods only %d were over", scenarios, over)
+	}
+}
+
 // FuzzSimulate holds for every scenario: no panic; the same answer twice; times never go back; a restart count never
 // falls while nothing is purged; a start never comes before the end of its wait; and a summary of repetition says
 // what playing the rounds would.
@@ -131,6 +215,7 @@ func FuzzSimulate(f *testing.F) {
 			return
 		}
 		check(t, sc, r)
+		apiNeverLies(t, sc, r)
 		plain := PodWrittenOut(sc)
 		if plain.Exceeded != "" {
 			return

@@ -30,7 +30,7 @@ const (
 	PodCreated   Kind = "PodCreated"
 	PodDeleted   Kind = "PodDeleted" // by the Job controller
 	IndexFailed  Kind = "IndexFailed"
-	StatusDenied Kind = "StatusDenied" // the API server refuses the status that the controller writes
+	StatusDenied Kind = "StatusDenied" // the API server refuses the status that the controller or, of a Pod, the kubelet writes
 )
 
 // Entries of the timeline that concern neither a container nor a Pod have this in place of a container.

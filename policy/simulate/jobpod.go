@@ -174,19 +174,14 @@ func (j *job) observe(p *jobPod) {
 	k := p.k
 	j.tally(p, -1)
 	was := p.Phase
-	deleted, ready, restarts := p.Deleted, k.ready(), k.restarts()
-	if !k.phase.Terminal() || k.terminated {
-		p.Phase, p.Reason = k.phase, k.reason
-	}
+	deleted, ready, restarts := p.Deleted, k.readyIn(&k.api), k.restarts()
+	p.Phase, p.Reason = k.api.phase, k.api.reason
 	if k.deleted && p.Deleted < 0 {
 		p.Deleted = j.now
 	}
 	p.DisruptedBy = ""
-	if k.disruption != "" {
-		p.DisruptedBy = k.disruptedBy
-	}
-	if k.lost {
-		ready = p.ready
+	if k.api.disruption != "" {
+		p.DisruptedBy = k.api.disruptedBy
 	}
 	j.dirty, k.news = j.dirty || k.news || was != p.Phase || deleted != p.Deleted || ready != p.ready || restarts != p.restarts, false
 	if ready != p.ready {
@@ -349,7 +344,7 @@ func (j *job) total(p *jobPod) {
 		}
 		sum.Starts += c.stats.Starts
 		sum.Ran += c.stats.Ran
-		sum.Restarts += c.api.restarts
+		sum.Restarts += p.k.shownStatus(i).restarts
 	}
 }
 
@@ -367,7 +362,7 @@ func (j *job) drain(p *jobPod, was policy.PodPhase) {
 	k, kept := p.k, p.k.res.Timeline[:0]
 	for i := range k.res.Timeline {
 		r := &k.res.Timeline[i]
-		if r.Event == SandboxCreated || r.Event == PhaseChanged && r.To.Terminal() {
+		if r.Event == SandboxCreated || r.Event == StatusShown || r.OfKubelet || r.Event == PhaseChanged && r.To.Terminal() {
 			continue
 		}
 		kept = append(kept, *r)
@@ -394,9 +389,9 @@ func (j *job) statusOf(p *jobPod) *policy.FailedPod {
 	s := &j.scratch
 	s.Exits, s.Conditions = s.Exits[:0], s.Conditions[:0]
 	for _, i := range j.byName {
-		c := &p.k.ctrs[i]
-		if c.api.state.kind == policy.StateTerminated {
-			s.Exits = append(s.Exits, policy.PodExit{Container: c.spec.Name, Code: c.api.state.code})
+		c, now := &p.k.ctrs[i], &p.k.shownStatus(i).state
+		if now.kind == policy.StateTerminated {
+			s.Exits = append(s.Exits, policy.PodExit{Container: c.spec.Name, Code: now.code})
 		}
 	}
 	if j.policy.UsesConditions() {
@@ -424,11 +419,12 @@ func (j *job) finishTime(p *jobPod) Millis {
 		if c.ref.Kind == policy.EphemeralContainer || c.ref.Kind == policy.InitContainer && !c.sidecar {
 			continue
 		}
-		if s := &c.api.state; s.kind != policy.StateTerminated || s.finished == never {
+		s := &p.k.shownStatus(i).state
+		if s.kind != policy.StateTerminated || s.finished == never {
 			at = -1
 			break
 		}
-		at = max(at, c.api.state.finished)
+		at = max(at, s.finished)
 	}
 	switch {
 	case at >= 0:
@@ -444,28 +440,10 @@ func (j *job) finishTime(p *jobPod) Millis {
 
 func wholeSecond(t Millis) Millis { return t / policy.Second * policy.Second }
 
-// ready tells whether the API shows the condition Ready as True. A Pod that the kubelet ends shows it until its
-// containers have stopped.
-//
-// Source: SyncTerminatingPod in pkg/kubelet/kubelet.go, mergePodStatus in pkg/kubelet/status/status_manager.go,
-// Kubernetes v1.33 to v1.37.
-func (k *kubelet) ready() bool {
-	if k.terminated {
-		return false
-	}
-	for i := range k.ctrs {
-		c := &k.ctrs[i]
-		if (c.sidecar || c.ref.Kind == policy.MainContainer) && !c.api.ready {
-			return false
-		}
-	}
-	return true
-}
-
 // restarts is the sum of the counts that the Job controller looks at.
 func (k *kubelet) restarts() (n int64) {
 	for i := range len(k.ctrs) - k.ephemerals {
-		n += k.ctrs[i].api.restarts
+		n += k.shownStatus(i).restarts
 	}
 	return n
 }

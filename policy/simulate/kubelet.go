@@ -21,18 +21,13 @@ type kubelet struct {
 	sandboxReady    bool
 	couldRestartAll bool // some rule asks for RestartAllContainers
 
-	counts         policy.PhaseCounts
-	phase          policy.PodPhase
-	reason         string
-	message        string
-	view           statusView
-	restartingAll  bool // the condition AllContainersRestarting is True
-	initialized    bool // the condition Initialized is True
-	initializedFor policy.PodPhase
-	disruption     string // message of the condition DisruptionTarget, "" for none
-	disruptedBy    string // its reason
-	lost           bool   // the Pod is over, but the node has not said so
-	news           bool   // the status of a container has changed
+	counts          policy.PhaseCounts
+	view            statusView
+	made, kept, api view            // what the kubelet works out, what it keeps of that, what the API shows
+	frozen          []status        // what the API shows of each container while the API server refuses more, else empty
+	dropped         bool            // made is not kept
+	toldPhase       policy.PodPhase // which the kubelet alone knows, as the timeline says, "" for none
+	news            bool            // what the API shows has changed
 
 	deleted      bool   // deletionTimestamp is set
 	deadline     Millis // when activeDeadlineSeconds are over
@@ -89,8 +84,8 @@ func newKubelet(sc *Scenario) *kubelet {
 func (k *kubelet) reset(sc *Scenario) {
 	*k = kubelet{
 		endCode: KilledExitCode,
-		sc:      sc, spec: sc.Spec, phase: policy.PodPending, now: sc.Start, freeAt: sc.Start, started: k.started[:0],
-		inits: len(sc.Spec.InitContainers), ephemerals: len(sc.Spec.EphemeralContainers), ctrs: k.ctrs,
+		sc:      sc, spec: sc.Spec, now: sc.Start, freeAt: sc.Start, started: k.started[:0],
+		inits: len(sc.Spec.InitContainers), ephemerals: len(sc.Spec.EphemeralContainers), ctrs: k.ctrs, frozen: k.frozen[:0],
 	}
 	for i := range k.ctrs {
 		c := &k.ctrs[i]
@@ -118,6 +113,8 @@ func (k *kubelet) reset(sc *Scenario) {
 		}
 		k.steps += int64(len(list)) / 32
 	}
+	k.made = view{phase: policy.PodPending, by: policy.PodPending}
+	k.kept, k.api = k.made, k.made
 	k.deadline, k.deletion = never, never
 	if d := sc.Spec.ActiveDeadlineSeconds; d != nil {
 		k.deadline = sc.Start + seconds(*d)
@@ -244,6 +241,7 @@ func (k *kubelet) begin() {
 		if !k.terminated {
 			k.settle()
 		}
+		k.tell()
 		k.summarize()
 	}
 	if k.sc.Past != nil {
@@ -262,6 +260,7 @@ func (k *kubelet) step(t Millis, sync bool) {
 	if !k.terminated && !k.waiting() && (sync || noticed || happened || k.busy != idle) {
 		k.settle()
 	}
+	k.tell()
 	k.summarize()
 }
 
@@ -411,11 +410,12 @@ func (k *kubelet) sync() (changed bool) {
 	k.serial++
 	k.refused, k.waitUntil = false, never
 	k.generate(false)
-	if k.phase.Terminal() || k.ends() {
+	k.keep()
+	if k.made.phase.Terminal() || k.ends() {
 		k.terminate()
 		return false
 	}
-	if k.restartingAll {
+	if k.made.restartingAll {
 		k.planReset(&k.plan)
 	} else {
 		k.compute(&k.plan)
@@ -704,9 +704,12 @@ func (k *kubelet) terminate() {
 	k.sandboxReady = false
 	for range 3 { // the status is built again until it is what stays
 		k.generate(true)
+		k.keep()
 	}
 	k.locate()
 	k.terminated = true
+	k.send(k.refusal(), k.dropped)
+	k.dropped = false
 }
 
 // locate gives a container without an end one, and the Pod a terminal phase.
@@ -734,8 +737,11 @@ func (k *kubelet) locate() {
 			s.state = lost
 		}
 	}
-	if !k.phase.Terminal() {
-		k.setPhase(policy.PodFailed, k.reason, k.message)
+	if !k.kept.phase.Terminal() {
+		k.kept.phase = policy.PodFailed
+	}
+	for i := range k.ctrs {
+		k.ctrs[i].next = k.ctrs[i].api
 	}
 }
 

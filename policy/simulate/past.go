@@ -57,8 +57,10 @@ const latestRetry = backOffPeriod*3/2 + 2*workQueueTick
 
 // resume makes the kubelet one that has looked after the Pod since it began.
 func (k *kubelet) resume(p *Past) {
-	k.phase, k.reason, k.message, k.initializedFor = p.Phase, p.Reason, p.Message, p.Phase
-	k.disruption, k.disruptedBy, k.initialized, k.restartingAll = p.Disruption, byKubelet, p.Initialized, p.RestartingAll
+	k.api = view{
+		phase: p.Phase, reason: p.Reason, message: p.Message, by: p.Phase, disruption: p.Disruption, disruptedBy: byKubelet,
+		sandboxReady: !p.NoSandbox, initialized: p.Initialized, restartingAll: p.RestartingAll,
+	}
 	k.deleted = p.Deleted
 	if p.Phase.Terminal() {
 		k.deadline = never
@@ -72,6 +74,7 @@ func (k *kubelet) resume(p *Past) {
 	for i := range p.Containers {
 		k.resumeContainer(&p.Containers[i], p)
 	}
+	k.forget()
 	if k.sandboxReady = k.ids > 0 && !p.NoSandbox; k.ids == 0 && !p.NoSandbox {
 		k.sandbox = 0 // nothing shows that there was one
 	}
@@ -98,7 +101,6 @@ func (k *kubelet) resumeContainer(x *PastContainer, p *Past) {
 		c.api.instance = c.api.last.instance
 	}
 	c.backingOff, c.backoff = x.State.Reason == reasonCrashLoopBackOff, x.Delay
-	k.count(c)
 	in := c.latest()
 	if in == nil {
 		return
@@ -194,7 +196,7 @@ func (k *kubelet) wait(x *PastContainer, c *container) Wait {
 // foresee tells which of the waits are under way, once the kubelet has looked at the Pod. Nothing is started again in one
 // that is over, is being ended, or will be before.
 func (k *kubelet) foresee() {
-	if k.phase.Terminal() || k.deleted {
+	if k.made.phase.Terminal() || k.deleted {
 		return
 	}
 	for i := range k.ctrs {

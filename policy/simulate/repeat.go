@@ -44,21 +44,19 @@ func (s *search) move(at Millis) { s.at, s.steps, s.set = at, 0, true }
 
 // podMark is what the Pod as a whole was at the mark.
 type podMark struct {
-	phase          policy.PodPhase
-	reason         string
-	view           statusView
-	restartingAll  bool
-	initialized    bool
-	sandboxReady   bool
-	quiet, refused bool
-	sandbox        int64
-	syncAt         Millis
-	relistAt       Millis
+	made, kept, api view
+	view            statusView
+	dropped, frozen bool
+	sandboxReady    bool
+	quiet, refused  bool
+	sandbox         int64
+	syncAt          Millis
+	relistAt        Millis
 }
 
 func (k *kubelet) podState() podMark {
 	return podMark{
-		k.phase, k.reason, k.view, k.restartingAll, k.initialized, k.sandboxReady, k.quiet, k.refused, k.sandbox, k.syncAt, k.relistAt,
+		k.made, k.kept, k.api, k.view, k.dropped, len(k.frozen) > 0, k.sandboxReady, k.quiet, k.refused, k.sandbox, k.syncAt, k.relistAt,
 	}
 }
 
@@ -90,7 +88,7 @@ func (k *kubelet) independent() bool {
 	if k.rac() && k.couldRestartAll || k.sc.Undecided != nil || k.sc.Timing.KubeletSync || k.sc.Timing.Detection > 0 {
 		return false
 	}
-	if k.phase != policy.PodRunning || !k.sandboxReady {
+	if k.made.phase != policy.PodRunning || k.dropped || !k.sandboxReady {
 		return false
 	}
 	sidecars := false
@@ -381,6 +379,7 @@ func (k *kubelet) advance(c *container, m *mark, times int64, shift Millis, sand
 	c.api.restarts += restarts
 	c.api.state.move(by)
 	c.api.last.move(by)
+	c.next = c.api
 	if c.entry.Exists {
 		c.entry.Mark += by
 	}

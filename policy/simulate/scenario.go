@@ -199,9 +199,10 @@ type Timing struct {
 type Scenario struct {
 	Spec    *policy.PodSpec
 	Kubelet Kubelet
-	Start   Millis // when the kubelet first sees the Pod, or when Past ends; nothing of Events is earlier
-	Past    *Past  // nil for a Pod that begins now
-	Name    string // of the Pod, as the kubelet prints it: name_namespace(uid)
+	Server  policy.Features // of the API server; the zero value stands for those of Kubelet
+	Start   Millis          // when the kubelet first sees the Pod, or when Past ends; nothing of Events is earlier
+	Past    *Past           // nil for a Pod that begins now
+	Name    string          // of the Pod, as the kubelet prints it: name_namespace(uid)
 	Tapes   []Tape
 	Events  []Event // ordered by At
 	Until   Millis  // at most [policy.MaxHorizon]

@@ -56,27 +56,52 @@ func (k *kubelet) generate(terminating bool) {
 			k.res.Timeline[c.startRecord].RestartCount = s.restarts
 			c.startRecord = none
 		}
-		c.dirty = s != c.api
-		if c.dirty {
+		c.next = s
+		if c.dirty = s != c.api; c.dirty {
 			changed = true
-			c.api = s
-			k.count(c)
 		}
+		k.count(c)
 	}
 	k.news = k.news || changed
 	phase := k.counts.Phase(k.spec.RestartPolicy, k.f, policy.PhaseOptions{Terminating: terminating, Initialized: k.mainActive()})
-	if k.phase.Terminal() && (!phase.Terminal() || k.sc.Past != nil && k.sc.Past.Phase.Terminal()) {
-		phase = k.phase // and what the API shows as over stays as it is, even if the containers tell otherwise
+	was, initialized := k.made.by, k.made.initialized
+	k.made = k.nextView(phase)
+	k.made.sandboxReady = k.sandboxReady
+	k.made.restartingAll = restarting && !k.made.phase.Terminal() && !k.cleanedUp()
+	if k.made.initialized = initialized; changed || was != k.made.by {
+		k.made.initialized = k.initializedNow()
 	}
-	if k.pastDeadline {
-		k.setPhase(policy.PodFailed, "DeadlineExceeded", "Pod was active on the node longer than the specified deadline")
-	} else if phase != k.phase {
-		k.setPhase(phase, "", "")
+}
+
+// nextView returns the view that follows from a phase that the containers have led to: of the kept one and the one in
+// the API, what is over stays over.
+//
+// Source: generateAPIPodStatus in pkg/kubelet/kubelet_pods.go, Kubernetes v1.33 to v1.37.
+func (k *kubelet) nextView(phase policy.PodPhase) view {
+	v := k.kept
+	v.notReady = false
+	if v.disruption == "" {
+		v.disruption, v.disruptedBy = k.api.disruption, k.api.disruptedBy
 	}
-	k.restartingAll = restarting && !k.phase.Terminal() && !k.cleanedUp()
-	if changed || k.initializedFor != k.phase {
-		k.updateInitialized()
+	switch {
+	case phase.Terminal():
+	case v.phase.Terminal():
+		phase = v.phase
+	case k.api.phase.Terminal():
+		phase = k.api.phase
 	}
+	switch {
+	case k.pastDeadline:
+		v.phase, v.reason = policy.PodFailed, "DeadlineExceeded"
+		v.message = "Pod was active on the node longer than the specified deadline"
+	case phase != v.phase:
+		v.phase, v.reason, v.message = phase, "", ""
+	}
+	if k.api.phase.Terminal() { // what the API shows as over stays as it is, even if the containers tell otherwise
+		v.phase = k.api.phase
+	}
+	v.by = v.phase
+	return v
 }
 
 // statusView is what the status of every container depends on besides the container.
@@ -84,9 +109,10 @@ type statusView struct{ restarting, deleted, mainCreated bool }
 
 // count replaces the share of c in the phase.
 func (k *kubelet) count(c *container) {
-	st := policy.ContainerState{Listed: c.api.listed, Kind: c.api.state.kind, Started: c.api.started, Ended: c.api.state.ended()}
-	if c.api.last.kind == policy.StateTerminated {
-		last := c.api.last.ended()
+	now := &c.next
+	st := policy.ContainerState{Listed: now.listed, Kind: now.state.kind, Started: now.started, Ended: now.state.ended()}
+	if now.last.kind == policy.StateTerminated {
+		last := now.last.ended()
 		st.Last = &last
 	}
 	share := k.spec.PhaseShare(c.ref, st, k.f)
@@ -271,7 +297,7 @@ func (k *kubelet) shouldRestartAll() bool {
 	if !k.rac() || !k.couldRestartAll {
 		return false // without such a rule nothing below can hold
 	}
-	if k.restartingAll {
+	if k.kept.restartingAll {
 		return true
 	}
 	for i := range len(k.ctrs) - k.ephemerals {
@@ -333,38 +359,23 @@ func (k *kubelet) mainActive() bool {
 // active tells whether in belongs to the sandbox that is ready.
 func (k *kubelet) active(in *instance) bool { return k.sandboxReady && in.sandbox == k.sandbox }
 
-// updateInitialized works out the condition Initialized.
+// initializedNow works out the condition Initialized. Once True it stays so with RestartAllContainers.
 //
 // Source: GeneratePodInitializedCondition in pkg/kubelet/status/generate.go, Kubernetes v1.33 to v1.37.
-func (k *kubelet) updateInitialized() {
-	k.initializedFor = k.phase
-	if k.phase == policy.PodSucceeded {
-		k.initialized = true
-		return
+func (k *kubelet) initializedNow() bool {
+	if k.made.by == policy.PodSucceeded {
+		return true
 	}
 	for i := range k.mains() {
-		kind := k.ctrs[k.inits+i].api.state.kind
+		kind := k.ctrs[k.inits+i].next.state.kind
 		if kind == policy.StateRunning || kind == policy.StateTerminated {
-			k.initialized = true
-			return
+			return true
 		}
 	}
 	for i := range k.inits {
-		if c := &k.ctrs[i]; !c.sidecar && !c.api.ready || c.sidecar && !c.api.started {
-			k.initialized = k.initialized && k.rac()
-			return
+		if c := &k.ctrs[i]; !c.sidecar && !c.next.ready || c.sidecar && !c.next.started {
+			return k.kept.initialized && k.rac()
 		}
 	}
-	k.initialized = true
-}
-
-//go:noinline
-func (k *kubelet) setPhase(p policy.PodPhase, reason, message string) {
-	if p == k.phase && reason == k.reason {
-		return
-	}
-	if p != k.phase {
-		k.record(&Record{Event: PhaseChanged, Container: none, From: k.phase, To: p, Reason: reason})
-	}
-	k.phase, k.reason, k.message = p, reason, message
+	return true
 }

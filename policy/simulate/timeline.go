@@ -15,7 +15,10 @@ const (
 	Killing                 Kind = "Killing"
 	Removed                 Kind = "Removed"
 	RestartingAllContainers Kind = "RestartingAllContainers"
-	PhaseChanged            Kind = "PhaseChanged"
+	PhaseChanged            Kind = "PhaseChanged"  // as the API shows it
+	PhaseDecided            Kind = "PhaseDecided"  // by the kubelet, and the API shows another one
+	StatusDropped           Kind = "StatusDropped" // by the kubelet: a container runs again that must not
+	StatusShown             Kind = "StatusShown"   // the API has caught up with the kubelet
 	Repeated                Kind = "Repeated"
 	UndecidedHere           Kind = "Undecided"
 )
@@ -35,7 +38,8 @@ type Record struct {
 	Decision     *policy.Decision // Exited, RestartingAllContainers: what follows; nil where nobody asks
 	Until, Delay Millis           // BackOff
 	WillRestart  bool             // Killing
-	From, To     policy.PodPhase  // PhaseChanged
+	From, To     policy.PodPhase  // PhaseChanged, PhaseDecided
+	OfKubelet    bool             // only the kubelet knows of it: the API shows something else
 	Ignored      string           // an event of the scenario that changes nothing: why
 
 	// Of a Job: the entry stands for Pods Pods, by number from Pod on; Pod is -1 if it concerns the Job.

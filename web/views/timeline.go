@@ -145,8 +145,8 @@ func detail(r Record) string {
 		return code(r.Decision) + ": " + say("action."+r.Action) + " " + by(r.Decision)
 	case "BackOff":
 		return say("detail.BackOff", "delay", Duration(r.Delay), "until", Duration(r.Until))
-	case "PhaseChanged":
-		text := say("detail.PhaseChanged", "from", Visible(r.From), "to", Visible(r.To))
+	case "PhaseChanged", "PhaseDecided":
+		text := say("detail."+r.Event, "from", Visible(r.From), "to", Visible(r.To))
 		if r.Counted != nil {
 			text += ": " + PodVerdict(r.Action, r.Rule)
 		}

@@ -52,7 +52,8 @@ export function detail(r) {
     case 'Repeated':
       return say('detail.' + r.event, {delay, until, times: r.times, since, every});
     case 'PhaseChanged':
-      return say('detail.PhaseChanged', {from: visible(r.from), to: visible(r.to)}) + (r.counted === undefined ? '' : ': ' + podVerdict(r));
+    case 'PhaseDecided':
+      return say('detail.' + r.event, {from: visible(r.from), to: visible(r.to)}) + (r.counted === undefined ? '' : ': ' + podVerdict(r));
   }
   if (r.index !== undefined) return say('detail.index', {n: r.index});
   if (/^Pod(?:Crea|Dele)ted/.test(r.event)) return '';

@@ -1,0 +1,94 @@
+package simulate_test
+
+import (
+	"testing"
+
+	"github.com/podfate/podfate/policy"
+	. "github.com/podfate/podfate/policy/simulate"
+)
+
+// TestConditionsOfAnEnd is R-P7: conditions go with the phase that they were worked out with, which may be ahead of the
+// one that is shown, or behind it.
+func TestConditionsOfAnEnd(t *testing.T) {
+	never, sidecar := policy.RestartPolicyNever, policy.RestartPolicyAlways
+	restartAll := []policy.ContainerRestartRule{{
+		Action:    policy.ActionRestartAllContainers,
+		ExitCodes: &policy.ContainerRestartRuleOnExitCodes{Operator: policy.OperatorIn, Values: []int32{88}},
+	}}
+	main, init := policy.Ref{Kind: policy.MainContainer}, policy.Ref{Kind: policy.InitContainer}
+	stops := func(r policy.Ref, after Millis) Tape {
+		return Tape{r, []Run{{For: NoEnd, Times: 1, Stop: &Stop{For: after}}}}
+	}
+	seconds := int64(5)
+	for _, test := range []struct {
+		name string
+		sc   Scenario
+		want []Condition
+	}{
+		{"deleted before it is initialized: TerminatePod sets the phase alone", Scenario{
+			Spec: &policy.PodSpec{
+				RestartPolicy:  never,
+				InitContainers: []policy.Container{{Name: "i"}},
+				Containers:     []policy.Container{{Name: "c", RestartPolicy: &never, RestartPolicyRules: restartAll}},
+			},
+			Tapes:  []Tape{{init, []Run{{For: NoEnd, Times: 1, Stop: &Stop{For: 2000}}}}},
+			Events: []Event{{At: 3000, Type: EventDeleted}},
+		}, []Condition{
+			{Type: "PodReadyToStartContainers"},
+			{Type: "Initialized", Status: true},
+			{"Ready", false, "ContainersNotReady", "containers with unready status: [c]"},
+			{"ContainersReady", false, "ContainersNotReady", "containers with unready status: [c]"},
+			{Type: "PodScheduled", Status: true},
+			{Type: "AllContainersRestarting"},
+		}},
+		{"a sidecar stops: the sandbox is there until it has", Scenario{
+			Spec: &policy.PodSpec{
+				RestartPolicy:  never,
+				InitContainers: []policy.Container{{Name: "s", RestartPolicy: &sidecar}},
+				Containers:     []policy.Container{{Name: "c"}},
+			},
+			Tapes: []Tape{{main, []Run{{For: 5000, Times: 1}}}, stops(init, 20_000)},
+		}, []Condition{
+			{Type: "PodReadyToStartContainers", Status: true},
+			{Type: "Initialized", Status: true},
+			{"Ready", false, "ContainersNotReady", "containers with unready status: [c]"},
+			{"ContainersReady", false, "ContainersNotReady", "containers with unready status: [c]"},
+			{Type: "PodScheduled", Status: true},
+		}},
+		{"past its deadline: not ready before it is shown as Failed", Scenario{
+			Spec:  &policy.PodSpec{RestartPolicy: never, ActiveDeadlineSeconds: &seconds, Containers: []policy.Container{{Name: "c"}}},
+			Tapes: []Tape{stops(main, 20_000)},
+		}, []Condition{
+			{Type: "PodReadyToStartContainers", Status: true},
+			{Type: "Initialized", Status: true},
+			{Type: "Ready", Reason: "PodFailed"},
+			{Type: "ContainersReady", Reason: "PodFailed"},
+			{Type: "PodScheduled", Status: true},
+		}},
+		{"evicted: ready until it has stopped", Scenario{
+			Spec:   &policy.PodSpec{RestartPolicy: never, Containers: []policy.Container{{Name: "c"}}},
+			Tapes:  []Tape{stops(main, 20_000)},
+			Events: []Event{{At: 5000, Type: EventNodeShutdown}},
+		}, []Condition{
+			{Type: "PodReadyToStartContainers", Status: true},
+			{Type: "Initialized", Status: true},
+			{Type: "Ready", Status: true},
+			{Type: "ContainersReady", Status: true},
+			{Type: "PodScheduled", Status: true},
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := policy.DefaultFeatures(policy.NewestMinor)
+			test.sc.Name, test.sc.Until, test.sc.Kubelet = "p", 12_000, Kubelet{f, policy.KubeletBackoff(f, 0)}
+			got := Pod(&test.sc).Conditions
+			if len(got) != len(test.want) {
+				t.Fatalf("%+v", got)
+			}
+			for i := range got {
+				if got[i] != test.want[i] {
+					t.Errorf("%+v, want %+v", got[i], test.want[i])
+				}
+			}
+		})
+	}
+}
