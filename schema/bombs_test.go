@@ -70,7 +70,7 @@ var bombs = []struct {
 	}(), CodeLimitKeys, "all", 1206, 3, 16},
 	{"65 levels", levels(65), CodeLimitDepth, repeat("[0]", 64*3), 1, 65, 8},
 	{"10,000 levels", levels(10_000), CodeLimitDepth, repeat("[0]", 64*3), 1, 65, 64},
-	{"as many levels as fit a document", levels(60_000), CodeLimitDepth, "", 1, 10001, 64},
+	{"as many levels as fit a document", levels(60_000), CodeLimitDepth, "", 1, 65, 64},
 	{"10,001 levels of a block", repeat("- ", 2*10_002) + "a\n", CodeLimitDepth, "", 1, 0, 64},
 	{"a million levels", levels(1_000_000), CodeLimitBodyBytes, "", 1, 1, 1},
 	{"levels through aliases", func() string {

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"encoding/base64"
 	"math"
 	"strconv"
 
@@ -221,10 +222,11 @@ func (c *checker) mapping(n *yaml.Node, level int, w weight) weight {
 		if !ok {
 			name = "?"
 			detail := "a key is a text: null, a list, a mapping or a number of this size cannot be one"
-			if key.Kind == yaml.MappingNode && key.Style&yaml.FlowStyle != 0 {
-				detail += notRendered
+			at := key
+			if key.Kind == yaml.MappingNode && key.Style&yaml.FlowStyle != 0 && c.offset(key) == c.offset(n)+1 {
+				at, detail = n, wordsTemplate
 			}
-			c.fault(key, CodeUnsupportedKey, detail)
+			c.fault(at, CodeUnsupportedKey, detail)
 		}
 		c.push(step{name, -1})
 		w = w.plus(c.walk(key, level))
@@ -311,6 +313,12 @@ func (c *checker) value(n *yaml.Node) {
 		return
 	}
 	s := resolve(n)
+	if n.Tag == "!!binary" && n.Style&yaml.TaggedStyle != 0 {
+		if _, err := base64.StdEncoding.DecodeString(n.Value); err != nil {
+			c.fault(n, CodeSyntax, "the text behind !!binary is not base64; leave the tag out to keep it as it is")
+			return
+		}
+	}
 	if n.Style&yaml.TaggedStyle != 0 && !s.fits(n.Tag) {
 		c.fault(n, CodeUnsupportedTag, quoted(n.Value)+" is not a value of tag "+quoted(n.Tag))
 		return

@@ -80,8 +80,8 @@ func (d *Document) place(offset int) place {
 //
 // The format is found as kubectl finds it: a text whose first character other than white space is "{" is JSON, one
 // document or several after one another, and YAML otherwise. If such a text turns out not to be JSON before the
-// second object has been read, it is read as YAML, so that {kind: Pod} is accepted; if that fails too, it is one
-// JSON document and what is wrong with it is for the core to say. YAML is split at lines that begin with "---".
+// second object has been read, it is read as YAML, so that {kind: Pod} is accepted; if that fails too and it began as
+// JSON does, it is one JSON document and what is wrong with it is for the core to say. YAML is split at lines that begin with "---".
 // Documents without content are skipped. The text must be UTF-8; a byte order mark is removed.
 //
 // All limits of this package hold. A JSON text is bounded by MaxBodyBytes only: the core has limits of its own.
@@ -147,6 +147,10 @@ func (d *decoder) decode(text []byte) []*Document {
 			return nil
 		}
 	}
+	if len(text) > 1 && (text[0] == 0) != (text[1] == 0) { // without a mark: each second byte of ASCII is zero
+		d.stop(0, CodeUTF16, "byte 0: the text looks like UTF-16 or UTF-32; only UTF-8 is read")
+		return nil
+	}
 	if rest, marked := bytes.CutPrefix(text, byteOrderMark); marked {
 		d.bom, text = len(byteOrderMark), rest
 	}
@@ -156,7 +160,8 @@ func (d *decoder) decode(text []byte) []*Document {
 		return nil
 	}
 	var docs []*Document
-	if bytes.HasPrefix(bytes.TrimLeftFunc(text, unicode.IsSpace), []byte("{")) {
+	begin := bytes.TrimLeftFunc(text, unicode.IsSpace)
+	if bytes.HasPrefix(begin, []byte("{")) && !bytes.HasPrefix(begin, []byte("{{")) && !bytes.HasPrefix(begin, []byte("{%")) {
 		docs = d.jsonOrYAML(text)
 	} else {
 		docs = d.yamlStream(text, 0)
@@ -227,10 +232,21 @@ func (d *decoder) yamlAfterJSON(text []byte, end int, whole *Document, docs []*D
 	attempt := *d
 	more := attempt.yamlStream(text[end:], end)
 	if attempt.faults.any() {
+		if len(docs) == 0 && !looksLikeJSON(text) {
+			*d = attempt
+			return nil
+		}
 		return []*Document{whole}
 	}
 	*d = attempt
 	return append(docs, more...)
+}
+
+// looksLikeJSON reports whether a text that begins with "{" goes on as JSON, or as JSON with a comment.
+func looksLikeJSON(text []byte) bool {
+	_, rest, _ := bytes.Cut(text, []byte("{"))
+	rest = bytes.TrimLeftFunc(rest, unicode.IsSpace)
+	return len(rest) == 0 || bytes.IndexByte([]byte(`"'}/,`), rest[0]) >= 0
 }
 
 func (d *decoder) jsonDocument(text []byte, start int) *Document {
@@ -369,6 +385,10 @@ func (d *decoder) parse(text []byte, base int) *yaml.Node {
 	}
 	// Kubernetes takes the first document up to "..." and says nothing about what follows.
 	offset := afterEnd(text)
+	if err != nil && offset == 0 { // nothing has ended the document: what follows is a slip
+		d.syntax(text, base, err)
+		return nil
+	}
 	if err == nil && len(rest.Content) > 0 {
 		offset = newYAMLLines(text).offset(rest.Content[0])
 	}

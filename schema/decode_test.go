@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func TestDecode(t *testing.T) {
 		{"text behind a separator", "a: 1\n--- b\n", "separator 2:1"},
 		{"text behind the end", "a: 1\n...\nb: 2\n", "after_end 3:1"},
 		{"an end and nothing behind it", "a: 1\n...\n", `{"a":1}`},
-		{"a directive, which kubectl refuses too", "%YAML 1.1\n---\na: 1\n", "syntax 1:10"},
+		{"a directive, which kubectl refuses too", "%YAML 1.1\n---\na: 1\n", "syntax 1:1"},
 		{"a separator inside a block is one for kubectl too", "a: |\n  x\n---\nb: 1\n", `{"a":"x\n"} {"b":1}`},
 		{"CRLF", "a: 1\r\nb:\r\n- 2\r\n---\r\nc: 3\r\n", `{"a":1,"b":[2]} {"c":3}`},
 
@@ -48,12 +49,12 @@ func TestDecode(t *testing.T) {
 		{"UTF-16 little end first", "\xFF\xFEa\x00:\x00", "utf16 1:1"},
 		{"UTF-16 big end first", "\xFE\xFF\x00a\x00:", "utf16 1:1"},
 		{"UTF-32", "\x00\x00\xFE\xFF", "utf16 1:1"},
-		{"UTF-16 without a mark", "a\x00:\x00", "control_character 1:2"},
+		{"UTF-16 without a mark", "a\x00:\x00", "utf16 1:1"},
 		{"a bad byte", "a: 1\nb: \"é\xff\"\n", "bad_utf8 2:6"},
 		{"a cut character", "a: \xC3", "bad_utf8 1:4"},
 		{"an overlong character", "a: \xC0\x80", "bad_utf8 1:4"},
 		{"half a surrogate pair", "a: \xED\xA0\x80", "bad_utf8 1:4"},
-		{"half a surrogate pair escaped", "a: \"\\ud800\"", "syntax 1:7"},
+		{"half a surrogate pair escaped", "a: \"\\ud800\"", "syntax 1:5"},
 		{"half a surrogate pair in JSON is for the core", "{\"a\":\"\\ud800\"}", "{\"a\":\"\\ud800\"}"},
 		{"a bad byte in JSON", "{\"a\":\"\xff\"}", "bad_utf8 1:7"},
 		{"NUL", "a: \x00", "control_character 1:4"},
@@ -66,7 +67,7 @@ func TestDecode(t *testing.T) {
 		{"marks that turn text around", "a: \u202ex", `{"a":"` + "\u202e" + `x"}`},
 
 		{"a key twice", "a: 1\nb: 2\na: 3\n", "duplicate_key 3:1"},
-		{"a key three times", "{a: 1, a: 2, \"a\": 3}\n", `{a: 1, a: 2, "a": 3}` + "\n"}, // begins like JSON
+		{"a key three times", "{a: 1, a: 2, \"a\": 3}\n", "duplicate_key 1:8, duplicate_key 1:14"},
 		{"a key three times in a block", "x: {a: 1, a: 2, \"a\": 3}\n", "duplicate_key 1:11, duplicate_key 1:17"},
 		{"keys that read alike", "1: a\n\"1\": b\n0x1: c\n", "duplicate_key 2:1, duplicate_key 3:1"},
 		{"on and true", "on: a\ntrue: b\n", "duplicate_key 2:1"},
@@ -81,7 +82,7 @@ func TestDecode(t *testing.T) {
 		{"a merge key in quotes is a key", "\"<<\": x\n", `{"\u003c\u003c":"x"}`},
 		{"faults of all documents", "a: 1\na: 2\n---\nb: 1\nb: 2\n", "duplicate_key 2:1, duplicate_key 5:1"},
 		{"a list as key", "? [a]\n: b\n", "unsupported_key 1:3"},
-		{"a mapping as key", "{a: b}: c\n", "{a: b}: c\n"},
+		{"a mapping as key", "{a: b}: c\n", "unsupported_key 1:1"},
 		{"null as key", "x:\n  null: c\n", "unsupported_key 2:3"},
 		{"a key of 64 bits", "18446744073709551615: c\n", "unsupported_key 1:1"},
 		{"a tag on a key", "!!int 1: c\n", "unsupported_tag 1:1"},
@@ -323,7 +324,8 @@ func TestTemplatesAreNamed(t *testing.T) {
 		"metadata:\n  name: a\n b: {{ }}\nc: d\n":    true,
 	} {
 		_, err := Decode([]byte(text))
-		if err == nil || strings.Contains(err.Error(), notRendered) != named {
+		faults, _ := err.(Faults)
+		if len(faults) == 0 || slices.ContainsFunc(faults, func(f Fault) bool { return strings.Contains(f.Detail, wordsTemplate) }) != named {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

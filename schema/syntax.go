@@ -21,17 +21,22 @@ const maxLocateBytes = 64 << 10
 // error: for a quote or a bracket that is never closed it is the line that opens it.
 func (d *decoder) syntax(text []byte, base int, err error) {
 	_, message := splitYAMLError(err)
-	if strings.Contains(message, "exceeded max depth") {
-		d.stop(base+noticedAt(text), CodeLimitDepth, "too many lists and mappings in one another, at most "+strconv.Itoa(d.budget.depth)+" allowed")
+	noticed := noticedAt(text)
+	if slip, ok := findSlip(text); ok && (slip.offset <= noticed || slip.code == CodeTabIndent && strings.Contains(message, "tab")) {
+		d.fault(base+slip.offset, slip.code, slip.words)
+		d.stopped = d.stopped || slip.code == CodeLimitDepth
 		return
 	}
-	noticed := noticedAt(text)
+	if strings.Contains(message, "exceeded max depth") {
+		d.stop(base+noticed, CodeLimitDepth, "too many lists and mappings in one another, at most "+strconv.Itoa(d.budget.depth)+" allowed")
+		return
+	}
 	line := lastGoodLine(text, noticed)
 	offset := min(line+columnOf(text[line:], noticed-line, message), max(len(text)-1, 0))
 	code := CodeSyntax
 	if i := tabInIndentation(text[line:]); i >= 0 {
 		code, offset = CodeTabIndent, line+i
-		message = "a tab cannot indent in YAML; use spaces"
+		message = wordsTab
 	} else if offset < len(text) && text[offset] == '\t' && strings.Contains(message, "cannot start any token") {
 		code, message = CodeTabIndent, "a tab cannot stand before a key, a value or a comment here; use spaces"
 	}
@@ -39,7 +44,7 @@ func (d *decoder) syntax(text []byte, base int, err error) {
 		message = plainWords(message, text[offset:])
 	}
 	if rest, _, _ := bytes.Cut(text[line:], []byte("\n")); code == CodeSyntax && bytes.Contains(rest, []byte("{{")) {
-		message += notRendered
+		message += "; " + wordsTemplate
 	}
 	d.fault(base+offset, code, message)
 }
@@ -47,23 +52,27 @@ func (d *decoder) syntax(text []byte, base int, err error) {
 // syntaxWords says what the library's usual messages mean, for people who do not know its words for YAML. Others are
 // passed on.
 var syntaxWords = map[string]string{
-	"mapping values are not allowed in this context":               `": " cannot stand here: check the indentation, or write the text in quotes`,
-	"mapping keys are not allowed in this context":                 `"? " cannot stand here: check the indentation, or write the text in quotes`,
-	"block sequence entries are not allowed in this context":       `"- " cannot stand here: check the indentation; a list begins in a line of its own`,
-	"could not find expected ':'":                                  `a key is not followed by ": ": check this line and the indentation`,
-	"did not find expected key":                                    "a key is expected here: check the indentation",
-	"did not find expected '-' indicator":                          `"- " is expected here: check the indentation`,
+	"mapping values are not allowed in this context":               wordsMapping,
+	"mapping keys are not allowed in this context":                 wordsQuestion,
+	"block sequence entries are not allowed in this context":       wordsList,
+	"could not find expected ':'":                                  wordsNoColon,
+	"did not find expected key":                                    wordsKey,
+	"did not find expected '-' indicator":                          wordsDash,
 	"did not find expected node content":                           "a value is expected here",
 	"did not find expected ',' or ']'":                             `"," or "]" is expected behind this`,
 	"did not find expected ',' or '}'":                             `"," or "}" is expected behind this`,
 	"did not find expected <document start>":                       `a line "---" is expected here`,
-	"found unexpected end of stream":                               "the quotation mark that begins here is never closed",
+	"found unexpected end of stream":                               wordsOpenQuote,
 	"found unexpected document indicator":                          "the quotation mark before this line is never closed",
-	"found unknown escape character":                               `a backslash begins an escape in double quotes, and this is none: use single quotes, or \\`,
+	"found unknown escape character":                               wordsEscape,
 	"found incompatible YAML document":                             "only YAML 1.1 is read, as in Kubernetes: leave the line %YAML out",
-	"found undefined tag handle":                                   "a tag with a handle that no line %TAG declares",
-	"found a tab character where an indentation space is expected": "a tab cannot indent in YAML; use spaces",
-	"found a tab character that violates indentation":              "a tab cannot indent in YAML; use spaces",
+	"found undefined tag handle":                                   wordsTag,
+	"did not find expected tag URI":                                wordsTag,
+	"did not find the expected '>'":                                wordsTag,
+	"did not find expected whitespace or line break":               wordsTag,
+	"did not find expected '!'":                                    wordsTag,
+	"found a tab character where an indentation space is expected": wordsTab,
+	"found a tab character that violates indentation":              wordsTab,
 }
 
 // plainWords turns a message of the library about what stands at the beginning of rest into one for people.
@@ -80,9 +89,6 @@ func plainWords(message string, rest []byte) string {
 	return message
 }
 
-// notRendered ends what is said about a line of a template, which YAML takes for a mapping in a mapping.
-const notRendered = "; {{ … }} is for a template engine: render the text first, as helm template does"
-
 var unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
 
 // columnOf returns the offset in rest, which begins with the line of the error, of what is wrong there. noticed is
@@ -96,6 +102,8 @@ func columnOf(rest []byte, noticed int, message string) int {
 		}
 	}
 	switch {
+	case syntaxWords[message] == wordsTag:
+		return max(start, bytes.IndexByte(line, '!'))
 	case noticed > len(line): // something that begins in this line never ends
 		if i := bytes.IndexAny(line, "\"'[{"); i >= 0 {
 			return i

@@ -18,15 +18,15 @@ func TestSyntaxInPlainWords(t *testing.T) {
 		{"a: `b`\n", 1, 4, "\"`\" cannot begin a value: write it in quotes"},
 		{"a: %b\n", 1, 4, `"%" cannot begin a value: write it in quotes`},
 		{"a: \"b\nc: d\n", 1, 4, "the quotation mark that begins here is never closed"},
-		{"a: [1, 2\n", 1, 8, `"," or "]" is expected behind this`},
-		{"a: {b: 1\n", 1, 8, `"," or "}" is expected behind this`},
-		{"a: [\n", 1, 5, "a value is expected here"},
+		{"a: [1, 2\n", 1, 4, `"[" is never closed: "]" is missing`},
+		{"a: {b: 1\n", 1, 4, `"{" is never closed: "}" is missing`},
+		{"a: [\n", 1, 4, `"[" is never closed: "]" is missing`},
 		{"a: *b\n", 1, 4, "no anchor &b stands before this alias"},
 		{"a: - b\n", 1, 4, `"- " cannot stand here: check the indentation; a list begins in a line of its own`},
 		{"a:\n  b: 1\n c: 2\n", 3, 2, "a key is expected here: check the indentation"},
-		{"a:\n- b\nc\n", 3, 2, `a key is not followed by ": ": check this line and the indentation`},
+		{"a:\n- b\nc\n", 3, 1, `a key is not followed by ": ": check this line and the indentation`},
 		{"a: \"\\d\"\n", 1, 5, `a backslash begins an escape in double quotes, and this is none: use single quotes, or \\`},
-		{"%YAML 1.2\n---\na: 1\n", 1, 10, "only YAML 1.1 is read, as in Kubernetes: leave the line %YAML out"},
+		{"%YAML 1.2\n---\na: 1\n", 1, 1, `a line that begins with "%" is for the YAML reader, and Kubernetes reads none: leave it out`},
 	} {
 		_, err := Decode([]byte(test.text))
 		var faults Faults

@@ -35,6 +35,22 @@ func TestAnswersOfTheCoreArePassedOnAsTheyAre(t *testing.T) {
 	}
 }
 
+// TestJSONWithAByteOrderMark: PowerShell writes one. Whatever claims to be JSON or YAML is read as if it were not there.
+func TestJSONWithAByteOrderMark(t *testing.T) {
+	s := newServer(t, native)
+	want := send(s, "POST", "/api/v1/decide", validDecide)
+	for _, contentType := range []string{"application/json", "application/yaml"} {
+		got := send(s, "POST", "/api/v1/decide", "\ufeff"+validDecide, "Content-Type: "+contentType)
+		if got.Code != 200 || !bytes.Equal(got.Body.Bytes(), want.Body.Bytes()) {
+			t.Errorf("%s: status %d, %s, want %s", contentType, got.Code, got.Body, want.Body)
+		}
+		wrong := send(s, "POST", "/api/v1/decide", "\ufeff"+`{"nonsense":1}`, "Content-Type: "+contentType)
+		if p := string(problemOf(t, wrong.Code, wrong.Header(), wrong.Body.Bytes()).Error); !strings.Contains(p, `"line":1,"column":2`) {
+			t.Errorf("%s: %s does not name the column that an editor shows", contentType, p)
+		}
+	}
+}
+
 func TestDescribeNamesTheModule(t *testing.T) {
 	module := Module{Bytes: []byte("\x00asm"), SHA256: strings.Repeat("ab", 32)}
 	s := newServer(t, native, func(c *Config) { c.Module = module })

@@ -110,8 +110,9 @@ type Value struct {
 	index uint32
 }
 
-// Parse reads one JSON text: strict RFC 8259 in UTF-8 without a byte order mark. src is kept and must not change
-// while the Value or one got from it is in use.
+// Parse reads one JSON text: strict RFC 8259 in UTF-8. A byte order mark before it is passed over, as section 8.1 of
+// the RFC allows: editors and PowerShell write one. src is kept and must not change while the Value or one got from it
+// is in use.
 //
 // The limits are policy.MaxRequestBytes, policy.MaxDepth (nested arrays and objects), policy.MaxMembers (of one
 // object), [MaxNumberBytes] and [MaxExponent]; memory is asked for once, in proportion to the number of values. Names that occur twice in an object
@@ -262,7 +263,7 @@ type level struct {
 // the module a call costs as much as reading ten bytes, and a field of p a check of its bounds at each use.
 func (p *parser) parse() *Error {
 	src := p.src
-	pos, depth := 0, 0
+	pos, depth := len(mark(src)), 0
 	in := p.enter(depth, 0, 0) // around the value; closer is 0 when it is the whole text
 	for {
 		if pos < len(src) && src[pos] <= ' ' {
@@ -797,11 +798,20 @@ func lowSurrogate(s string) (rune, bool) {
 	return r, 0xDC00 <= r && r < 0xE000
 }
 
+// mark returns the byte order mark at the beginning of src, nothing if there is none.
+func mark(src []byte) []byte {
+	if len(src) >= 3 && src[0] == 0xEF && src[1] == 0xBB && src[2] == 0xBF {
+		return src[:3]
+	}
+	return nil
+}
+
 // Position returns line and column of an offset in src, both from 1, the column in Unicode code points. Lines end
-// with a line feed. An offset outside src counts as the nearest end.
+// with a line feed. An offset outside src counts as the nearest end, and a byte order mark at the beginning as nothing.
 func Position(src []byte, offset int) (line, column int) {
-	before := src[:max(0, min(offset, len(src)))]
-	line, start := 1, 0
+	start := len(mark(src))
+	before := src[:max(start, min(offset, len(src)))]
+	line = 1
 	for i, c := range before {
 		if c == '\n' {
 			line++

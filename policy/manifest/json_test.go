@@ -1,6 +1,7 @@
 package manifest_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"strconv"
@@ -65,6 +66,7 @@ func check(t *testing.T, src []byte) manifest.Value {
 	if n := repeats(v); n <= policy.MaxFaults && len(v.Duplicates(manifest.Value{})) != n {
 		t.Fatalf("%q: %d repeated names, found %d", src, n, len(v.Duplicates(manifest.Value{})))
 	}
+	plain := bytes.TrimPrefix(src, []byte("\ufeff")) // which encoding/json takes for a syntax error
 	if err != nil {
 		if v.Exists() {
 			t.Fatalf("%q: an error and a value", src)
@@ -74,7 +76,7 @@ func check(t *testing.T, src []byte) manifest.Value {
 		}
 		switch err.Code {
 		case policy.BadJSON:
-			if json.Valid(src) {
+			if json.Valid(plain) {
 				t.Fatalf("%q is valid, but: %v", src, err)
 			}
 		case policy.BadUTF8:
@@ -90,11 +92,11 @@ func check(t *testing.T, src []byte) manifest.Value {
 		}
 		return v
 	}
-	if !json.Valid(src) {
+	if !json.Valid(plain) {
 		t.Fatalf("%q is accepted and not valid", src)
 	}
 	var want any
-	decoder := json.NewDecoder(strings.NewReader(string(src)))
+	decoder := json.NewDecoder(bytes.NewReader(plain))
 	decoder.UseNumber()
 	if err := decoder.Decode(&want); err != nil {
 		t.Fatalf("%q: %v", src, err)
@@ -211,7 +213,13 @@ func TestParseErrors(t *testing.T) {
 		{"text ends in a string", `{"a":"b`, policy.BadJSON, 7, ""},
 		{"text ends after a comma", `[1,`, policy.BadJSON, 3, ""},
 		{"second value", `{} {}`, policy.BadJSON, 3, ""},
-		{"byte order mark", "\ufeff{}", policy.BadJSON, 0, ""},
+		{"byte order mark alone", "\ufeff", policy.BadJSON, 3, ""},
+		{"second byte order mark", "\ufeff\ufeff{}", policy.BadJSON, 3, ""},
+		{"byte order mark after a space", " \ufeff{}", policy.BadJSON, 1, ""},
+		{"byte order mark in the middle", "{\ufeff}", policy.BadJSON, 1, ""},
+		{"byte order mark at the end", "{}\ufeff", policy.BadJSON, 2, ""},
+		{"half a byte order mark", "\xef\xbb{}", policy.BadUTF8, 0, ""},
+		{"byte order mark of UTF-16", "\xff\xfe{\x00}\x00", policy.BadUTF8, 0, ""},
 		{"comma before the end", `{"a":1,}`, policy.BadJSON, 7, ""},
 		{"wrong end", `[1}`, policy.BadJSON, 2, ""},
 		{"leading zero", `[012]`, policy.BadJSON, 2, ""},
@@ -400,6 +408,28 @@ func TestPosition(t *testing.T) {
 		{len(src), 4, 7}, {len(src) + 9, 4, 7}, {-1, 1, 1},
 	}
 	for _, test := range tests {
+		if line, column := manifest.Position(src, test.offset); line != test.line || column != test.column {
+			t.Errorf("offset %d: got %d:%d, want %d:%d", test.offset, line, column, test.line, test.column)
+		}
+	}
+}
+
+// TestByteOrderMark: what PowerShell and some editors write before a text is passed over, and places count without it,
+// except that an offset is one in the bytes that were given.
+func TestByteOrderMark(t *testing.T) {
+	src := []byte("\ufeff{\"a\": é\n}")
+	if _, err := manifest.Parse(src); err == nil || err.Offset != 9 {
+		t.Errorf("the first fault is at %v, want offset 9", err)
+	}
+	src = []byte("\ufeff {\"a\": [1],\n \"b\": 2}")
+	v, err := manifest.Parse(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := v.Get("a").First().Int64(); n != 1 || v.Offset() != 4 {
+		t.Errorf("read as %s at %d", v.Raw(), v.Offset())
+	}
+	for _, test := range []struct{ offset, line, column int }{{0, 1, 1}, {2, 1, 1}, {3, 1, 1}, {4, 1, 2}, {5, 1, 3}, {len(src) - 1, 2, 8}} {
 		if line, column := manifest.Position(src, test.offset); line != test.line || column != test.column {
 			t.Errorf("offset %d: got %d:%d, want %d:%d", test.offset, line, column, test.line, test.column)
 		}

@@ -63,7 +63,8 @@ func TestSizes(t *testing.T) {
 		files []string
 		bytes int
 	}{
-		{[]string{"app.js", "worker.js"}, 30 << 10},
+		{[]string{"app.js"}, 12 << 10},
+		{[]string{"worker.js"}, 24 << 10},
 		{[]string{"style.css"}, 10 << 10},
 	} {
 		total := 0
@@ -172,6 +173,7 @@ type result struct {
 	}
 	Fault        string
 	Line, Column int
+	Detail       string
 }
 
 // readInBrowser reads texts with what the page is bundled from, under Node.js.
@@ -300,6 +302,30 @@ func TestBrowserRefusesWhatTheServerRefuses(t *testing.T) {
 			t.Errorf("%q: %s", name, got.Fault)
 		} else if faults, ok := err.(schema.Faults); ok && string(faults[0].Code) != got.Fault {
 			t.Logf("%q: %s here, %s on the server", name, got.Fault, faults[0].Code)
+		}
+	}
+}
+
+// TestBrowserNamesSlipsAsTheServerDoes: the table is package schema's as well.
+func TestBrowserNamesSlipsAsTheServerDoes(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join("..", "testdata", "slips.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []struct {
+		Text, Code, Detail string
+		Line, Column       int
+	}
+	if err := json.Unmarshal(content, &rows); err != nil {
+		t.Fatal(err)
+	}
+	var slips []string
+	for _, row := range rows {
+		slips = append(slips, row.Text)
+	}
+	for i, got := range readInBrowser(t, slips) {
+		if want := rows[i]; got.Fault != want.Code || got.Line != want.Line || got.Column != want.Column || got.Detail != want.Detail {
+			t.Errorf("%q: %s %d:%d %s, want %s %d:%d %s", want.Text, got.Fault, got.Line, got.Column, got.Detail, want.Code, want.Line, want.Column, want.Detail)
 		}
 	}
 }

@@ -91,6 +91,14 @@ test('what the core refuses is thrown with class, code, path and faults', async 
   assert.equal(engine.call(99).json().error.code, 'UNSUPPORTED_OP');
 });
 
+test('a byte order mark before a JSON text is passed over', async () => {
+  const engine = await load();
+  const text = JSON.stringify({manifest, exits: [{container: 'main', exitCode: 42}]});
+  const marked = new TextEncoder().encode('\ufeff' + text);
+  assert.deepEqual(engine.decide(marked), engine.decide(new TextEncoder().encode(text)));
+  assert.deepEqual(engine.compile(new TextEncoder().encode('\ufeff' + JSON.stringify({manifest}))).containers, ['main']);
+});
+
 test('the same request gives the same bytes from many instances', async () => {
   const request = new TextEncoder().encode(JSON.stringify({manifest, exits: [{container: 'main', exitCode: 42}]}));
   const answers = new Set();

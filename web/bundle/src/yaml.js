@@ -5,6 +5,7 @@
 // The package yaml finds the structure; what a plain scalar means is decided here, since Kubernetes reads YAML 1.1 in
 // the dialect of one Go library.
 import {Composer, Lexer, Parser, isAlias, isMap, isScalar, isSeq} from 'yaml';
+import {findSlip, wordsTemplate} from './slip.js';
 
 export const limits = {
   bodyBytes: 256 << 10, documentBytes: 128 << 10, documents: 64, nodes: 10000, depth: 64, keys: 1000, aliases: 100,
@@ -93,9 +94,10 @@ function readStream(text, start) {
   const bad = text.search(control);
   if (bad >= 0) {
     const point = text.charCodeAt(bad).toString(16).toUpperCase().padStart(4, '0');
-    throw new Unreadable('control_character', `U+${point} is not allowed in YAML, not even in quotes`, bad);
+    throw new Unreadable('control_character', `byte ${utf8Length(text.slice(0, bad))}: U+${point} is not allowed in YAML, not even in quotes`, bad);
   }
   const reader = new Reader();
+  reader.whole = text;
   const docs = [];
   const part = (from, to) => {
     const doc = reader.document(text.slice(from, to), from);
@@ -107,7 +109,7 @@ function readStream(text, start) {
     part(start, match.index);
     const after = match[0].slice(3).trim();
     if (after !== '' && after[0] !== '#') {
-      throw new Unreadable('separator', 'only a comment may follow "---" in its line', match.index);
+      throw new Unreadable('separator', `only a comment may follow "---" in its line, found ${JSON.stringify(after.slice(0, 80))}`, match.index);
     }
     start = separator.lastIndex;
     if (match[0] === '---') break;
@@ -132,7 +134,7 @@ class Reader {
     if (++this.documents > limits.documents) {
       throw new Unreadable('limit.documents', `too many documents, at most ${limits.documents} allowed`, first);
     }
-    Object.assign(this, {base, anchors: new Map(), path: []});
+    Object.assign(this, {text, base, anchors: new Map(), path: []});
     const root = this.value(this.parse(text), 0).node;
     return root.json === 'null' ? null : root;
   }
@@ -142,8 +144,14 @@ class Reader {
       version: '1.1', schema: 'failsafe', merge: false, uniqueKeys: false, prettyErrors: false, logLevel: 'silent',
     };
     const [doc, more] = new Composer(options).compose(this.tokens(text), true, text.length);
+    if (/^\t/m.test(text)) { // which the package reads where Kubernetes does not
+      const slip = findSlip(text);
+      if (slip?.code === 'tab_indent') this.refuse(slip.code, slip.words, slip.at);
+    }
     const [error] = [...doc.errors, ...(more?.errors ?? [])];
     if (error) {
+      const slip = findSlip(text);
+      if (slip) this.refuse(slip.code, slip.words, slip.at);
       const tab = error.code === 'TAB_AS_INDENT';
       this.refuse(tab ? 'tab_indent' : 'syntax', tab ? 'a tab cannot indent in YAML; use spaces' : error.message, error.pos[0]);
     }
@@ -225,7 +233,7 @@ class Reader {
     if (++this.aliases > limits.aliases) this.refuse('limit.aliases', `too many aliases in the text, at most ${limits.aliases} allowed`, at);
     const target = this.anchors.get(n.source);
     if (target === null) this.refuse('self_reference', `the alias "*${n.source}" stands inside what it stands for`, at);
-    if (target === undefined) this.refuse('syntax', `the alias "*${n.source}" stands for nothing: no anchor before it has this name`, at);
+    if (target === undefined) this.refuse('syntax', `no anchor &${n.source} stands before this alias`, at);
     if (level + target.weight.height > limits.depth) this.refuse('limit.depth', tooDeep, at);
     this.expand(target.weight.bytes, at);
     return target;
@@ -248,7 +256,8 @@ class Reader {
     const add = (entry, at) => {
       if (places.has(entry[0])) {
         this.path.push(entry[0]);
-        this.refuse('duplicate_key', `key ${JSON.stringify(entry[0])} stands here for the second time`, at);
+        const [line, column] = position(this.whole, this.base + places.get(entry[0]));
+        this.refuse('duplicate_key', `key ${JSON.stringify(entry[0])} is already set in line ${line}, column ${column}`, at);
       }
       places.set(entry[0], at);
       if (entries.push(entry) > limits.keys) this.refuse('limit.keys', `too many keys in one mapping, at most ${limits.keys} allowed`, at);
@@ -259,10 +268,14 @@ class Reader {
         weight = plus(plus(weight, this.value(key, level).weight), this.merge(value, level, at, (entry) => add(entry, at)));
         continue;
       }
+      if (key?.tag && !key.tag.endsWith(':str')) this.refuse('unsupported_tag', 'a key has no tag here but !!str', this.tagAt(at));
       const name = this.value(key, level);
       weight = plus(weight, name.weight);
       const text = keyName(name.node);
-      if (text === undefined) this.refuse('unsupported_key', 'a key is a text: null, a list, a mapping or a fraction cannot be one', at);
+      if (text === undefined) {
+        const template = n.flow && isMap(key) && key.flow && at === n.range[0] + 1 ? 1 : 0;
+        this.refuse('unsupported_key', template ? wordsTemplate : 'a key is a text: null, a list, a mapping or a number of this size cannot be one', at - template);
+      }
       this.path.push(text);
       const child = this.value(value, level);
       weight = plus(weight, child.weight);
@@ -282,20 +295,30 @@ class Reader {
     return weight;
   }
 
+  /** Where the tag of the scalar at begins: the package tells where its text does. */
+  tagAt(at) {
+    return at - /(?:[!&][^\s[{,]*\s+)*$/.exec(this.text.slice(0, at))[0].length;
+  }
+
   scalar(n, at) {
     const text = n?.source ?? '';
     if (utf8Length(text) > limits.scalarBytes) this.refuse('limit.scalar_bytes', `a scalar has at most ${limits.scalarBytes} bytes`, at);
-    if (/\p{Surrogate}/u.test(text)) this.refuse('syntax', 'half of a surrogate pair is not a character', at);
+    if (/\p{Surrogate}/u.test(text)) {
+      this.refuse('syntax', 'half of a surrogate pair is not a character: write the character itself', findSlip(this.text)?.at ?? at);
+    }
     const tag = n?.tag?.replace('tag:yaml.org,2002:', '');
     const plain = !n || n.type === 'PLAIN' || n.type === undefined;
     if (tag === 'str') return textScalar(text);
-    if (tag !== undefined && !['int', 'bool', 'null', 'float'].includes(tag)) this.refuse('unsupported_tag', 'this tag is not read here', at);
+    if (tag !== undefined && !['int', 'bool', 'null', 'float'].includes(tag)) this.refuse('unsupported_tag', 'this tag is not read here', this.tagAt(at));
     if (!plain && tag === undefined) return textScalar(text);
     const huge = tag === undefined && /^[-+]?[\d_]*\.?[\d_]*e[-+]?([\d_]+)$/i.exec(text);
     if (huge && /^[-+.\d]/.test(text) && Number(huge[1].replaceAll('_', '')) > limits.numberExponent) {
       this.refuse('limit.number_exponent', `${JSON.stringify(text.slice(0, 80))} has an exponent beyond ${limits.numberExponent}; write it in quotes if it is a text`, at);
     }
     const value = resolvePlain(text);
+    const fits = {int: typeof value === 'bigint', bool: typeof value === 'boolean', null: value === null,
+      float: typeof value === 'number' || typeof value === 'bigint'}[tag] ?? true;
+    if (!fits) this.refuse('unsupported_tag', `${JSON.stringify(text)} is not a value of tag "!!${tag}"`, this.tagAt(at));
     if (typeof value === 'number' && !Number.isFinite(value)) {
       this.refuse('not_finite', `"${text}" is a number that JSON cannot say; write it in quotes to keep the text`, at);
     }

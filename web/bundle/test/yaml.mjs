@@ -1,5 +1,5 @@
 // node yaml.mjs READER TEXTS: reads texts with the bundled reader and prints what came of them as a JSON array: {docs:
-// [{json, places}]}, places being [line, column] of each path, or {fault, line, column}.
+// [{json, places}]}, places being [line, column] of each path, or {fault, line, column, detail}.
 import {readFileSync} from 'node:fs';
 import process from 'node:process';
 import {pathToFileURL} from 'node:url';
@@ -29,6 +29,6 @@ process.stdout.write(JSON.stringify(JSON.parse(readFileSync(process.argv[3], 'ut
   } catch (error) {
     if (!error.code) return {fault: 'CRASH ' + error.stack};
     const [line, column] = position(text, Math.max(error.at, 0));
-    return {fault: error.code, line, column};
+    return {fault: error.code, line, column, detail: error.detail};
   }
 })));
