@@ -43,6 +43,9 @@ const (
 	MaxBufferBytes = 16 << 20
 	// MaxOutputBytes bounds one answer.
 	MaxOutputBytes = 4 << 20
+	// MaxDocumentBytes bounds the document of explain, which comes after the answer it is about: a
+	// dozen blocks of at most 500 items of some 200 bytes.
+	MaxDocumentBytes = 1 << 20
 	// MaxFaults bounds the faults of one answer; one more entry then says how many were left out.
 	MaxFaults = 100
 	// MaxKeptFaults bounds the faults of a manifest that are kept until their places are known: 4 MiB of them with

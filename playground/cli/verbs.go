@@ -145,6 +145,16 @@ a Scenario or a KubeletConfiguration may be given with -f, and each flag replace
 		text:  (*printer).curve,
 		flags: curveFlags,
 	},
+	"explain": {
+		long: `Puts the answer of another operation into words and figures. With -o json it prints the answer together with the
+document that the page, this command and the packages of other languages paint.
+
+A Scenario names the operation with of and holds the rest of its request; manifests may be files beside it.`,
+		example: `  podfate explain -f pod.yaml -f scenario.yaml
+  podfate explain -f pod.yaml -f scenario.yaml -o json | jq .document.verdict`,
+		files: true,
+		text:  (*printer).explain,
+	},
 }
 
 // options are the flags of a verb.

@@ -31,6 +31,10 @@ func (w *Writer) Bytes() []byte { return w.buf }
 // Len returns the number of bytes written so far.
 func (w *Writer) Len() int { return len(w.buf) }
 
+// Cut forgets what was written after the first n bytes, where a value begins. Everything that was
+// opened since then has been ended.
+func (w *Writer) Cut(n int) { w.buf = w.buf[:n] }
+
 // Object begins an object; End ends it.
 //
 //go:noinline

@@ -51,8 +51,12 @@ func (c *call) decide() {
 	if !onlyPods {
 		c.w.Key("decisions")
 		c.w.Array()
+		judges := make([]*jobJudge, len(all))
+		for i := range all {
+			judges[i] = newJobJudge(&all[i], cl)
+		}
 		for _, e := range exits {
-			c.writeDecision(&all[e.in], cl, e)
+			c.writeDecision(&all[e.in], cl, e, judges[e.in])
 			if c.w.Len() > policy.MaxOutputBytes {
 				return // Call reports it; there is no point in going on
 			}
@@ -380,7 +384,8 @@ func (c *call) withinSteps(n int) bool {
 	return n <= policy.MaxSteps
 }
 
-func (c *call) writeDecision(l *loaded, cl cluster, e exit) {
+// writeDecision writes what the kubelet decides about one exit and, with a judge, what the Job makes of it.
+func (c *call) writeDecision(l *loaded, cl cluster, e exit, judge *jobJudge) {
 	w, o := &c.w, &l.object
 	d, trace := policy.Trace(&o.Spec, cl.node().features, e.ref, policy.Exit{Code: e.code, OOMKilled: e.reason == oomKilled})
 	at := pathsOf(o, e.ref)
@@ -413,6 +418,11 @@ func (c *call) writeDecision(l *loaded, cl cluster, e exit) {
 		w.End()
 	}
 	w.End()
+	if judge != nil {
+		x := judge.effect(e, d)
+		w.Key("job")
+		x.write(w, judge)
+	}
 	w.End()
 }
 

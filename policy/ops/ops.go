@@ -27,7 +27,10 @@ var table = []Operation{
 	{3, "decide", "A container exits now: what happens, and which rule or policy decides?"},
 	{4, "simulate", "These runs and events over time: what becomes of the Pod, step by step?"},
 	{5, "curve", "A container fails the same way again and again: when is it restarted, and how late is it back?"},
+	{explainNumber, "explain", "Any of these questions, answered in words and figures: the answer, and a document that every front paints."},
 }
+
+const explainNumber = 6
 
 // Table returns the operations in the order of their numbers. The list is shared: callers must not change it.
 func Table() []Operation { return table }
@@ -88,7 +91,7 @@ func (m *Memory) begin(request []byte) *call {
 
 // end returns what was written, or the error.
 func (c *call) end() (answer []byte, failed bool) {
-	if c.failure == nil && c.w.Len() > policy.MaxOutputBytes {
+	if c.failure == nil && c.w.Len() > policy.MaxOutputBytes+policy.MaxDocumentBytes*c.documents {
 		c.limit("outputBytes", c.w.Len(), policy.MaxOutputBytes)
 	}
 	if c.failure != nil {
@@ -122,6 +125,8 @@ func (c *call) run(number uint32) {
 		c.simulate()
 	case 5:
 		c.curve()
+	case explainNumber:
+		c.explain()
 	}
 }
 
@@ -143,6 +148,7 @@ type call struct {
 
 	strange     []located // exit codes in the request with which no process on Linux ends, at most policy.MaxFaults
 	strangeMore int       // how many more there are
+	documents int // that come after the answer: they have a bound of their own
 }
 
 // read parses the request and checks that it is an object.

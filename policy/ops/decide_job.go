@@ -1,0 +1,194 @@
+package ops
+
+import (
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/manifest"
+	"github.com/podfate/podfate/policy/simulate"
+)
+
+// jobEffect is what one exit means to the Pod of a Job and to the Job itself, as if it were the first failure of the
+// Job's first Pod and the other containers of that Pod had exited with 0.
+type jobEffect struct {
+	phase   policy.PodPhase // what becomes of the Pod; Running or Pending: it goes on
+	judged  bool            // the Pod has failed, and match says what the podFailurePolicy makes of it
+	match   policy.PodFailureMatch
+	counted bool // towards backoffLimit: the failed Pod, or with OnFailure the restart in place
+	index   bool // the index fails for good
+
+	outcome         string // one of the outcomes below
+	reason, message string // of the condition that the Job gets; "" while it goes on
+
+	undecided, path string // why nothing can be said, and the place that is the cause; "" otherwise
+}
+
+// What becomes of the Job.
+const (
+	jobGoesOn    = "GoesOn"
+	jobFails     = "Fails"
+	jobSucceeds  = "Succeeds"
+	limitReason  = "BackoffLimitExceeded"
+	limitMessage = "Job has reached the specified backoff limit"
+)
+
+// jobJudge answers what exits mean to one Job. It is made once for a request.
+type jobJudge struct {
+	l        *loaded
+	cl       cluster
+	job      policy.Job // with its defaults
+	compiled *policy.FailurePolicy
+}
+
+// newJobJudge returns nil for a manifest that is not of a Job or a CronJob.
+func newJobJudge(l *loaded, cl cluster) *jobJudge {
+	if l.object.Job == nil {
+		return nil
+	}
+	j := &jobJudge{l: l, cl: cl, job: *l.object.Job}
+	j.job.SetDefaults() // the Job that a CronJob makes has them
+	j.job.DropDisabled(nil, "", cl.features)
+	j.compiled = policy.CompileFailurePolicy(j.job.PodFailurePolicy)
+	return j
+}
+
+// effect judges exit e, about which the kubelet decided d.
+//
+// Source: getPhase in pkg/kubelet/kubelet_pods.go; syncJob and pastBackoffLimitOnFailure in
+// pkg/controller/job/job_controller.go, Kubernetes v1.33 to v1.37.
+func (j *jobJudge) effect(e exit, d policy.Decision) (x jobEffect) {
+	x.outcome = jobGoesOn
+	if j.job.ManagedElsewhere() {
+		x.undecided, x.path = "managed_by", j.l.jobPath("managedBy")
+		return x
+	}
+	spec := &j.l.object.Spec
+	if e.ref.Kind == policy.EphemeralContainer {
+		x.phase = policy.PodRunning
+		return x
+	}
+	pod := policy.FailedPod{}
+	x.phase = j.phaseAfter(e, &pod)
+	switch {
+	case d.Action != policy.Stop || !x.phase.Terminal():
+		if x.phase.Terminal() { // a sidecar, which restarts whatever the phase says of the others
+			x.phase = policy.PodRunning
+		}
+		x.counted = d.Action != policy.Stop && spec.RestartPolicy == policy.RestartPolicyOnFailure
+		if x.counted && *j.job.BackoffLimit <= 1 { // 1 restart reaches both limits 0 and 1
+			x.fail(limitReason, limitMessage)
+		}
+	case x.phase == policy.PodSucceeded:
+		if !j.job.Indexed() && (j.job.Completions == nil || *j.job.Completions <= 1) || j.job.Indexed() && *j.job.Completions <= 1 {
+			x.outcome, x.reason, x.message = jobSucceeds, "CompletionsReached", "Reached expected number of succeeded pods"
+		}
+	default:
+		j.failed(&x, &pod)
+	}
+	return x
+}
+
+func (x *jobEffect) fail(reason, message string) {
+	x.outcome, x.reason, x.message = jobFails, reason, message
+}
+
+// phaseAfter returns the phase of the Pod once nothing runs any more, and fills in what a podFailurePolicy looks at.
+// Main containers are listed by name, as the kubelet does.
+func (j *jobJudge) phaseAfter(e exit, pod *policy.FailedPod) policy.PodPhase {
+	spec, n := &j.l.object.Spec, policy.PhaseCounts{}
+	isInit := e.ref.Kind == policy.InitContainer && !spec.Container(e.ref).IsSidecar(e.ref.Kind)
+	for _, kind := range []policy.ContainerKind{policy.MainContainer, policy.InitContainer} {
+		list := spec.List(kind)
+		for _, i := range policy.Order(len(list), func(a, b int) bool { return kind == policy.MainContainer && list[a].Name < list[b].Name }) {
+			ref := policy.Ref{Kind: kind, Index: i}
+			st := policy.ContainerState{Listed: true, Kind: policy.StateTerminated}
+			switch {
+			case ref == e.ref:
+				st.Ended.ExitCode = e.code
+			case isInit && (kind == policy.MainContainer || i > e.ref.Index):
+				st.Kind = policy.StateWaiting // it never gets its turn
+			}
+			if st.Kind == policy.StateTerminated {
+				pod.Exits = append(pod.Exits, policy.PodExit{Container: list[i].Name, Code: st.Ended.ExitCode})
+			}
+			n.Add(spec.PhaseShare(ref, st, j.cl.features))
+		}
+	}
+	return n.Phase(spec.RestartPolicy, j.cl.features, policy.PhaseOptions{Initialized: !isInit})
+}
+
+// failed says what the Job makes of a Pod that has failed.
+func (j *jobJudge) failed(x *jobEffect, pod *policy.FailedPod) {
+	x.judged, x.match = true, j.compiled.Match(pod)
+	rules := j.l.jobPath("podFailurePolicy.rules")
+	if why, at := unknownRule(j.cl, rules, policy.ExplainFailure(j.job.PodFailurePolicy, pod, x.match)); why != "" {
+		x.undecided, x.path = why, at
+		return
+	}
+	x.counted = x.match.Counted()
+	perIndex := j.job.BackoffLimitPerIndex
+	x.index = x.match.Action == policy.ActionFailIndex || perIndex != nil && x.counted && *perIndex == 0
+	switch {
+	case x.match.Action == policy.ActionFailJob:
+		index := int32(-1)
+		if j.job.Indexed() {
+			index = 0
+		}
+		namespace := j.l.object.Namespace
+		if namespace == "" {
+			namespace = "default"
+		}
+		x.fail("PodFailurePolicy", x.match.Message(pod, namespace, simulate.PodName(jobName(j.l), 0, index)))
+	case x.counted && *j.job.BackoffLimit == 0:
+		x.fail(limitReason, limitMessage)
+	case x.index && j.job.MaxFailedIndexes != nil && *j.job.MaxFailedIndexes == 0:
+		x.fail("MaxFailedIndexesExceeded", "Job has exceeded the specified maximal number of failed indexes")
+	case x.index && j.job.Completions != nil && *j.job.Completions <= 1:
+		x.fail("FailedIndexes", "Job has failed indexes")
+	}
+}
+
+// write writes the effect as one object.
+func (x *jobEffect) write(w *manifest.Writer, j *jobJudge) {
+	w.Object()
+	if x.phase != "" {
+		w.Key("podPhase")
+		w.Word(string(x.phase))
+	}
+	if x.undecided != "" {
+		writeUndecided(w, x.undecided, x.path)
+		w.End()
+		return
+	}
+	if x.judged {
+		action := x.match.Action
+		if action == "" {
+			action = policy.ActionCount
+		}
+		w.Key("action")
+		w.Word(string(action))
+		w.Key("rule")
+		if x.match.Rule < 0 {
+			w.Null()
+		} else {
+			w.Int(int64(x.match.Rule))
+		}
+		w.Key("path")
+		if x.match.Rule < 0 {
+			w.Word(j.l.jobPath("backoffLimit"))
+		} else {
+			w.Word(element(j.l.jobPath("podFailurePolicy.rules"), int(x.match.Rule)))
+		}
+	}
+	w.Key("counted")
+	w.Bool(x.counted)
+	if x.index {
+		w.Key("indexFails")
+		w.Bool(true)
+	}
+	w.Key("backoffLimit")
+	w.Int(int64(*j.job.BackoffLimit))
+	w.Key("outcome")
+	w.Word(x.outcome)
+	optional(w, "reason", x.reason)
+	optional(w, "message", x.message)
+	w.End()
+}

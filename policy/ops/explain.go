@@ -1,0 +1,89 @@
+package ops
+
+import (
+	"strconv"
+
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/manifest"
+	"github.com/podfate/podfate/policy/words"
+)
+
+// explain answers {of, request} with what the operation of answers to request, byte for byte, and
+// with a document that puts it into words. An operation that fails is an answer here: the document
+// says why, and the flag of the call is clear.
+//
+// Places in the answer and in the document count in the inner request, as if it had come alone.
+func (c *call) explain() {
+	c.requestMembers("of", "request")
+	number := c.readOf()
+	request := c.root.Get("request")
+	if c.failOnFaults() {
+		return
+	}
+	asked := []byte("{}")
+	if given(request) {
+		asked = request.Raw()
+	}
+	inner := &Memory{}
+	answer, _ := inner.Call(number, asked)
+	c.documents = 1
+	w := &c.w
+	w.Object()
+	w.Key("answer")
+	w.Raw(answer)
+	w.Key("document")
+	c.writeDocument(number, inner, answer)
+	w.End()
+}
+
+// readOf reads which operation is to be explained.
+func (c *call) readOf() (number uint32) {
+	v := c.root.Get("of")
+	name, ok := c.text(v, "of")
+	var allowed []string
+	for i := range table {
+		if table[i].Name == name && table[i].Number != explainNumber {
+			return table[i].Number
+		}
+		if table[i].Number != explainNumber {
+			allowed = append(allowed, table[i].Name)
+		}
+	}
+	switch {
+	case ok:
+		c.requestFault(v, policy.FieldError{
+			Path: "of", Code: policy.CodeUnsupported, Detail: strconv.Quote(cut(name)) + " cannot be explained", Allowed: allowed,
+		})
+	case !given(v):
+		c.requestFault(c.root, policy.FieldError{
+			Path: "of", Code: policy.CodeRequired, Detail: "the operation whose answer is explained is required", Allowed: allowed,
+		})
+	}
+	return 0
+}
+
+// writeDocument writes the document about an answer. One that is too long to be read again, or whose
+// words would be, is named as such: an explanation never fails where its operation succeeds.
+func (c *call) writeDocument(number uint32, inner *Memory, answer []byte) {
+	q := words.Question{Operation: nameOf(number), Request: inner.call.root}
+	parsed, err := manifest.Parse(answer)
+	if err == nil {
+		q.Answer = parsed
+		before := c.w.Len()
+		words.Write(&c.w, q)
+		if c.w.Len()-before <= policy.MaxDocumentBytes {
+			return
+		}
+		c.w.Cut(before)
+	}
+	words.WriteTooLong(&c.w, len(answer))
+}
+
+func nameOf(number uint32) string {
+	for i := range table {
+		if table[i].Number == number {
+			return table[i].Name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,594 @@
+package words
+
+import (
+	"strings"
+
+	"github.com/podfate/podfate/policy/manifest"
+)
+
+// decide puts into words what happens after each exit, what a Job makes of it, and what a Job makes
+// of its Pods.
+func (d *document) decide() {
+	a := d.Answer
+	decisions := a.Get("decisions")
+	switch {
+	case decisions.Len() == 1:
+		d.oneExit(decisions.First())
+	case decisions.Len() > 1:
+		d.severalExits(decisions)
+	default:
+		d.judgedJob(a.Get("jobDecision"))
+	}
+	d.blocks(func() {
+		if decisions.Len() == 1 {
+			e := decisions.First()
+			d.layers(d.containerCard(e), d.podCard(e), d.jobCard(e.Get("job")))
+		}
+		if decisions.Len() > maxExplained {
+			d.exits(decisions)
+		}
+		explained := 0
+		for e := decisions.First(); e.Exists() && explained < maxExplained; e = e.Next() {
+			d.items("steps", d.traceTitle(e, decisions.Len()), d.steps(e))
+			d.items("steps", "What the Job makes of it", d.jobSteps(e))
+			explained++
+		}
+		d.jobPods(a.Get("podDecisions"))
+		d.checks()
+	})
+}
+
+// maxExplained bounds the exits, and the Pods of a Job, whose rules are listed one by one.
+const maxExplained = 20
+
+// exits lists exits that are too many to be explained one by one.
+func (d *document) exits(list manifest.Value) {
+	var rows []row
+	for e := list.First(); e.Exists() && len(rows) < MaxItems; e = e.Next() {
+		tone, _, word := outcome(e)
+		why := ""
+		if word != "undecided" {
+			why = d.byWhat(e)
+		}
+		rows = append(rows, row{at: -1, tone: tone, path: text(e.Get("decidedBy"), "path"),
+			cells: []string{short(text(e, "container")), codeText(e), word, why}})
+	}
+	d.table("Exits", []column{{name: "Container"}, {"Exit", true}, {name: "What happens"}, {name: "Why"}}, rows, list.Len()-len(rows))
+}
+
+// exitText is "main exits with 137 (OOMKilled)".
+func exitText(e manifest.Value) string {
+	return short(text(e, "container")) + " exits with " + codeText(e)
+}
+
+// codeText is the exit code, with its reason if there is one that says more than the code.
+func codeText(e manifest.Value) string {
+	code := itoa(number(e, "exitCode"))
+	switch reason := text(e, "reason"); reason {
+	case "", "Error", "Completed":
+		return code
+	default:
+		return code + " (" + short(reason) + ")"
+	}
+}
+
+// byWhat says who decided: rule 0; restartPolicy Never of the Pod.
+func (d *document) byWhat(e manifest.Value) string {
+	by := e.Get("decidedBy")
+	switch text(by, "level") {
+	case "rule":
+		return "rule " + itoa(number(by, "rule"))
+	case "default":
+		if text(e, "because") == "policy_always" {
+			return "restartPolicy is Always by default"
+		}
+	}
+	return phrase(text(e, "because"))
+}
+
+// outcome is the tone, the mark and the word of an action.
+func outcome(e manifest.Value) (tone, mark, word string) {
+	if e.Get("undecided").Exists() {
+		return Stop, "undecided", "undecided"
+	}
+	switch action := text(e, "action"); action {
+	case "Restart":
+		return Run, "restart", action
+	case "RestartAllContainers":
+		return All, "restartall", action
+	default:
+		if number(e, "exitCode") == 0 {
+			return OK, "stop", action
+		}
+		return Stop, "stop", action
+	}
+}
+
+// means says what an action brings about for the container.
+func means(e manifest.Value) string {
+	switch u := text(e.Get("undecided"), "reason"); {
+	case u != "":
+		return sentence(phrase(u)) + " Choose a version to get the answer of its kubelet."
+	case e.Get("podFails").Bool():
+		return "It stays terminated, and the Pod fails: an init container did not succeed."
+	case text(e, "because") == "init_completed":
+		return "Its work is done: the next container starts."
+	}
+	switch text(e, "action") {
+	case "Restart":
+		return "The kubelet starts it again in the same Pod: the first time immediately, then after waits that grow (back-off)."
+	case "RestartAllContainers":
+		return "Every container of the Pod is stopped and started again, init containers first."
+	}
+	return "It stays terminated."
+}
+
+// oneExit writes the verdict about a single exit. Of a Job the Job's fate is what people ask for.
+func (d *document) oneExit(e manifest.Value) {
+	tone, mark, word := outcome(e)
+	v := item{
+		tone: tone, mark: mark, reason: "by " + d.byWhat(e), path: text(e.Get("decidedBy"), "path"),
+		text: exitText(e) + ". " + means(e),
+	}
+	if text(e.Get("decidedBy"), "level") != "rule" {
+		v.reason = "because " + d.byWhat(e)
+	}
+	title := short(text(e, "container")) + " exits " + codeText(e) + " → " + word
+	if u := e.Get("undecided"); u.Exists() {
+		v.reason, v.path = "", text(u, "path")
+	}
+	if j := job(e); j.Exists() && word != "undecided" {
+		title = d.jobVerdict(&v, e, j, title)
+	}
+	if v.path != "" && v.path == text(job(e), "path") {
+		v.source = sourceOf("", v.path)
+	} else {
+		v.source = d.sourceOf(e)
+	}
+	d.verdict(v, title)
+}
+
+// job is what a decision says about the Job; absent for a Pod without one.
+func job(e manifest.Value) manifest.Value { return e.Get("job") }
+
+func (d *document) sourceOf(e manifest.Value) source {
+	code := text(e, "because")
+	if text(e, "action") == "RestartAllContainers" {
+		return restartAllPage
+	}
+	return sourceOf(code, text(e.Get("decidedBy"), "path"))
+}
+
+// jobVerdict turns the verdict about a container into that about its Job, where the exit reaches it.
+func (d *document) jobVerdict(v *item, e, job manifest.Value, title string) string {
+	exit := short(text(e, "container")) + " exits " + codeText(e)
+	path := text(job, "path")
+	by := ""
+	switch {
+	case has(job, "rule"):
+		by = "by " + ruleName(path)
+	case path != "":
+		by = "because no podFailurePolicy rule matches"
+	}
+	switch text(job, "outcome") {
+	case "Fails":
+		v.tone, v.mark = Fail, "failed"
+		v.text = sentence(visible(text(job, "message")))
+		if text(job, "podPhase") == "Running" {
+			v.text = "The restart in place reaches backoffLimit, and the controller deletes the Pod."
+		}
+		v.reason, v.path = join("; ", by, "reason "+text(job, "reason")), path
+		return exit + " → the Job fails"
+	case "Succeeds":
+		v.tone, v.mark = OK, "succeeded"
+		v.text = "Its Pod succeeds, and with it the Job, once the other containers have exited with 0."
+		v.reason, v.path = "", ""
+		return exit + " → the Job succeeds"
+	}
+	if u := job.Get("undecided"); u.Exists() {
+		v.text += " What the Job makes of it is undecided: " + phrase(text(u, "reason")) + "."
+		return title
+	}
+	switch {
+	case text(job, "podPhase") == "Succeeded":
+		v.tone, v.mark = OK, "succeeded"
+		v.text = "The Pod succeeds once the other containers have exited with 0; the Job needs more completions."
+		v.reason, v.path = "", ""
+		return exit + " → the Pod succeeds"
+	case text(job, "podPhase") != "Failed":
+		if job.Get("counted").Bool() {
+			v.text += " The restart counts towards backoffLimit " + itoa(number(job, "backoffLimit")) + "."
+		}
+		return title
+	}
+	v.path, v.reason = path, by
+	switch {
+	case job.Get("indexFails").Bool():
+		v.tone, v.mark, v.text = Fail, "failed", "The Pod fails, and its index fails for good; the other indexes go on."
+		return exit + " → the index fails"
+	case job.Get("counted").Bool():
+		v.tone, v.mark = Count, "counted"
+		v.text = "The Pod fails, the failure counts towards backoffLimit " + itoa(number(job, "backoffLimit")) + ", and after a back-off the Job makes a new Pod."
+	default:
+		v.tone, v.mark = Stop, "ignored"
+		v.text = "The Pod fails, the failure is not counted, and the Job makes a new Pod."
+	}
+	return exit + " → a new Pod"
+}
+
+// severalExits counts the outcomes.
+func (d *document) severalExits(list manifest.Value) {
+	type kind struct {
+		word string
+		n    int64
+	}
+	var kinds []kind
+	first := item{}
+	for e := list.First(); e.Exists(); e = e.Next() {
+		tone, mark, word := outcome(e)
+		if first.tone == "" {
+			first.tone, first.mark = tone, mark
+		} else if first.tone != tone {
+			first.tone, first.mark = Stop, "note"
+		}
+		i := 0
+		for i < len(kinds) && kinds[i].word != word {
+			i++
+		}
+		if i == len(kinds) {
+			kinds = append(kinds, kind{word: word})
+		}
+		kinds[i].n++
+	}
+	var parts []string
+	for _, k := range kinds {
+		parts = append(parts, itoa(k.n)+" "+k.word)
+	}
+	first.text = "Each exit is judged alone, in a Pod whose other containers run."
+	d.verdict(first, itoa(int64(list.Len()))+" exits: "+strings.Join(parts, ", "))
+}
+
+func (d *document) traceTitle(e manifest.Value, exits int) string {
+	if exits == 1 {
+		return "Why"
+	}
+	_, _, word := outcome(e)
+	title := exitText(e) + ": " + word
+	if !e.Get("undecided").Exists() {
+		title += ", "
+		if text(e.Get("decidedBy"), "level") == "rule" {
+			title += "by "
+		} else {
+			title += "because "
+		}
+		title += d.byWhat(e)
+	}
+	if e.Get("podFails").Bool() {
+		title += "; the Pod fails"
+	}
+	if job := e.Get("job"); job.Exists() {
+		title += "; " + d.jobCard(job).head.text
+	}
+	return title
+}
+
+// steps are the parts of the manifest that the kubelet looked at.
+func (d *document) steps(e manifest.Value) (list []item) {
+	code := number(e, "exitCode")
+	level := text(e.Get("decidedBy"), "level")
+	for s := e.Get("trace").First(); s.Exists(); s = s.Next() {
+		i := d.step(s)
+		quote, values := d.quote(i.path)
+		i.quote = quote
+		switch why := text(s, "code"); {
+		case why == "in":
+			i.reason = itoa(code) + " is in " + values
+		case why == "not_in" && values != "":
+			i.reason = itoa(code) + " is not in " + values
+		case why == "not_set" && d.dropped(i.path):
+			i.reason = "dropped by the API server"
+		case why == "policy_always" && level == "default" && i.mark == "matched":
+			i.reason = "without restartPolicy a Pod has Always"
+		default:
+			i.reason = phrase(why)
+		}
+		if ignored := text(s, "ignored"); ignored != "" {
+			i.reason += ", but " + ignoredBecause(ignored)
+		}
+		if why := text(s, "code"); i.mark == "matched" && why != "in" && why != "not_in" {
+			i.source = sourceOf(why, i.path)
+		}
+		list = append(list, i)
+	}
+	return list
+}
+
+// jobSteps are the rules of a podFailurePolicy as the Job controller looks at them when the Pod fails
+// because of this exit alone.
+func (d *document) jobSteps(e manifest.Value) (list []item) {
+	j := job(e)
+	if !j.Get("action").Exists() {
+		return nil // the Pod does not fail, or nobody knows
+	}
+	rules := d.jobPath() + "podFailurePolicy.rules"
+	matched := int64(-1)
+	if has(j, "rule") {
+		matched = number(j, "rule")
+	}
+	n := int64(0)
+	for r := d.man.Locate(rules).First(); r.Exists() && n < MaxItems; r = r.Next() {
+		i := item{path: rules + "[" + itoa(n) + "]", text: "podFailurePolicy rule " + itoa(n), quote: failureRule(r), source: failurePage}
+		switch {
+		case n == matched:
+			i.mark, i.tone, i.reason = "matched", Run, d.ruleReason(r, e, true)
+		case matched >= 0 && n > matched:
+			i.mark, i.reason = "notreached", phrase("already_decided")
+		default:
+			i.mark, i.reason = "notmatched", d.ruleReason(r, e, false)
+		}
+		list = append(list, i)
+		n++
+	}
+	limit := item{path: d.jobPath() + "backoffLimit", text: "backoffLimit", quote: itoa(number(j, "backoffLimit")), source: backoffPage, mark: "matched", tone: Count, reason: "the failure counts"}
+	if !j.Get("counted").Bool() || text(j, "action") == "FailJob" {
+		limit.mark, limit.tone, limit.reason = "notreached", Plain, phrase("already_decided")
+	}
+	return append(list, limit)
+}
+
+// ruleReason says why a rule about exit codes or conditions matches the exit, or does not.
+func (d *document) ruleReason(r, e manifest.Value, matches bool) string {
+	on := r.Get("onExitCodes")
+	if on.Kind() != manifest.Object {
+		return phrase("no_such_condition")
+	}
+	if name := text(on, "containerName"); name != "" && name != text(e, "container") {
+		return "it is about " + short(name)
+	}
+	in := "is not in "
+	if matches == (text(on, "operator") == "In") {
+		in = "is in "
+	}
+	return itoa(number(e, "exitCode")) + " " + in + quoteValues(on.Get("values"))
+}
+
+// step is a step without its reason.
+func (d *document) step(s manifest.Value) item {
+	i := item{path: text(s, "path")}
+	i.text = ruleName(i.path)
+	i.source = sourceOf("", i.path)
+	switch text(s, "result") {
+	case "matched":
+		i.mark, i.tone = "matched", Run
+	case "not_matched":
+		i.mark = "notmatched"
+	case "not_reached":
+		i.mark = "notreached"
+	default:
+		i.mark = "skipped"
+	}
+	return i
+}
+
+// ignoredBecause says why a rule that matched does not decide.
+func ignoredBecause(code string) string {
+	switch code {
+	case "unknown_action":
+		return "this release does not know the action"
+	case "gate_off":
+		return "the gate RestartAllContainersOnContainerExits is off"
+	case "sidecar":
+		return "a sidecar is restarted anyway"
+	case "init_completed":
+		return "an init container that succeeded is not run again"
+	case "no_policy":
+		return "rules count only next to a restartPolicy of the container"
+	}
+	return phrase(code)
+}
+
+// dropped reports whether the API server drops the field at path.
+func (d *document) dropped(path string) bool {
+	for v := d.Answer.Get("dropped").First(); v.Exists(); v = v.Next() {
+		if text(v, "path") == path {
+			return true
+		}
+	}
+	return false
+}
+
+// containerCard is the kubelet's layer.
+func (d *document) containerCard(e manifest.Value) card {
+	tone, mark, word := outcome(e)
+	c := card{layer: "container", title: "Container (kubelet)", head: item{tone: tone, mark: mark, text: word, path: text(e.Get("decidedBy"), "path")}}
+	if u := e.Get("undecided"); u.Exists() {
+		c.head.path, c.head.reason = text(u, "path"), phrase(text(u, "reason"))
+	} else {
+		c.head.reason = exitText(e) + ": " + d.byWhat(e)
+	}
+	return c
+}
+
+// podCard is the layer of the Pod's phase.
+func (d *document) podCard(e manifest.Value) card {
+	c := card{layer: "pod", title: "Pod (phase)", head: item{source: phasePage}}
+	phase := text(e.Get("job"), "podPhase")
+	switch {
+	case e.Get("podFails").Bool():
+		phase = "Failed"
+	case e.Get("undecided").Exists():
+		phase = "undecided"
+	}
+	switch phase {
+	case "Failed":
+		c.head.tone, c.head.mark, c.head.text = Fail, "failed", "Failed"
+		c.head.reason = "once its other containers have ended"
+	case "Succeeded":
+		c.head.tone, c.head.mark, c.head.text = OK, "succeeded", "Succeeded"
+		c.head.reason = "once its other containers have exited with 0"
+	case "undecided":
+		c.head.tone, c.head.mark, c.head.text = Stop, "undecided", "undecided"
+	default:
+		c.head.tone, c.head.mark, c.head.text = Run, "running", "goes on"
+		c.head.reason = "while another container runs or may be started again"
+		if action := text(e, "action"); action == "Restart" || action == "RestartAllContainers" {
+			c.head.reason = "a Pod with a container that is started again does not end"
+		}
+	}
+	return c
+}
+
+// jobCard is the controller's layer; absent is what a Pod without a Job has.
+func (d *document) jobCard(job manifest.Value) card {
+	c := card{layer: "job", title: "Job (controller)"}
+	h := &c.head
+	h.path = text(job, "path")
+	h.source = sourceOf("", h.path)
+	if h.path == "" {
+		h.source = source{}
+	}
+	limit := "backoffLimit " + itoa(number(job, "backoffLimit"))
+	switch {
+	case !job.Exists():
+		h.tone, h.mark, h.text, h.reason = Stop, "skipped", "no Job", "nothing replaces this Pod, and nothing counts its exits"
+		return c
+	case job.Get("undecided").Exists():
+		h.tone, h.mark, h.text = Stop, "undecided", "undecided"
+		h.reason, h.path = phrase(text(job.Get("undecided"), "reason")), text(job.Get("undecided"), "path")
+		return c
+	case text(job, "outcome") == "Fails":
+		h.tone, h.mark, h.text, h.reason = Fail, "failed", "the Job fails", join(": ", text(job, "reason"), visible(text(job, "message")))
+		return c
+	case text(job, "outcome") == "Succeeds":
+		h.tone, h.mark, h.text, h.reason = OK, "succeeded", "the Job succeeds", visible(text(job, "message"))
+		return c
+	case text(job, "podPhase") == "Succeeded":
+		h.tone, h.mark, h.text, h.reason = OK, "succeeded", "a success more", "more completions are needed"
+		return c
+	case text(job, "podPhase") != "Failed" && job.Get("counted").Bool():
+		h.tone, h.mark, h.text, h.reason = Count, "counted", "the restart is counted", "towards "+limit+", because restartPolicy is OnFailure"
+		return c
+	case text(job, "podPhase") != "Failed":
+		h.tone, h.mark, h.text, h.reason = Run, "running", "does nothing", "the Pod has not ended"
+		return c
+	}
+	by := "no podFailurePolicy rule matches"
+	if has(job, "rule") {
+		by = "podFailurePolicy rule " + itoa(number(job, "rule"))
+	}
+	switch {
+	case job.Get("indexFails").Bool():
+		h.tone, h.mark, h.text = Fail, "failed", "the index fails"
+	case job.Get("counted").Bool():
+		h.tone, h.mark, h.text = Count, "counted", "counted, a new Pod"
+		by += "; 1 of " + limit
+	default:
+		h.tone, h.mark, h.text = Stop, "ignored", "ignored, a new Pod"
+	}
+	h.reason = by
+	return c
+}
+
+// judgedJob says what becomes of a Job with the Pods that were given.
+func (d *document) judgedJob(j manifest.Value) {
+	if !j.Exists() {
+		d.verdict(item{tone: Stop, mark: "undecided", text: "Another controller manages this Job.", source: managedPage}, "Undecided")
+		return
+	}
+	limit := number(j, "backoffLimit")
+	sums := count(number(j, "counted"), "failure") + " counted, " + itoa(limit) + " allowed; " +
+		itoa(number(j, "ignored")) + " ignored, " + itoa(number(j, "notJudged")) + " not judged."
+	if n := number(j, "restarts"); n > 0 {
+		sums += " Restarts of containers so far: " + itoa(n) + "."
+	}
+	switch fails, succeeds := j.Get("fails"), j.Get("succeeds"); {
+	case fails.Exists():
+		d.verdict(item{tone: Fail, mark: "failed", text: sentence(visible(text(fails, "message"))) + " " + sums, reason: "reason " + text(fails, "reason")}, "The Job fails")
+	case succeeds.Exists():
+		d.verdict(item{tone: OK, mark: "succeeded", text: sentence(visible(text(succeeds, "message"))) + " " + sums, reason: "reason " + text(succeeds, "reason")}, "The Job succeeds")
+	default:
+		d.verdict(item{tone: Run, mark: "running", text: sums}, "The Job goes on")
+	}
+}
+
+// jobPods lists what a Job makes of its Pods, then why.
+func (d *document) jobPods(pods manifest.Value) {
+	if pods.Len() == 0 {
+		return
+	}
+	var rows []row
+	for p := pods.First(); p.Exists(); p = p.Next() {
+		var ends []string
+		for c := p.Get("containers").First(); c.Exists(); c = c.Next() {
+			ends = append(ends, short(text(c, "container"))+" "+codeText(c))
+		}
+		action, tone := d.podAction(p)
+		rows = append(rows, row{
+			cells: []string{visible(text(p, "pod")), strings.Join(ends, ", "), action, d.whyPod(p)},
+			tone:  tone, path: text(p.Get("decidedBy"), "path"), at: -1,
+		})
+	}
+	d.table("Pods of the Job", []column{{name: "Pod"}, {name: "Exits"}, {name: "What happens"}, {name: "Why"}}, rows, 0)
+	explained := 0
+	for p := pods.First(); p.Exists() && explained < maxExplained; p = p.Next() {
+		if p.Get("trace").Len() == 0 || p.Get("notJudged").Exists() {
+			continue
+		}
+		explained++
+		var list []item
+		for s := p.Get("trace").First(); s.Exists(); s = s.Next() {
+			i := d.step(s)
+			i.quote, _ = d.quote(i.path)
+			i.reason = phrase(text(s, "code"))
+			list = append(list, i)
+		}
+		action, _ := d.podAction(p)
+		d.items("steps", "Why: "+visible(text(p, "pod"))+" → "+action, list)
+	}
+}
+
+// podAction is the action in a table, or why there is none.
+func (d *document) podAction(p manifest.Value) (word, tone string) {
+	switch {
+	case p.Get("notJudged").Exists():
+		return "not judged", Stop
+	case p.Get("undecided").Exists():
+		return "undecided", Stop
+	}
+	switch action := text(p, "action"); action {
+	case "FailJob", "FailIndex":
+		return action, Fail
+	case "Count":
+		return action, Count
+	default:
+		return visible(action), Stop
+	}
+}
+
+// whyPod says why a Pod gets its action.
+func (d *document) whyPod(p manifest.Value) string {
+	if code := text(p, "notJudged"); code != "" {
+		return phrase(code)
+	}
+	if u := p.Get("undecided"); u.Exists() {
+		return visible(text(u, "path")) + ": " + phrase(text(u, "reason"))
+	}
+	by := p.Get("decidedBy")
+	why := "no rule matches, so the failure counts"
+	switch {
+	case !has(p, "rule"):
+	case text(by, "condition") != "":
+		why = "rule " + itoa(number(p, "rule")) + ": condition " + short(text(by, "condition"))
+	default:
+		why = "rule " + itoa(number(p, "rule")) + ": " + short(text(by, "container")) + " ended with " + itoa(number(by, "exitCode"))
+	}
+	switch {
+	case p.Get("outOfRange").Bool():
+		why += "; it has no index of this Job, so it is not counted"
+	case p.Get("indexFails").Bool():
+		why += "; index " + itoa(number(p, "index")) + " fails"
+	case has(p, "index"):
+		why += "; index " + itoa(number(p, "index")) + " is tried again"
+	}
+	return why
+}

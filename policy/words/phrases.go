@@ -1,0 +1,228 @@
+package words
+
+import "strings"
+
+// phrase returns the words for a code of an answer. A code that is not listed here, of a later
+// release, stands for itself, so that it is seen and not hidden.
+func phrase(code string) string {
+	if text := phraseOf(code); text != "" {
+		return text
+	}
+	return visible(strings.ReplaceAll(code, "_", " "))
+}
+
+// Phrased reports whether there are words for code.
+func Phrased(code string) bool { return phraseOf(code) != "" }
+
+// phraseOf is one list, in groups: why a decision, steps, Pods of Jobs, kills, events without effect,
+// limits, assumptions.
+func phraseOf(code string) string {
+	switch code {
+	case "policy_always":
+		return "restartPolicy is Always"
+	case "policy_on_failure_failed":
+		return "restartPolicy is OnFailure and the code is not 0"
+	case "policy_on_failure_succeeded":
+		return "restartPolicy is OnFailure and the code is 0"
+	case "policy_never":
+		return "restartPolicy is Never"
+	case "unknown_pod_policy":
+		return "the Pod's restartPolicy is unknown, and then the kubelet restarts"
+	case "sidecar_always_restarts":
+		return "a sidecar is always restarted"
+	case "init_completed":
+		return "an init container that succeeded is not run again"
+	case "init_retried":
+		return "a failed init container is run again"
+	case "ephemeral_never_restarts":
+		return "an ephemeral container is never restarted"
+	case "rule_matched":
+		return "a rule matched"
+
+	case "in":
+		return "the code is in the list"
+	case "not_in":
+		return "the code is not in the list"
+	case "no_exit_codes":
+		return "the rule has no exitCodes"
+	case "unknown_operator":
+		return "no release that is modelled knows this operator"
+	case "unknown_policy":
+		return "Kubernetes does not know this policy"
+	case "unknown_action":
+		return "no release that is modelled knows this action"
+	case "gate_off":
+		return "the gate ContainerRestartRules is off"
+	case "not_set":
+		return "not set"
+	case "earlier_rule_matched":
+		return "an earlier rule matched"
+	case "already_decided":
+		return "already decided"
+	case "not_consulted":
+		return "does not apply to this container"
+	case "condition":
+		return "the Pod has the condition"
+	case "no_such_condition":
+		return "the Pod has no such condition"
+	case "other_status":
+		return "the condition has another status"
+	case "exit_codes_zero":
+		return "code 0 matches no rule"
+	case "no_terminated_container":
+		return "no such container has terminated"
+	case "no_requirement":
+		return "the rule asks for nothing"
+
+	case "managed_by", "managed_elsewhere":
+		return "another controller manages this Job"
+	case "api_server_panics":
+		return "the API server gets no further: completions is absent, and it panics when it compares it with this rule"
+	case "running":
+		return "it is running"
+	case "pending":
+		return "it has not started yet"
+	case "succeeded":
+		return "it succeeded"
+	case "terminating":
+		return "it is being deleted; it counts once its phase is Failed"
+	case "no_phase":
+		return "its status has no phase"
+	case "other_phase":
+		return "its phase is not one that fails"
+	case "other_namespace":
+		return "it is in another namespace"
+	case "other_job":
+		return "it belongs to something else"
+
+	case "liveness_failed":
+		return "its liveness probe failed"
+	case "startup_failed":
+		return "its startup probe failed"
+	case "definition_changed":
+		return "its image changed"
+	case "resize":
+		return "it must restart for its new size"
+	case "unknown_state":
+		return "the runtime lost track of it"
+	case "restart_all_containers":
+		return "all containers are restarted"
+	case "sandbox_changed":
+		return "the Pod gets a new sandbox"
+	case "pod_done":
+		return "the Pod has ended"
+	case "pod_terminating":
+		return "the Pod is being ended"
+	case "init_failed":
+		return "an init container failed for good"
+
+	case "pod_terminated":
+		return "changes nothing: the Pod has ended"
+	case "container_not_running":
+		return "changes nothing: the container is not running"
+	case "pod_not_created":
+		return "changes nothing: there is no Pod with this number yet"
+	case "no_pod":
+		return "changes nothing: at that moment the Job has no Pod"
+	case "job_finished":
+		return "changes nothing: the Job has finished"
+	case "nothing_changes":
+		return "changes nothing: the Job is like that already"
+
+	case "limit_exceeded":
+		return "beyond a limit of one answer"
+	case "outside_the_model":
+		return "this event is not modelled"
+	case "no_time_passes":
+		return "containers end and start again without any time passing"
+	}
+	return assumption(code)
+}
+
+// assumption returns the words for what an answer takes for granted.
+func assumption(code string) string {
+	switch code {
+	case "first_restart_at_once":
+		return "the first restart comes immediately, as the kubelet does it"
+	case "first_restart_as_documented", "first_restart_waits":
+		return "the first restart waits already, as the documentation says"
+	case "job_is_created_now":
+		return "the Job is created now: its status is not read"
+	case "one_job_of_the_cron_job":
+		return "one Job of the CronJob is looked at"
+	case "images_present":
+		return "images are on the node"
+	case "probes_pass":
+		return "probes pass, except where an event says otherwise"
+	case "sweep_at_even_seconds":
+		return "the kubelet forgets old back-offs at even seconds"
+	case "later_events_left_out":
+		return "events after the end are left out"
+	case "ideal_timing":
+		return "only runs and waits take time"
+	case "relist_on_demand_after_100ms":
+		return "after its own actions the kubelet looks again within 100ms"
+	case "node_back_at_once":
+		return "a node that reboots is back immediately"
+	case "api_server_echo_comes_later":
+		return "the kubelet ends the Pod before its own report comes back from the API server"
+	case "killed_at_once":
+		return "a container that is killed is gone immediately"
+	case "ends_like_the_last_time":
+		return "each run is like the last one, except where something else is said"
+	case "runs_on":
+		return "a container keeps running unless a run says how it ends"
+	case "run_under_way_is_the_first":
+		return "the run under way is the first of those given, and counts from its start"
+	case "run_under_way_ends_now":
+		return "a run under way for longer than the first of those given ends now"
+	case "kubelet_not_restarted":
+		return "the kubelet was not restarted since the status was written, and remembers its back-offs"
+	case "backoff_is_the_longest_that_fits":
+		return "of the waits that may lie between two runs it was the longest"
+	case "backoff_grew_with_each_restart":
+		return "no quiet time has reset a back-off that can only be counted in restarts"
+	case "status_is_older_than_the_next_start":
+		return "what the status promises for a time before that comes now"
+	case "ends_with_its_grace_period":
+		return "a container that is told to end keeps running until it is killed"
+	case "newest_time_in_the_status":
+		return "the newest time in the status"
+	case "given":
+		return "the time that was given"
+	case "no_sweep":
+		return "the kubelet never forgets old back-offs by itself"
+	case "sweeps_count_from_the_first_start":
+		return "the kubelet forgets old back-offs at regular times, counted from the first start"
+	case "exits_are_noticed_at_once":
+		return "exits are noticed immediately"
+	case "starts_come_when_the_wait_ends":
+		return "a container starts as soon as its wait ends"
+	case "every_run_lasts_equally_long":
+		return "every run lasts equally long"
+	}
+	return ""
+}
+
+// assumptions writes the list of what an answer takes for granted.
+func (d *document) assumptions() {
+	var list []item
+	for v := d.Answer.Get("assumptions").First(); v.Exists(); v = v.Next() {
+		list = append(list, item{mark: "note", text: sentence(phrase(v.Text()))})
+	}
+	d.items("list", "Assumed", list)
+}
+
+// sentence begins with a capital letter and ends with a full stop.
+func sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	if c := s[0]; 'a' <= c && c <= 'z' {
+		s = string(c-'a'+'A') + s[1:]
+	}
+	if strings.HasSuffix(s, ".") {
+		return s
+	}
+	return s + "."
+}

@@ -1,0 +1,91 @@
+package words
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/podfate/podfate/policy/manifest"
+)
+
+// maxValuesShown bounds how many values of a rule are repeated.
+const maxValuesShown = 8
+
+// quote returns in short what is at path of the manifest: a policy's value, or a rule with its
+// condition and action, and of a rule its values alone.
+func (d *document) quote(path string) (quote, values string) {
+	v := d.man.Locate(path)
+	if !v.Exists() || v.Path(d.man) != path {
+		return "", ""
+	}
+	switch v.Kind() {
+	case manifest.String:
+		return short(v.Str()), ""
+	case manifest.Number:
+		return string(v.Raw()), ""
+	case manifest.Object:
+	default:
+		return "", ""
+	}
+	switch {
+	case v.Get("name").Exists():
+		return "", "" // a container
+	case v.Get("onExitCodes").Exists() || v.Get("onPodConditions").Exists():
+		return failureRule(v), ""
+	}
+	on := v.Get("exitCodes")
+	values = quoteValues(on.Get("values"))
+	return short(on.Get("operator").Text()) + " " + values + " → " + short(v.Get("action").Text()), values
+}
+
+// failureRule returns a rule of a podFailurePolicy in short: main In [42] → FailJob.
+func failureRule(v manifest.Value) string {
+	var parts []string
+	if on := v.Get("onExitCodes"); on.Kind() == manifest.Object {
+		parts = append(parts, join(" ", short(on.Get("containerName").Text()), short(on.Get("operator").Text()), quoteValues(on.Get("values"))))
+	}
+	shown := 0
+	for c := v.Get("onPodConditions").First(); c.Exists() && shown < maxValuesShown; c = c.Next() {
+		status := c.Get("status").Text()
+		if status == "" {
+			status = "True"
+		}
+		parts = append(parts, short(c.Get("type").Text())+"="+short(status))
+		shown++
+	}
+	return strings.Join(parts, " or ") + " → " + short(v.Get("action").Text())
+}
+
+func quoteValues(v manifest.Value) string {
+	var shown []string
+	for e := v.First(); e.Exists() && len(shown) < maxValuesShown; e = e.Next() {
+		shown = append(shown, short(string(e.Raw())))
+	}
+	text := "[" + strings.Join(shown, ", ")
+	if n := v.Len(); n > maxValuesShown {
+		text += ", … " + strconv.Itoa(n) + " values"
+	}
+	return text + "]"
+}
+
+// ruleName names a part of the manifest that decides: rule 0, restartPolicy of main, the Pod's
+// restartPolicy.
+func ruleName(path string) string {
+	if i := strings.LastIndexByte(path, '['); i >= 0 && strings.HasSuffix(path, "]") {
+		head := path[:i]
+		switch {
+		case strings.HasSuffix(head, ".restartPolicyRules"):
+			return "rule " + path[i+1:len(path)-1]
+		case strings.HasSuffix(head, "podFailurePolicy.rules"):
+			return "podFailurePolicy rule " + path[i+1:len(path)-1]
+		}
+	}
+	switch {
+	case strings.HasSuffix(path, "].restartPolicy"):
+		return "the container's restartPolicy"
+	case strings.HasSuffix(path, "restartPolicy"):
+		return "the Pod's restartPolicy"
+	case strings.HasSuffix(path, "backoffLimit"):
+		return "backoffLimit"
+	}
+	return "the kind of container"
+}
