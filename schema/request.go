@@ -24,6 +24,9 @@ type Overrides struct {
 	FieldValidation string
 	// Exits are added behind those of the documents.
 	Exits []Exit
+	// Explain says that the request is one of explain: the member of of a Scenario is taken out, and
+	// the rest is the request that is explained. [Request.Call] puts both together.
+	Explain bool
 	// Members are further members of the request as JSON. Each replaces the member of that name; one that a field
 	// above sets as well is a fault.
 	Members map[string]json.RawMessage
@@ -58,6 +61,9 @@ type Request struct {
 
 	manifestDoc *Document
 	manifest    manifest.Value
+
+	explain bool // as in Overrides, for a request that does not say so itself
+	of      string
 }
 
 // span says that bytes of a request are bytes of a document's JSON.
@@ -67,8 +73,29 @@ type span struct {
 	from       int // in the document
 }
 
-// JSON returns the request. The caller must not change it.
+// JSON returns the request, without what explain puts around it. The caller must not change it.
 func (r *Request) JSON() []byte { return r.json }
+
+// Call returns what is sent to the core: the request itself, or explain's with it inside. The caller
+// must not change it.
+func (r *Request) Call() []byte {
+	if !r.explain {
+		return r.json
+	}
+	return Explain(r.of, r.json)
+}
+
+// Explain returns the request of explain for a request of the operation of, as it is.
+func Explain(of string, request []byte) []byte {
+	var w manifest.Writer
+	w.Object()
+	w.Key("of")
+	w.String(of)
+	w.Key("request")
+	w.Raw(request)
+	w.End()
+	return w.Bytes()
+}
 
 // Notes returns the notes of the documents that make up the request; see [Document.Notes].
 func (r *Request) Notes() []Fault { return r.notes }
@@ -389,7 +416,9 @@ func (b *builder) build(docs []*Document, manifests []part) ([]*Request, error) 
 	requests := make([]*Request, 0, len(manifests))
 	for _, m := range manifests {
 		r := &Request{anchor: anchor, notes: notes.unsorted(), manifestDoc: m.doc, manifest: m.value}
-		if b.request != nil && len(docs) == 1 && b.o.empty() {
+		alone := b.request != nil && len(docs) == 1 && b.o.empty()
+		r.explain = b.o.Explain && !(alone && (b.request.doc.err != nil || !absent(b.request.value.Get("request"))))
+		if alone && !r.explain {
 			doc := b.request.doc
 			r.json = doc.json
 			r.spans = []span{{0, len(doc.json), doc, 0}}
@@ -515,7 +544,9 @@ func (b *builder) write(w *writer, m part) {
 	if b.request != nil {
 		for member := b.request.value.First(); member.Exists(); member = member.Next() {
 			name := member.Key()
-			if done[name] || !b.replace(w, name, member, m) {
+			if name == "of" && w.r.explain && member.Kind() == manifest.String && !done[name] {
+				w.r.of = member.Str()
+			} else if done[name] || !b.replace(w, name, member, m) {
 				w.member(b.request.doc, member)
 			}
 			done[name] = true

@@ -283,6 +283,7 @@ func noFilesAsArguments(command *cobra.Command, args []string) error {
 // run reads, asks and prints.
 func (v verb) run(ctx context.Context, op ops.Operation, o *options, more members, streams Streams) error {
 	overrides, err := o.overrides()
+	overrides.Explain = op.Name == "explain"
 	if err != nil {
 		return err
 	}
@@ -337,7 +338,7 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 		if a.faults != nil {
 			result.answer, result.failed = a.faults.Payload(), true
 		} else {
-			answer, failed, err := engine.Call(ctx, op.Number, a.request.JSON())
+			answer, failed, err := engine.Call(ctx, op.Number, a.request.Call())
 			if err != nil {
 				return failf("the engine gave no answer: %w", err)
 			}

@@ -44,7 +44,7 @@ func (s *Server) ask(ctx context.Context, op uint32, kind mediaKind, body []byte
 	if kind != mediaYAML {
 		return s.evaluate(ctx, op, body)
 	}
-	request, err := s.readText(ctx, body, schema.Overrides{})
+	request, err := s.readText(ctx, body, schema.Overrides{Explain: op == opExplain})
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (s *Server) readText(ctx context.Context, text []byte, overrides schema.Ove
 // evaluateRelocated is evaluate for a request that was built from a text: the places in the answer, or in the error,
 // become those in the text.
 func (s *Server) evaluateRelocated(ctx context.Context, op uint32, request *schema.Request) ([]byte, error) {
-	answer, err := s.evaluate(ctx, op, request.JSON())
+	answer, err := s.evaluate(ctx, op, request.Call())
 	var r *refusal
 	if errors.As(err, &r) && r.core != nil {
 		relocated := *r
@@ -97,6 +97,9 @@ func (s *Server) describe(w *response, r *http.Request) error {
 
 // opDescribe is the number of the operation that every engine has.
 const opDescribe = 1
+
+// opExplain is the number of the operation whose requests hold another one.
+const opExplain = 6
 
 // describeRequest names the module in a request of describe.
 func describeRequest(module Module) []byte {

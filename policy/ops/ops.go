@@ -166,7 +166,11 @@ func (c *call) read(request []byte) {
 	}
 	c.root = root
 	c.man = root.Get("manifest")
-	for _, d := range root.Duplicates(c.man) { // the manifest's own check reports those in it
+	inner := c.man // whose own check reports those in it; of explain it is the inner request
+	if !inner.Exists() {
+		inner = root.Get("request")
+	}
+	for _, d := range root.Duplicates(inner) {
 		line, column := manifest.Position(request, d.First)
 		c.requestFaultAt(d.Second, policy.FieldError{
 			Path: d.Path, Code: policy.CodeDuplicateField,

@@ -125,8 +125,11 @@ func (d *document) jobLayers() {
 			i.reason, i.path = d.byWhat(c), text(c.Get("decidedBy"), "path")
 		}
 		if containers.lines = append(containers.lines, i); len(containers.lines) == 1 {
-			_, _, word := outcome(c)
-			containers.head = item{text: word, tone: i.tone, mark: i.mark, path: i.path}
+			containers.head = item{text: "ended with the Pod", mark: "stop"}
+			if text(c, "action") != "" {
+				_, _, word := outcome(c)
+				containers.head = item{text: word, tone: i.tone, mark: i.mark, path: i.path}
+			}
 		}
 	}
 	if len(containers.lines) > 1 {

@@ -1,0 +1,147 @@
+package words_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/podfate/podfate/policy/ops"
+	"github.com/podfate/podfate/policy/policytest"
+	"github.com/podfate/podfate/policy/words"
+	"github.com/podfate/podfate/schema"
+)
+
+const explain = 6
+
+// item is as much of a line as the tests look at.
+type item struct {
+	Title, Text, Tone, Mark, Path, Because, Quote string
+	Source                                        struct{ Name, URL string }
+	Items                                         []item
+}
+
+type document struct {
+	Verdict item
+	Blocks  []struct {
+		Block, Title string
+		Items, Cards []item
+		Rows         []struct {
+			Cells []string
+			Tone  string
+		}
+		Columns []struct{ Text string }
+		Lanes   []struct {
+			Name string
+			Bars []struct {
+				FromMillis, ToMillis int64
+			}
+			Flags []struct{ AtMillis int64 }
+		}
+		UntilMillis int64
+	}
+}
+
+func cases(t *testing.T) []policytest.Case {
+	t.Helper()
+	list, err := policytest.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) == 0 {
+		t.Fatal("the corpus is empty")
+	}
+	return list
+}
+
+// The answer in an explanation is the operation's own, byte for byte, whether it failed or not.
+func TestTheAnswerIsTheOperationsOwn(t *testing.T) {
+	seen := 0
+	for _, c := range cases(t) {
+		if !json.Valid(c.Request) {
+			continue
+		}
+		want, _ := ops.Call(c.Operation.Number, c.Request)
+		got, failed := ops.Call(explain, schema.Explain(c.Operation.Name, c.Request))
+		if failed {
+			t.Errorf("%s: explain fails: %s", c.Name, got)
+			continue
+		}
+		var answer struct{ Answer json.RawMessage }
+		if err := json.Unmarshal(got, &answer); err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		if !bytes.Equal(answer.Answer, want) {
+			t.Errorf("%s: the answer inside differs:\n%s\n%s", c.Name, answer.Answer, want)
+		}
+		seen++
+	}
+	if seen < 300 {
+		t.Fatalf("%d cases seen", seen)
+	}
+}
+
+// Every document of the corpus has a verdict in words, tones and marks of the closed lists, sources of
+// the allow-list, rows as wide as their table, bars inside their axis, and no text that is a code.
+func TestDocumentsAreFinished(t *testing.T) {
+	for _, c := range cases(t) {
+		if !json.Valid(c.Request) {
+			continue
+		}
+		answer, _ := ops.Call(explain, schema.Explain(c.Operation.Name, c.Request))
+		var a struct{ Document document }
+		if err := json.Unmarshal(answer, &a); err != nil {
+			t.Fatal(err)
+		}
+		d := a.Document
+		check := func(where string, i item) {
+			if !slices.Contains(words.Tones[:], i.Tone) {
+				t.Errorf("%s: %s: tone %q", c.Name, where, i.Tone)
+			}
+			if i.Mark != "" && !slices.Contains(words.Marks[:], i.Mark) {
+				t.Errorf("%s: %s: mark %q", c.Name, where, i.Mark)
+			}
+			if i.Source.URL != "" && !slices.Contains(words.Sources(), i.Source.URL) {
+				t.Errorf("%s: %s: source %q is not on the list", c.Name, where, i.Source.URL)
+			}
+			for _, text := range []string{i.Text, i.Because} {
+				if strings.Contains(text, "_") && !strings.ContainsAny(text, `"./[`) && !strings.Contains(string(c.Request), "_") {
+					t.Errorf("%s: %s: a code in the text %q", c.Name, where, text)
+				}
+			}
+		}
+		if d.Verdict.Title == "" || d.Verdict.Text == "" || d.Verdict.Tone == "" || d.Verdict.Mark == "" {
+			t.Errorf("%s: the verdict is not finished: %+v", c.Name, d.Verdict)
+		}
+		check("verdict", d.Verdict)
+		for _, b := range d.Blocks {
+			for _, i := range slices.Concat(b.Items, b.Cards) {
+				check(b.Title, i)
+				if i.Text == "" {
+					t.Errorf("%s: %s: an item without text: %+v", c.Name, b.Title, i)
+				}
+				for _, line := range i.Items {
+					check(b.Title, line)
+				}
+			}
+			for _, r := range b.Rows {
+				if len(r.Cells) != len(b.Columns) {
+					t.Errorf("%s: %s: %d cells in %d columns", c.Name, b.Title, len(r.Cells), len(b.Columns))
+				}
+			}
+			for _, l := range b.Lanes {
+				for _, bar := range l.Bars {
+					if bar.FromMillis > bar.ToMillis || bar.FromMillis < 0 || bar.ToMillis > b.UntilMillis {
+						t.Errorf("%s: %s: bar %+v outside 0 to %d", c.Name, l.Name, bar, b.UntilMillis)
+					}
+				}
+				for _, f := range l.Flags {
+					if f.AtMillis < 0 || f.AtMillis > b.UntilMillis {
+						t.Errorf("%s: %s: flag at %d outside 0 to %d", c.Name, l.Name, f.AtMillis, b.UntilMillis)
+					}
+				}
+			}
+		}
+	}
+}
