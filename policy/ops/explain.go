@@ -24,15 +24,18 @@ func (c *call) explain() {
 	if given(request) {
 		asked = request.Raw()
 	}
-	inner := &Memory{}
-	answer, _ := inner.Call(number, asked)
+	m := c.memory
+	if m.inner == nil {
+		m.inner, m.answers = &Memory{}, &manifest.Parser{}
+	}
+	answer, _ := m.inner.Call(number, asked)
 	c.documents = 1
 	w := &c.w
 	w.Object()
 	w.Key("answer")
 	w.Raw(answer)
 	w.Key("document")
-	c.writeDocument(number, inner, answer)
+	c.writeDocument(number, answer)
 	w.End()
 }
 
@@ -64,9 +67,9 @@ func (c *call) readOf() (number uint32) {
 
 // writeDocument writes the document about an answer. One that is too long to be read again, or whose
 // words would be, is named as such: an explanation never fails where its operation succeeds.
-func (c *call) writeDocument(number uint32, inner *Memory, answer []byte) {
-	q := words.Question{Operation: nameOf(number), Request: inner.call.root}
-	parsed, err := manifest.Parse(answer)
+func (c *call) writeDocument(number uint32, answer []byte) {
+	q := words.Question{Operation: nameOf(number), Request: c.memory.inner.call.root}
+	parsed, err := c.memory.answers.Parse(answer)
 	if err == nil {
 		q.Answer = parsed
 		before := c.w.Len()

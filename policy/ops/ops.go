@@ -60,6 +60,10 @@ func Call(number uint32, request []byte) (answer []byte, failed bool) {
 type Memory struct {
 	parser manifest.Parser
 	call   call
+
+	// Of explain; nil until it is asked for.
+	inner   *Memory // runs the operation that is explained
+	answers *manifest.Parser
 }
 
 // Call is the function [Call], but that the answer is good only until m is used again.
@@ -79,7 +83,7 @@ func (m *Memory) Call(number uint32, request []byte) (answer []byte, failed bool
 // begin begins a call with reading its request.
 func (m *Memory) begin(request []byte) *call {
 	c := &m.call
-	*c = call{w: c.w, parser: &m.parser}
+	*c = call{w: c.w, parser: &m.parser, memory: m}
 	c.w.Reset(answerBytes)
 	if len(request) > policy.MaxRequestBytes {
 		c.limit("requestBytes", len(request), policy.MaxRequestBytes)
@@ -133,6 +137,7 @@ func (c *call) run(number uint32) {
 // call is one operation under way.
 type call struct {
 	src    []byte
+	memory *Memory
 	parser *manifest.Parser
 	root   manifest.Value // the request
 	man    manifest.Value // the manifest in it
