@@ -11,6 +11,7 @@ import (
 
 	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/schema"
+	"github.com/podfate/podfate/schema/document"
 	"github.com/podfate/podfate/web/views"
 )
 
@@ -349,4 +350,44 @@ func (p *printer) describe(o outcome) error {
 	}
 	_, err := p.Out.Write(trimLines(b.Bytes()))
 	return err
+}
+
+// explain paints the document, whatever was explained.
+func (p *printer) explain(o outcome) error {
+	if o.failed {
+		return p.yaml(o)
+	}
+	answer, d, err := document.Read(o.answer)
+	if err != nil {
+		return err
+	}
+	if bytes.HasPrefix(answer, []byte(`{"error":`)) || bytes.HasPrefix(answer, invalid) {
+		p.bad = true
+	}
+	var b bytes.Buffer
+	if p.count > 0 {
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "%s\n\n", o.subject())
+	paint := painter{width: terminalWidth, place: o.lineOf}
+	b.Write(paint.paint(d))
+	_, err = p.Out.Write(b.Bytes())
+	return err
+}
+
+// terminalWidth is the columns of a terminal.
+const terminalWidth = 100
+
+// lineOf says where a path stands: line 12.
+func (o outcome) lineOf(path string) string {
+	if o.asked.request == nil {
+		return ""
+	}
+	if !fromFlags(path) {
+		path = schema.InManifest(path)
+	}
+	if _, line, _ := o.asked.request.Position(path); line > 0 {
+		return fmt.Sprintf("line %d", line)
+	}
+	return ""
 }

@@ -77,6 +77,11 @@ export class Engine {
     return this.#ask(operations.curve, request);
   }
 
+  /** Any of these in words and figures: {of, request} gives {answer, document}. */
+  explain(request) {
+    return this.#ask(operations.explain, request);
+  }
+
   /**
    * Reads a manifest once, for many decisions. request is that of decide without exits: an object, or the bytes of a JSON
    * text. The policy outlives the instance that compiled it. Throws a PolicyError for a manifest that is not valid.

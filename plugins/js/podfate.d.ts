@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" />
 import type {
-  CompileRequest, CurveAnswer, CurveRequest, DecideAnswer, DecideRequest, DescribeAnswer, Dropped, EvalAnswer, EvalRequest, Exits, Fault, SimulateAnswer,
+  CompileRequest, CurveAnswer, CurveRequest, DecideAnswer, DecideRequest, DescribeAnswer, Dropped, EvalAnswer, EvalRequest, Exits, ExplainAnswer, ExplainRequest, Fault, SimulateAnswer,
   SimulateRequest, ValidateAnswer, ValidateRequest, Warnings,
 } from './schema.js';
 
@@ -33,7 +33,7 @@ export interface LoadOptions {
  */
 export function load(source?: ModuleSource | Promise<ModuleSource>, options?: LoadOptions): Promise<Engine>;
 
-export type OperationName = 'describe' | 'validate' | 'decide' | 'simulate' | 'curve';
+export type OperationName = 'describe' | 'validate' | 'decide' | 'simulate' | 'curve' | 'explain';
 
 /** Numbers of the operations. */
 export const operations: Readonly<Record<OperationName, number>>;
@@ -77,6 +77,8 @@ export class Engine {
   simulate(request: SimulateRequest | Uint8Array): SimulateAnswer;
   /** When do restarts come? @throws EventError */
   curve(request: CurveRequest | Uint8Array): CurveAnswer;
+  /** Any of these in words and figures: its answer, and a document to paint. A refused request is an answer here. @throws EventError */
+  explain(request: ExplainRequest | Uint8Array): ExplainAnswer;
   /** Reads a manifest once, for many decisions. @throws PolicyError */
   compile(request: PolicyRequest | Uint8Array): Policy;
   /** Lets go of the instances. Calls fail from now on. */

@@ -50,7 +50,7 @@ func (d *document) exits(list manifest.Value) {
 		if word != "undecided" {
 			why = d.byWhat(e)
 		}
-		rows = append(rows, row{at: -1, tone: tone, path: text(e.Get("decidedBy"), "path"),
+		rows = append(rows, row{at: -1, tone: tone, path: d.decider(e),
 			cells: []string{short(text(e, "container")), codeText(e), word, why}})
 	}
 	d.table("Exits", []column{{name: "Container"}, {"Exit", true}, {name: "What happens"}, {name: "Why"}}, rows, list.Len()-len(rows))
@@ -127,7 +127,7 @@ func means(e manifest.Value) string {
 func (d *document) oneExit(e manifest.Value) {
 	tone, mark, word := outcome(e)
 	v := item{
-		tone: tone, mark: mark, reason: "by " + d.byWhat(e), path: text(e.Get("decidedBy"), "path"),
+		tone: tone, mark: mark, reason: "by " + d.byWhat(e), path: d.decider(e),
 		text: exitText(e) + ". " + means(e),
 	}
 	if text(e.Get("decidedBy"), "level") != "rule" {
@@ -150,6 +150,16 @@ func (d *document) oneExit(e manifest.Value) {
 
 // job is what a decision says about the Job; absent for a Pod without one.
 func job(e manifest.Value) manifest.Value { return e.Get("job") }
+
+// decider is the path of what decided, "" where the manifest has nothing there: a default stands
+// nowhere.
+func (d *document) decider(e manifest.Value) string {
+	path := text(e.Get("decidedBy"), "path")
+	if v := d.man.Locate(path); path == "" || v.Path(d.man) != path {
+		return ""
+	}
+	return path
+}
 
 func (d *document) sourceOf(e manifest.Value) source {
 	code := text(e, "because")
@@ -400,7 +410,7 @@ func (d *document) dropped(path string) bool {
 // containerCard is the kubelet's layer.
 func (d *document) containerCard(e manifest.Value) card {
 	tone, mark, word := outcome(e)
-	c := card{layer: "container", title: "Container (kubelet)", head: item{tone: tone, mark: mark, text: word, path: text(e.Get("decidedBy"), "path")}}
+	c := card{layer: "container", title: "Container (kubelet)", head: item{tone: tone, mark: mark, text: word, path: d.decider(e)}}
 	if u := e.Get("undecided"); u.Exists() {
 		c.head.path, c.head.reason = text(u, "path"), phrase(text(u, "reason"))
 	} else {
@@ -525,7 +535,7 @@ func (d *document) jobPods(pods manifest.Value) {
 		action, tone := d.podAction(p)
 		rows = append(rows, row{
 			cells: []string{visible(text(p, "pod")), strings.Join(ends, ", "), action, d.whyPod(p)},
-			tone:  tone, path: text(p.Get("decidedBy"), "path"), at: -1,
+			tone:  tone, path: d.decider(p), at: -1,
 		})
 	}
 	d.table("Pods of the Job", []column{{name: "Pod"}, {name: "Exits"}, {name: "What happens"}, {name: "Why"}}, rows, 0)

@@ -122,7 +122,7 @@ func (d *document) jobLayers() {
 			var word string
 			i.tone, i.mark, word = outcome(c)
 			i.text += " → " + word
-			i.reason, i.path = d.byWhat(c), text(c.Get("decidedBy"), "path")
+			i.reason, i.path = d.byWhat(c), d.decider(c)
 		}
 		if containers.lines = append(containers.lines, i); len(containers.lines) == 1 {
 			containers.head = item{text: "ended with the Pod", mark: "stop"}

@@ -315,7 +315,7 @@ func (g *drawing) lane(l lane) {
 			tone = All
 		}
 		g.text("tone", tone)
-		g.text("path", text(r.Get("decidedBy"), "path"))
+		g.text("path", g.decider(r))
 		w.End()
 	}
 	w.End()

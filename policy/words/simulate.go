@@ -1,6 +1,8 @@
 package words
 
 import (
+	"strings"
+
 	"github.com/podfate/podfate/policy/manifest"
 )
 
@@ -104,7 +106,7 @@ func (d *document) podVerdict() {
 	v := item{text: count(restarts, "restart") + " in " + span(until) + ".", source: phasePage}
 	last := d.lastDecision()
 	if last.Exists() {
-		v.path = text(last.Get("decidedBy"), "path")
+		v.path = d.decider(last)
 		v.reason = "because " + d.byWhat(last)
 		if text(last.Get("decidedBy"), "level") == "rule" {
 			v.reason = "by " + d.byWhat(last)
@@ -335,7 +337,7 @@ func (d *document) decided() {
 		if text(r, "event") != "Exited" || text(r, "action") == "" {
 			continue
 		}
-		path := text(r.Get("decidedBy"), "path")
+		path := d.decider(r)
 		key := text(r, "container") + "\n" + codeText(r) + "\n" + text(r, "action") + "\n" + path
 		n := max(number(r, "pods"), 1)
 		if i := indexOf(keys, key); i >= 0 {
@@ -378,7 +380,7 @@ func (d *document) timeline() {
 			continue
 		}
 		at := number(r, "atMillis")
-		tone, path := d.toneOf(r), text(r.Get("decidedBy"), "path")
+		tone, path := d.toneOf(r), d.decider(r)
 		if path == "" && has(r, "rule") {
 			path = d.jobPath() + "podFailurePolicy.rules[" + itoa(number(r, "rule")) + "]"
 		}
@@ -586,8 +588,17 @@ func (d *document) why(u manifest.Value) string {
 	return join(", ", phrase(text(u, "reason")), text(u, "limit"))
 }
 
-// jobPath is the path of the Job's spec in the manifest, with a dot after it.
+// jobPath is the path of the Job's spec in the manifest, with a dot after it: what comes before the
+// template of its Pods. Other kinds have Jobs at other places.
 func (d *document) jobPath() string {
+	for _, list := range [...]manifest.Value{d.Answer.Get("decisions"), d.Answer.Get("layers").Get("containers")} {
+		for e := list.First(); e.Exists(); e = e.Next() {
+			path := text(e.Get("decidedBy"), "path")
+			if i := strings.LastIndex(path, "template.spec."); i >= 0 {
+				return path[:i]
+			}
+		}
+	}
 	if text(d.man, "kind") == "CronJob" {
 		return "spec.jobTemplate.spec."
 	}

@@ -29,6 +29,8 @@ pub enum Operation {
     Simulate = 4,
     /// When do restarts come?
     Curve = 5,
+    /// Any of these in words and figures.
+    Explain = 6,
 }
 
 /// How an [`Engine`] is made.

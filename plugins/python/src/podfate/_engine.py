@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy
 
 #: Numbers of the operations. They never change; :meth:`Engine.describe` lists those of a module.
-OPERATIONS = {"describe": 1, "validate": 2, "decide": 3, "simulate": 4, "curve": 5}
+OPERATIONS = {"describe": 1, "validate": 2, "decide": 3, "simulate": 4, "curve": 5, "explain": 6}
 
 _HERE = Path(__file__).parent
 
@@ -216,6 +216,13 @@ class Engine:
     def curve(self, **request: Any) -> Dict[str, Any]:
         """When restarts come, for any back-off setting; members as the schema of curve names them."""
         return self._ask("curve", request)
+
+    def explain(self, of: str, request: Optional[Mapping[str, Any]] = None) -> Dict[str, Any]:
+        """Another operation in words and figures: its answer, and a document to paint.
+
+        A request that the operation refuses is an answer here: ``answer`` then holds ``error``.
+        """
+        return self._ask("explain", {"of": of, "request": dict(request or {})})
 
     def compile(self, manifest: Manifest, *, cluster: Optional[Cluster] = None, **request: Any) -> "Policy":
         """Compiles a manifest once, for many decisions."""

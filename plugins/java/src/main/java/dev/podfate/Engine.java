@@ -357,6 +357,16 @@ public final class Engine {
         return ask(Operation.CURVE, request);
     }
 
+    /** What does another operation answer, in words and figures? A request that it refuses is an answer here.
+     *
+     * @param of the operation, such as {@code decide}
+     * @param request the request of that operation
+     * @return its answer, and a document to paint
+     */
+    public Map<String, Object> explain(String of, Request request) {
+        return ask(Operation.EXPLAIN, Request.empty().with("of", of).withJson("request", new String(request.bytes(), java.nio.charset.StandardCharsets.UTF_8)));
+    }
+
     /** Compiles a manifest once, for many decisions.
      *
      * @param request with a manifest, and a cluster if it is not the newest release

@@ -11,7 +11,9 @@ public enum Operation {
     /** The timeline of runs and events. */
     SIMULATE(4),
     /** When do restarts come? */
-    CURVE(5);
+    CURVE(5),
+    /** Any of these in words and figures. */
+    EXPLAIN(6);
 
     final int number;
 
