@@ -153,7 +153,7 @@ type call struct {
 
 	strange     []located // exit codes in the request with which no process on Linux ends, at most policy.MaxFaults
 	strangeMore int       // how many more there are
-	documents int // that come after the answer: they have a bound of their own
+	documents   int       // that come after the answer: they have a bound of their own
 }
 
 // read parses the request and checks that it is an object.
