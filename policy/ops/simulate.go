@@ -77,9 +77,9 @@ func (c *call) readScenario(l *loaded, cl *cluster) *simulate.Scenario {
 	spec := &l.object.Spec
 	sc := &simulate.Scenario{
 		Spec: spec, Name: c.podName(l),
-		Kubelet: cl.node().simulated(),
-		Until:   c.length(c.root.Get("until"), "until", 1800*policy.Second, 1),
-		Timing:  c.readTiming(c.root.Get("timing")),
+		Kubelet: cl.node().simulated(), Server: cl.features,
+		Until:  c.length(c.root.Get("until"), "until", 1800*policy.Second, 1),
+		Timing: c.readTiming(c.root.Get("timing")),
 	}
 	sc.Tapes = c.readTapes(c.root.Get("runs"), "runs", l)
 	sc.Events = c.readEvents(c.root.Get("events"), l, cl)
