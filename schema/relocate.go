@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -61,7 +62,7 @@ func (r *Request) Relocate(answer []byte) []byte {
 		return answer
 	}
 	in := newLines(r.json)
-	answer = r.inOrder(in, answer)
+	answer = r.inOrder(in, r.inWords(in, answer))
 	out := make([]byte, 0, len(answer)+64)
 	for rest := answer; ; {
 		i := nextPlace(rest)
@@ -138,6 +139,31 @@ func (r *Request) inOrder(in *lines, answer []byte) []byte {
 		out = append(append(out, "[,"[min(i, 1)]), fault...)
 	}
 	return append(append(out, ']'), answer[end:]...)
+}
+
+// duplicateDetail finds the sentence about a name that stands in an object twice: the one sentence of the core that has
+// places in it. Inside a string of JSON its quotes would be escaped.
+var duplicateDetail = regexp.MustCompile(`"code":"duplicate_field","detail":"[^"\\]*"`)
+
+var placeInWords = regexp.MustCompile(`line (\d+), column (\d+)`)
+
+// inWords returns answer with the places that the core's sentences name translated (R-W5).
+func (r *Request) inWords(in *lines, answer []byte) []byte {
+	return duplicateDetail.ReplaceAllFunc(answer, func(sentence []byte) []byte {
+		return placeInWords.ReplaceAllFunc(sentence, func(words []byte) []byte {
+			m := placeInWords.FindSubmatch(words)
+			line, _ := strconv.Atoi(string(m[1]))
+			column, _ := strconv.Atoi(string(m[2]))
+			offset, ok := in.offset(line, column)
+			if !ok {
+				return words
+			}
+			if p, ok := r.place(offset); ok && p.line > 0 {
+				return []byte("line " + strconv.Itoa(p.line) + ", column " + strconv.Itoa(p.column))
+			}
+			return words
+		})
+	})
 }
 
 // nextPlace returns the offset of the next member that may be a place, -1 if there is none.

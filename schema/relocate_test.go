@@ -63,3 +63,31 @@ func TestFaultsStandInTheOrderOfTheText(t *testing.T) {
 		}
 	}
 }
+
+// TestPlacesInWords: the one sentence of the core with places in it has those of the text, wherever its JSON stands (R-W5).
+func TestPlacesInWords(t *testing.T) {
+	const twice = "{\"apiVersion\": \"v1\", \"kind\": \"Pod\",\n \"spec\": {\"restartPolicy\": \"Never\",\n  \"restartPolicy\": \"Always\", \"containers\": [{\"name\": \"main\"}]}}\n"
+	for places, text := range map[string]string{
+		"line 3, column 3, first in line 2, column 11":  twice,
+		"line 4, column 3, first in line 3, column 11":  "{\"kind\": \"Scenario\"}\n" + twice,
+		"line 10, column 3, first in line 9, column 11": "{\n\n\n\n\n\"kind\": \"Scenario\"}\n\n" + twice,
+		"line 5, column 3, first in line 4, column 11":  "{\"apiVersion\": \"v1\", \"kind\": \"List\",\n\"items\": [\n" + strings.TrimSpace(twice) + "]}",
+		"line 1, column 73, first in line 1, column 46": strings.ReplaceAll(twice, "\n", ""),
+	} {
+		for _, mark := range []string{"", "\ufeff"} {
+			r, err := schema.Read([]byte(mark+text), schema.Overrides{Version: "1.36"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw, _ := ops.Call(2, r.JSON())
+			var answer struct{ Faults []struct{ Detail string } }
+			if err := json.Unmarshal(r.Relocate(raw), &answer); err != nil || len(answer.Faults) != 1 {
+				t.Fatalf("%v in %s", err, raw)
+			}
+			second, first, _ := strings.Cut(places, ", first in ")
+			if want := "stands in " + second + " for the second time, first in " + first; answer.Faults[0].Detail != want {
+				t.Errorf("%q: %s, want %s", text, answer.Faults[0].Detail, want)
+			}
+		}
+	}
+}

@@ -73,20 +73,7 @@ func (o outcome) at(place views.Place) string {
 // report writes what is wrong as FILE:LINE:COLUMN: path: message, one fault a line. kind is put before the message of what is
 // no error.
 func (p *printer) report(o outcome, kind string, f views.Fault) {
-	text := cmp.Or(f.Message, f.Detail)
-	decoder := f.Type == "" && f.Message != "" && f.Detail != "" // whose words are those of Go
-	if decoder {
-		text = f.Detail
-	}
-	if f.Path != "" && !strings.HasPrefix(text, f.Path) {
-		text = f.Path + ": " + text
-	}
-	if (decoder || f.Message == "") && len(f.Allowed) > 0 && len(f.Allowed) <= 30 {
-		text += " (possible: " + strings.Join(f.Allowed, ", ") + ")"
-	}
-	if decoder {
-		text += " (Kubernetes: " + f.Message + ")"
-	}
+	text := f.Plain()
 	where := o.at(f.Place)
 	if o.asked.request == nil {
 		for _, s := range o.asked.faults { // of several files each has its own

@@ -77,6 +77,7 @@ func (s *Server) evaluateRelocated(ctx context.Context, op uint32, request *sche
 	if errors.As(err, &r) && r.core != nil {
 		relocated := *r
 		relocated.core = request.Relocate(r.core)
+		relocated.detail = plainDetail(relocated.core)
 		return nil, &relocated
 	}
 	if err != nil {

@@ -35,6 +35,28 @@ func TestAnswersOfTheCoreArePassedOnAsTheyAre(t *testing.T) {
 	}
 }
 
+// TestDetailIsInPlainWords: what decoding refuses is said as the command line says it, with the text of Kubernetes behind
+// (R-W6). The core's own error stays as it is.
+func TestDetailIsInPlainWords(t *testing.T) {
+	s := newServer(t, native)
+	const manifest = `{"apiVersion":"v1","kind":"Pod","spec":{"restartPolicy":7,"containers":[{"name":"main"}]}}`
+	const want = "spec.restartPolicy: must be a string, found 7 (Kubernetes: json: cannot unmarshal number into Go struct field PodSpec.spec.restartPolicy of type v1.RestartPolicy)"
+	for body, detail := range map[string]string{
+		`{"manifest":` + manifest + `,"exits":[{"exitCode":1}]}`: want,
+		`{"manifest":` + manifest + `}`:                          want + " (and one more fault)",
+		`{"manifest":{"apiVersion":"v1","kind":"Pod","spec":{"restartPolicy":"no","containers":[{"name":"main","image":"i"}]}},"exits":[{"exitCode":1}]}`: `spec.restartPolicy: Unsupported value: "no": supported values: "Always", "OnFailure", "Never"`,
+		`{"exits":7}`: "manifest: a manifest is required, with its apiVersion and kind (and one more fault)",
+	} {
+		for _, contentType := range []string{"application/json", "application/yaml"} {
+			w := send(s, "POST", "/api/v1/decide", body, "Content-Type: "+contentType)
+			p := problemOf(t, w.Code, w.Header(), w.Body.Bytes())
+			if got := p.Detail; got != detail {
+				t.Errorf("%s: %s\nwant %s", body, got, detail)
+			}
+		}
+	}
+}
+
 // TestJSONWithAByteOrderMark: PowerShell writes one. Whatever claims to be JSON or YAML is read as if it were not there.
 func TestJSONWithAByteOrderMark(t *testing.T) {
 	s := newServer(t, native)

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
+
+	"github.com/podfate/podfate/web/views"
 )
 
 // Engine answers operations. Call runs operation number op on a JSON request and returns the answer's bytes, which the
@@ -126,9 +129,27 @@ func (s *Server) engineError(ctx context.Context, err error) error {
 // coreError turns an error payload of the core into a refusal.
 func coreError(payload []byte) error {
 	var envelope struct{ Error json.RawMessage }
-	var object struct{ Code, Message string }
+	var object struct{ Code string }
 	if json.Unmarshal(payload, &envelope) != nil || json.Unmarshal(envelope.Error, &object) != nil {
 		return errInternal
 	}
-	return &refusal{code: object.Code, detail: object.Message, core: envelope.Error}
+	return &refusal{code: object.Code, detail: plainDetail(envelope.Error), core: envelope.Error}
+}
+
+// plainDetail is the message of an error object of the core, but that the fault it begins with is said as the page and the
+// command line say it: the core's own message has the words of Kubernetes, which after decoding are those of Go.
+func plainDetail(core json.RawMessage) string {
+	var object struct {
+		Message, Path string
+		Faults        []views.Fault
+	}
+	if json.Unmarshal(core, &object) != nil {
+		return ""
+	}
+	for _, f := range object.Faults {
+		if rest, leads := strings.CutPrefix(object.Message, f.Message); leads && f.Message != "" && f.Path == object.Path {
+			return f.Plain() + rest
+		}
+	}
+	return object.Message
 }

@@ -238,25 +238,60 @@ func why(d Decision, s Step) string {
 	return text
 }
 
-// message is the text of Kubernetes, or path and detail where it prints none.
-func message(f Fault) string {
-	switch {
-	case f.Message != "" && control(f.Path) == "pods": // the text of Kubernetes does not say which Pod
-		return say("fault.plain", "path", Visible(f.Path), "detail", Visible(f.Message))
-	case f.Message != "":
-		return Visible(f.Message)
-	case f.Path == "":
-		return Visible(f.Detail)
+// Plain says in one line what is wrong: path, words, what is possible instead, and the text of Kubernetes where it is
+// not the words. Page, command line and HTTP say it so (R-W6). Characters that hide are for the caller to replace.
+func (f Fault) Plain() string {
+	text := f.words()
+	if list := f.possible(); len(list) > 0 && len(list) <= maxPossible {
+		text += " (possible: " + strings.Join(list, ", ") + ")"
 	}
-	return say("fault.plain", "path", Visible(f.Path), "detail", Visible(f.Detail))
+	if f.decoded() {
+		text += " (Kubernetes: " + f.Message + ")"
+	}
+	return text
 }
 
-// allowed lists what could stand there, unless the message of Kubernetes does.
+// maxPossible is how many possible values fit in a line.
+const maxPossible = 30
+
+// decoded reports whether f is of decoding: Kubernetes' text is then in words of Go.
+func (f Fault) decoded() bool { return f.Type == "" && f.Message != "" && f.Detail != "" }
+
+// words is the text of Kubernetes, or the detail where it has none that is plain, with the path before it.
+func (f Fault) words() string {
+	text := f.Message
+	if text == "" || f.decoded() {
+		text = f.Detail
+	}
+	if f.Path == "" || strings.HasPrefix(text, f.Path) {
+		return text
+	}
+	return f.Path + ": " + text
+}
+
+// possible is what could stand there, unless the text of Kubernetes lists it.
+func (f Fault) possible() []string {
+	if f.Message != "" && !f.decoded() {
+		return nil
+	}
+	return f.Allowed
+}
+
+// message is what the page says of a fault; allowed and kubernetes stand below it.
+func message(f Fault) string { return Visible(f.words()) }
+
 func allowed(f Fault) string {
-	if f.Message != "" || len(f.Allowed) == 0 {
+	if len(f.possible()) == 0 {
 		return ""
 	}
-	return say("fault.allowed", "allowed", Visible(strings.Join(f.Allowed, ", ")))
+	return say("fault.allowed", "allowed", Visible(strings.Join(f.possible(), ", ")))
+}
+
+func kubernetes(f Fault) string {
+	if !f.decoded() {
+		return ""
+	}
+	return say("fault.kubernetes", "message", Visible(f.Message))
 }
 
 // faults are what is wrong, of whichever operation.

@@ -228,6 +228,26 @@ func TestFaultsOfTheRequestPointAtTheirControl(t *testing.T) {
 	}
 }
 
+// TestPlain: what is wrong is told in plain words, once, on the page, by the command line and over HTTP (R-W6).
+func TestPlain(t *testing.T) {
+	for want, f := range map[string]Fault{
+		"spec.a: must be a list, found 7 (possible: b, c) (Kubernetes: json: cannot unmarshal)": {Path: "spec.a", Detail: "must be a list, found 7", Message: "json: cannot unmarshal", Allowed: []string{"b", "c"}},
+		"spec.a: Required value":       {Path: "spec.a", Type: "Required value", Detail: "it is missing", Message: "spec.a: Required value", Allowed: []string{"b"}},
+		"pods[0]: no name":             {Path: "pods[0]", Type: "x", Message: "no name"},
+		"a: unknown (possible: b)":     {Path: "a", Detail: "unknown", Allowed: []string{"b"}},
+		"a: unknown":                   {Path: "a", Detail: "unknown", Allowed: make([]string, maxPossible+1)},
+		"the request is not an object": {Detail: "the request is not an object"},
+	} {
+		if got := f.Plain(); got != want {
+			t.Errorf("%+v: %s, want %s", f, got, want)
+		}
+		page := message(f) + allowed(f) + kubernetes(f)
+		if f.Message != "" && !strings.Contains(page, f.Message) || !strings.Contains(want, message(f)) {
+			t.Errorf("%+v: the page says %s", f, page)
+		}
+	}
+}
+
 func TestAddedEvent(t *testing.T) {
 	f := ReadForm(url.Values{"exits": {"main: 3@10s"}, "event": {"OOMKilled"}, "event-at": {"5m"}, "event-of": {"main"}, "timing": {"full"}})
 	if want := "main: 3@10s at 5m OOMKilled:main timing full"; f.Exits != want {

@@ -15,6 +15,12 @@ export function readAnswer(operation, request, answer, locate, relocate) {
   };
   const move = (f) => {
     if (relocate && f.line) [f.line, f.column] = relocate(f.column);
+    if (relocate && f.code === 'duplicate_field') { // the one sentence with places in it; the request has one line
+      f.detail = f.detail?.replace(/line 1, column (\d+)/g, (words, column) => {
+        const [line, at] = relocate(Number(column));
+        return line ? `line ${line}, column ${at}` : words;
+      });
+    }
     if (f.path && control(f.path) === '') place(f.path, f);
   };
   const fault = (f) => {

@@ -2,7 +2,7 @@
 // becomes text nodes.
 import {control} from './answer.js';
 import {
-  allowed, by, code, faults, glyph, headline, means, message, outcomeTone, podEnds, podOutcome, podWhy, quote, quoteFailureRule, title, tone, why,
+  allowed, by, code, faults, glyph, headline, kubernetes, means, message, outcomeTone, podEnds, podOutcome, podWhy, quote, quoteFailureRule, title, tone, why,
 } from './sentences.js';
 import {layers, maxKinds} from './job.js';
 import {say} from './text.js';
@@ -105,11 +105,11 @@ const steps = (list, quoted, reason) => h('ol', {class: 'trace'}, list.map((s) =
 function faultList(className, glyphKey, list) {
   return h('ul', {class: className}, list.map((f) => {
     const id = control(f.path);
-    const text = allowed(f);
+    const notes = [allowed(f), kubernetes(f)].filter(Boolean);
     return h('li', {}, sign(say(glyphKey)), ' ', h('span', {}, message(f)), ' ',
       id && !(f.line > 0) ? h('a', {href: '#' + id}, say('place.' + id))
         : f.line > 0 && link(f, say('place.exact', {line: f.line, column: f.column})),
-      text && [' ', h('span', {class: 'note'}, text)]);
+      notes.map((text) => [' ', h('span', {class: 'note'}, text)]));
   }));
 }
 

@@ -1,5 +1,4 @@
 // Turns codes into sentences: one function for each of views/sentences.go, under the same name.
-import {control} from './answer.js';
 import {known, say} from './text.js';
 import {count, phaseTone, phrase, simulated} from './timeline.js';
 import {short, visible} from './visible.js';
@@ -126,15 +125,19 @@ function values(rule) {
   return list.length > maxValuesShown ? say('values.cut', {values: shown, n: list.length}) : say('values', {values: shown});
 }
 
+// Fault.decoded, words and possible of package views.
+const decoded = (f) => !f.type && f.message && f.detail;
+
 export function message(f) {
-  if (f.message && control(f.path) !== 'pods') return visible(f.message);
-  if (!f.path) return visible(f.detail ?? '');
-  return say('fault.plain', {path: visible(f.path), detail: visible(f.message || f.detail || '')});
+  const text = !f.message || decoded(f) ? f.detail ?? '' : f.message;
+  return visible(!f.path || text.startsWith(f.path) ? text : `${f.path}: ${text}`);
 }
 
 export function allowed(f) {
-  return f.message || !f.allowed?.length ? '' : say('fault.allowed', {allowed: visible(f.allowed.join(', '))});
+  return f.message && !decoded(f) || !f.allowed?.length ? '' : say('fault.allowed', {allowed: visible(f.allowed.join(', '))});
 }
+
+export const kubernetes = (f) => (decoded(f) ? say('fault.kubernetes', {message: visible(f.message)}) : '');
 
 export function faults(a) {
   if (!a.error) return a.faults ?? [];
