@@ -11,6 +11,7 @@ import (
 
 	"github.com/podfate/podfate/policy/ops"
 	"github.com/podfate/podfate/policy/policytest"
+	"github.com/podfate/podfate/policy/words"
 	"github.com/podfate/podfate/web/views"
 )
 
@@ -164,7 +165,7 @@ func TestFaultsOfAScenarioHaveItsPlaces(t *testing.T) {
 		}
 	}
 	got = podfate(t, "", "simulate", "-f", "testdata/pod.yaml")
-	if got.status != 0 || !strings.Contains(got.err, "no container ends until 30m") || !strings.Contains(got.out, "At 30m the Pod is Running.") {
+	if got.status != 0 || !strings.Contains(got.out, "Still Running after 30m, 0 restarts. No container ends: nothing says when they do.") {
 		t.Errorf("status %d\n%s%s", got.status, got.err, got.out)
 	}
 }
@@ -193,12 +194,12 @@ func TestEveryScenarioHasAText(t *testing.T) {
 		}
 		seen[name]++
 		for _, code := range codes(t, answer) {
-			if !views.Phrased(code) && name == "simulate" {
+			if !words.Phrased(code) && name == "simulate" {
 				t.Errorf("%s: no sentence for %s", c.Name, code)
 			}
 		}
 		for _, line := range strings.Split(got.out, "\n") {
-			if name == "curve" && utf8.RuneCountInString(line) > curveColumns && strings.ContainsAny(line, "█▏▎▍▌▋▊▉") {
+			if name == "curve" && utf8.RuneCountInString(line) > plainWidth && strings.ContainsAny(line, "█▏▎▍▌▋▊▉") {
 				t.Errorf("%s: %d columns: %s", c.Name, utf8.RuneCountInString(line), line)
 			}
 			if line != views.Visible(line) {
