@@ -79,9 +79,9 @@ func TestJSONIsWhatTheCoreWrites(t *testing.T) {
 // TestFlagsAreTheRequest: flags say the same as a request that is written out.
 func TestFlagsAreTheRequest(t *testing.T) {
 	request := `{"cluster":{"version":"1.34","featureGates":{"ContainerRestartRules":true}},"fieldValidation":"Warn","manifest":` + pod +
-		`,"exits":[{"container":"main","exitCode":137,"reason":"OOMKilled"},{"exitCode":-1}]}`
+		`,"exits":[{"container":"main","exitCode":137,"reason":"OOMKilled"},{"exitCode":255}]}`
 	want, _ := ops.Call(3, []byte(request))
-	got := podfate(t, pod, "decide", "-f", "-", "--exit", "main=137:OOMKilled", "--exit", "-1",
+	got := podfate(t, pod, "decide", "-f", "-", "--exit", "main=137:OOMKilled", "--exit", "255",
 		"--kubernetes-version", "1.34", "--feature-gates", "ContainerRestartRules=true", "--validate=warn", "-o", "json")
 	if got.out != string(want)+"\n" {
 		t.Errorf("got %s%s\nwant %s", got.out, got.err, want)

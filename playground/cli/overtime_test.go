@@ -51,8 +51,8 @@ func TestTextOverTime(t *testing.T) {
 func TestFlagsOverTimeAreTheRequest(t *testing.T) {
 	for _, c := range []struct{ args, stdin, operation, request string }{
 		{
-			"simulate -f - --run main=10s:42x4 --run main=1h30m:-1xforever --until 2h", pod, "simulate",
-			`{"manifest":` + pod + `,"runs":{"main":[{"for":"10s","exitCode":42,"times":4},{"for":"1h30m","exitCode":-1,"times":"forever"}]},"until":"2h"}`,
+			"simulate -f - --run main=10s:42x4 --run main=1h30m:255xforever --until 2h", pod, "simulate",
+			`{"manifest":` + pod + `,"runs":{"main":[{"for":"10s","exitCode":42,"times":4},{"for":"1h30m","exitCode":255,"times":"forever"}]},"until":"2h"}`,
 		},
 		{
 			"simulate -f - --run main=0s:137x2:OOMKilled --run main=1s:1:Error --kubernetes-version 1.35 --validate=warn", pod, "simulate",

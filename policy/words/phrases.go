@@ -190,6 +190,14 @@ func assumption(code string) string {
 		return "the newest time in the status"
 	case "given":
 		return "the time that was given"
+	case "runs_again":
+		return "it runs again although it had ended for good: the API keeps showing what it showed before"
+	case "api_shows_it":
+		return "the API shows what the kubelet knows again"
+	case "stopping_goes_on_without_the_kubelet":
+		return "a container that was told to end keeps ending while the kubelet restarts"
+	case "one_job_of_the_owner":
+		return "one Job of the owner is looked at; the owner's own rules are not played"
 	case "no_sweep":
 		return "the kubelet never forgets old back-offs by itself"
 	case "sweeps_count_from_the_first_start":
