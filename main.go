@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/podfate/podfate/playground/cli"
+	_ "github.com/podfate/podfate/playground/quiet"
 )
 
 func main() {

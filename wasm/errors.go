@@ -12,6 +12,8 @@ var (
 	ErrBusy = errors.New("wasm: all instances are busy")
 	// ErrTrap means that the module trapped, or was interrupted. The request should not be tried again.
 	ErrTrap = errors.New("wasm: the module trapped")
+	// ErrMemory means that the system gave no memory for machine code or for an instance. The call may be tried again.
+	ErrMemory = errors.New("wasm: no memory")
 	// ErrMalformed means that the module returned what no right module returns.
 	ErrMalformed = errors.New("wasm: malformed answer")
 	// ErrABI means that the module does not speak the ABI of this package.

@@ -63,17 +63,23 @@ type instance struct {
 
 // newInstance instantiates the module, runs _initialize and checks the version of the ABI before anything else is called.
 func (h *Host) newInstance() (*instance, error) {
-	ctx := outsideHeap(context.Background())
-	// No name, because two modules of one name cannot live together; no clock, no files, nothing is configured.
-	config := wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize")
-	module, err := h.runtime.InstantiateModule(ctx, h.compiled, config)
+	var i *instance
+	ctx, memory := h.options.allocate(context.Background())
+	err := guarded("starting an instance", func() error {
+		// No name, because two modules of one name cannot live together; no clock, no files, nothing is configured.
+		config := wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize")
+		module, err := h.runtime.InstantiateModule(ctx, h.compiled, config)
+		if err != nil {
+			return err
+		}
+		i = &instance{id: h.lastID.Add(1), module: module}
+		return i.bind(ctx)
+	})
 	if err != nil {
-		return nil, fmt.Errorf("wasm: starting an instance: %w", firstLine(err))
-	}
-	i := &instance{id: h.lastID.Add(1), module: module}
-	if err := i.bind(ctx); err != nil {
-		i.close()
-		return nil, err
+		if i != nil {
+			i.close()
+		}
+		return nil, memory.failed(err)
 	}
 	return i, nil
 }

@@ -138,7 +138,7 @@ func (p *pool[T]) background() {
 		for p.missing() {
 			member, err := p.create()
 			if err != nil {
-				break // the next caller meets it in pop, and has someone to tell
+				break // memory may be back for the next caller, who meets it in pop and has someone to tell
 			}
 			p.mu.Lock()
 			p.made++

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/experimental"
 )
 
 //go:embed policy.wasm
@@ -67,6 +68,7 @@ type Options struct {
 
 	memoryPages uint32                  // for tests: instead of MaxMemoryPages
 	sharedCache wazero.CompilationCache // for tests: compile once for many hosts
+	allocator   experimental.MemoryAllocator
 }
 
 func (o Options) withDefaults() Options {
@@ -87,6 +89,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.memoryPages == 0 {
 		o.memoryPages = MaxMemoryPages
+	}
+	if o.allocator == nil {
+		o.allocator = outsideHeap
 	}
 	return o
 }
@@ -120,7 +125,7 @@ func (a Answer) Err() error {
 // New compiles the module and makes the instances. Compiling takes about half a second on two cores; a host is meant
 // to live as long as the program. ctx bounds nothing once New has returned.
 //
-// Errors: ErrDigest, ErrABI, ErrCacheDir, or what wazero says to a module that is not valid.
+// Errors: ErrDigest, ErrABI, ErrCacheDir, ErrMemory, or what wazero says to a module that is not valid.
 func New(ctx context.Context, o Options) (*Host, error) {
 	o = o.withDefaults()
 	sum := sha256.Sum256(o.Module)
@@ -163,18 +168,20 @@ func (h *Host) compile(ctx context.Context) error {
 		h.cache = cache
 		config = config.WithCompilationCache(cache)
 	}
-	h.runtime = wazero.NewRuntimeWithConfig(ctx, config)
-	compiled, err := h.runtime.CompileModule(ctx, h.options.Module)
+	err := guarded("compiling the module", func() (err error) {
+		h.runtime = wazero.NewRuntimeWithConfig(ctx, config)
+		h.compiled, err = h.runtime.CompileModule(ctx, h.options.Module)
+		return err
+	})
 	if err != nil {
-		return fmt.Errorf("wasm: compiling the module: %w", err)
+		return err
 	}
-	h.compiled = compiled
 	if h.cache != nil {
 		if err := sumCode(h.options.CacheDir); err != nil {
 			return err
 		}
 	}
-	if imports := compiled.ImportedFunctions(); len(imports) > 0 {
+	if imports := h.compiled.ImportedFunctions(); len(imports) > 0 {
 		return fmt.Errorf("%w: it imports %d functions, a sealed module imports none", ErrABI, len(imports))
 	}
 	return nil
@@ -183,8 +190,8 @@ func (h *Host) compile(ctx context.Context) error {
 // Call runs operation op on request, a JSON object, in an instance that serves nobody else meanwhile. A nil error
 // comes with an answer of the module, which may be an error of its own (see [Answer]).
 //
-// It waits for a free instance until ctx ends. After any error but ErrTooLarge, ErrBusy and ErrClosed the instance is
-// gone and a new one takes its place.
+// It waits for a free instance until ctx ends. After any error but ErrTooLarge, ErrBusy, ErrMemory and ErrClosed the
+// instance is gone and a new one takes its place.
 func (h *Host) Call(ctx context.Context, op uint32, request []byte) (Answer, error) {
 	if len(request) > MaxRequestBytes {
 		return Answer{}, fmt.Errorf("%w: %d bytes, at most %d allowed", ErrTooLarge, len(request), MaxRequestBytes)

@@ -30,9 +30,21 @@ type Streams struct {
 	Out, Err io.Writer
 }
 
+// Bytes of addresses that are asked for before the work begins; see room. Go takes its heap in pieces of 64 MiB, and a
+// thread has a stack of 8 MiB.
+const (
+	roomToStart  = 128 << 20 // one piece of heap beyond the first, and a few threads
+	roomToServe  = 320 << 20 // the heap that serve may have (memoryLimit), and a dozen threads
+	roomInstance = wasm.MaxMemoryPages << 16
+)
+
 // Main runs the command with args, the program's name left out, and returns its exit status. When ctx ends, or at a
 // signal, serve ends in order and with status 0.
 func Main(ctx context.Context, args []string, streams Streams) (status int) {
+	if err := room(roomToStart); err != nil {
+		fmt.Fprintf(streams.Err, "podfate: %v\n", err)
+		return StatusFaults
+	}
 	root := newRoot(streams)
 	root.SetArgs(args)
 	root.SetIn(streams.In)

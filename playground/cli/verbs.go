@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -458,6 +459,13 @@ func openEngine(ctx context.Context, name string, o wasm.Options) (server.Engine
 	case "native":
 		return server.Native(), nil
 	case "wasm":
+		instances, more := min(runtime.GOMAXPROCS(0), 4)+1, roomToServe
+		if o.Instances > 0 {
+			instances, more = o.Instances+1, roomToStart
+		}
+		if err := room(instances*roomInstance + more); err != nil {
+			return nil, failf("the module could not be loaded: %w", err)
+		}
 		host, err := wasm.New(ctx, o)
 		if err != nil {
 			return nil, failf("the module could not be loaded: %w", err)

@@ -33,7 +33,7 @@ type wasmEngine struct{ host *wasm.Host }
 
 func (e wasmEngine) Call(ctx context.Context, op uint32, request []byte) ([]byte, bool, error) {
 	answer, err := e.host.Call(ctx, op, request)
-	if errors.Is(err, wasm.ErrBusy) {
+	if errors.Is(err, wasm.ErrBusy) || errors.Is(err, wasm.ErrMemory) {
 		err = fmt.Errorf("%w: %w", ErrEngineBusy, err)
 	}
 	return answer.JSON, answer.Failed, err
@@ -57,6 +57,7 @@ func engineErrorKind(err error) string {
 		name string
 	}{
 		{wasm.ErrTrap, "trap"},
+		{wasm.ErrMemory, "no memory"},
 		{wasm.ErrMalformed, "malformed answer"},
 		{wasm.ErrClosed, "closed"},
 		{wasm.ErrTooLarge, "request too large"},

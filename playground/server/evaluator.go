@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/podfate/podfate/wasm"
 	"github.com/podfate/podfate/web/views"
 )
 
@@ -119,6 +120,9 @@ func (s *Server) engineError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case errors.Is(err, wasm.ErrMemory):
+		s.log.Warn("engine has no memory for another instance")
+		return errBusy
 	case errors.Is(err, ErrEngineBusy):
 		return errBusy
 	}

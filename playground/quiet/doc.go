@@ -1,0 +1,14 @@
+// Package quiet lets a program whose address space is limited (ulimit -v) end with a sentence instead of a hundred lines
+// of stacks when Go's runtime itself gets no memory. It is imported for that alone.
+//
+// # Why does it start the program once more?
+//
+// The runtime reads GOTRACEBACK, and the C library MALLOC_ARENA_MAX, before any code of a program runs; no call can
+// take back what they have read. So the package replaces the process by itself with both set. It does so once, without
+// a limit never, and where GOTRACEBACK is set already it is the user's word that counts.
+//
+// # Why in an init function?
+//
+// Each thread of the C library asks for a hundred MiB of addresses, and Go starts threads while packages initialise. This
+// one imports so little that its turn comes before that.
+package quiet
