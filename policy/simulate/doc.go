@@ -15,6 +15,19 @@
 // again exactly when its wait ends, or at the sweep that forgets the back-off, whichever is earlier. [Timing] brings
 // in the delays of a real kubelet; with PLEGOnDemandRelist it looks at a Pod soon after it has changed something.
 //
+// # Two views
+//
+// The phase, the conditions and the statuses of a [Result] are those that the API shows: what kubectl prints and other
+// controllers see. What the kubelet knows can be ahead of it for a while, for three reasons. A terminal phase, its
+// reason and the condition DisruptionTarget are held back until no container can run. A status in which a container
+// runs again that has ended for good is dropped, whole, by the kubelet; and where the kubelet sends it the API server
+// may refuse it, for as long as that container runs. Records with OfKubelet say so. A kubelet that restarts knows no
+// more than the API: an eviction under way is forgotten.
+//
+// Nothing cancels a sync, nor the stop of containers: what asks for the end of a Pod meanwhile waits for it, and a
+// shorter grace period counts only while no container has been told to stop. A Pod that is being stopped hears of no
+// other reason, except that its deletion, its deadline and the loss of its node still count.
+//
 // # A Pod that runs already
 //
 // With a [Past] the simulation goes on from the status of a live Pod: the instances that it shows are in the runtime, and

@@ -138,9 +138,6 @@ func (d *document) podVerdict() {
 	default:
 		v.tone, v.mark, title = Run, "running", "Pod "+visible(phase)
 		v.text = "Still " + visible(phase) + " after " + span(until) + ", " + count(restarts, "restart") + "."
-		if !d.anyExit() {
-			v.text += " No container ends: nothing says when they do."
-		}
 		if phase == "Pending" {
 			v.tone, v.mark = Wait, "note"
 		}
@@ -285,18 +282,9 @@ func (d *document) endedBecause() string {
 		return join(": ", visible(reason), sentence(visible(text(status, "message"))))
 	}
 	if last := d.lastDecision(); last.Exists() {
-		return exitText(last) + ": " + text(last, "action") + "."
+		return sentence(exitText(last) + ": " + text(last, "action"))
 	}
 	return ""
-}
-
-func (d *document) anyExit() bool {
-	for r := d.Answer.Get("timeline").First(); r.Exists(); r = r.Next() {
-		if text(r, "event") == "Exited" {
-			return true
-		}
-	}
-	return false
 }
 
 // lastDecision is the last exit about which anybody decided; absent if there is none.
@@ -405,6 +393,9 @@ func (d *document) timeline() {
 
 // toneOf is the colour of an entry.
 func (d *document) toneOf(r manifest.Value) string {
+	if text(r, "view") == "kubelet" {
+		return Wait
+	}
 	switch text(r, "event") {
 	case "Started":
 		return Run
@@ -490,7 +481,16 @@ func (d *document) eventDetail(r manifest.Value) string {
 		return s
 	case "Repeated":
 		return d.repeated(r)
+	case "PhaseDecided":
+		s := visible(text(r, "from")) + " → " + visible(text(r, "to"))
+		if reason != "" {
+			s += " (" + visible(reason) + ")"
+		}
+		return s + " for the kubelet; the API still shows what it showed before"
 	case "StatusDenied":
+		if text(r, "view") == "kubelet" {
+			return "the API server refuses the status: " + phrase(reason)
+		}
 		return "the API server refuses the status; again at " + span(number(r, "untilMillis"))
 	case "PodCreated", "IndexFailed":
 		if has(r, "index") {
