@@ -71,6 +71,9 @@ const (
 	CodeTooLong     FaultCode = "too_long"
 	CodeDuplicate   FaultCode = "duplicate_value"
 
+	// CodeNodeRefuses is what a kubelet says of a static Pod that it can read and does not admit.
+	CodeNodeRefuses FaultCode = "node_refuses"
+
 	// CodePanics is no fault that a release prints: its API server fails at this place with an error of its own.
 	CodePanics FaultCode = "api_server_panics"
 

@@ -63,13 +63,23 @@ func (o *Object) Validate(f Features) []FieldError {
 // nothing, so that there are faults that the API server cannot print. Until 1.34 it allows nothing that a gate brought,
 // even if the gate is on: no policies of containers but that of sidecars, no resize policies of init containers.
 //
+// A Pod that it can read may still need more than the node has: see [PodSpec.RefusedByNode].
+//
 // Source: tryDecodeSinglePod in pkg/kubelet/config/common.go, Kubernetes v1.33 to v1.37.
 func (o *Object) ValidateStatic(f Features) []FieldError {
 	v := validator{f: f}
 	if f.Minor < 35 {
 		v.f.ContainerRestartRules, v.noInitResize = false, true
 	}
-	return v.created(o)
+	faults := v.created(o)
+	if len(faults) == 0 && o.Spec.RefusedByNode(f) {
+		r, rule, _ := o.Spec.NeedsRestartAll()
+		faults = []FieldError{{
+			Path: o.Path(r) + ".restartPolicyRules" + index(rule) + ".action", Code: CodeNodeRefuses, Message: MessageFeatureUnsupported,
+			Detail: "the kubelet does not admit the Pod (" + ReasonFeatureUnsupported + "): RestartAllContainersOnContainerExits is off",
+		}}
+	}
+	return faults
 }
 
 // created checks o as a new object.

@@ -86,6 +86,9 @@ func (c *call) readScenario(l *loaded, cl *cluster) *simulate.Scenario {
 	if n := len(sc.Events); n > 0 && sc.Events[n-1].At > sc.Until {
 		sc.Assume = append(sc.Assume, "later_events_left_out")
 	}
+	if _, _, needs := spec.NeedsRestartAll(); needs && cl.features.NodeDeclaredFeatures && !cl.node().features.RestartAllContainersOnContainerExits {
+		sc.Assume = append(sc.Assume, "on_this_node_whatever_it_lacks")
+	}
 	for _, w := range l.warnings {
 		if node := cl.node(); w.Code == policy.CodeUnsupported && !node.named {
 			sc.Undecided = func(r policy.Ref, e policy.Exit) (string, string) {

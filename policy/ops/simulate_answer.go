@@ -217,7 +217,9 @@ func (s *simulation) statuses(list string, first, n int, byName bool) {
 	s.w.Key(list)
 	s.w.Array()
 	for _, i := range policy.Order(n, func(i, j int) bool { return byName && s.name(first+i) < s.name(first+j) }) {
-		s.status(first + i)
+		if !s.r.Containers[first+i].Unlisted {
+			s.status(first + i)
+		}
 	}
 	s.w.End()
 }

@@ -130,7 +130,9 @@ func (k *kubelet) unheard(t EventType) string {
 }
 
 // ends reports whether something has asked for the end of the Pod.
-func (k *kubelet) ends() bool { return k.deleted || k.pastDeadline || k.evictedBy != nil }
+func (k *kubelet) ends() bool {
+	return k.deleted || k.pastDeadline || k.evictedBy != nil || k.refusedPod
+}
 
 func (k *kubelet) podEvent(e *Event) {
 	switch e.Type {
@@ -219,6 +221,7 @@ func (k *kubelet) restartKubelet(with *Kubelet) {
 	if with != nil {
 		k.use(*with)
 	}
+	k.admit()
 }
 
 func (k *kubelet) containerEvent(e *Event, r *Record) (happened bool) {

@@ -18,7 +18,7 @@ func (k *kubelet) finish() {
 		out, st := &r.Containers[i], k.shownStatus(i)
 		*out = ContainerResult{
 			Ref: c.ref, State: k.shown(c, st.state), Last: k.shown(c, st.last), RestartCount: st.restarts,
-			Started: st.started, Ready: st.ready, Totals: c.stats, NextStart: -1,
+			Started: st.started, Ready: st.ready, Totals: c.stats, NextStart: -1, Unlisted: k.api.bare,
 		}
 		switch {
 		case k.terminated || !c.backingOff:
@@ -77,6 +77,9 @@ func (k *kubelet) conditions() []Condition {
 	v := &k.api
 	if v.disruption != "" {
 		list = append(list, Condition{"DisruptionTarget", true, v.disruptedBy, v.disruption})
+	}
+	if v.bare {
+		return list
 	}
 	list = append(list, Condition{Type: "PodReadyToStartContainers", Status: v.sandboxReady})
 	over := "" // the reason of conditions that go with a terminal phase

@@ -33,6 +33,7 @@ type kubelet struct {
 	deadline     Millis // when activeDeadlineSeconds are over
 	pastDeadline bool
 	terminated   bool // the Pod is over
+	refusedPod   bool // the node lacks what the Pod needs, and does not admit it
 	killCode     int32
 	endCode      int32   // what killed containers end with when it ends, unless their runs say it
 	grace        Millis  // of the end of the Pod, 0 before it is known
@@ -236,6 +237,9 @@ func (k *kubelet) begin() {
 		k.undecided(Undecided{Reason: "outside_the_model", Path: p.Outside, Event: -1})
 		return
 	}
+	if k.sc.Past == nil {
+		k.admit()
+	}
 	k.notice()
 	if e := k.sc.Events; len(e) == 0 || e[0].At > k.now || !e[0].Outside && !e[0].Type.Outside() {
 		if !k.terminated {
@@ -246,6 +250,13 @@ func (k *kubelet) begin() {
 	}
 	if k.sc.Past != nil {
 		k.foresee()
+	}
+}
+
+// admit asks whether the node admits the Pod, which it has not seen before.
+func (k *kubelet) admit() {
+	if k.refusedPod = !k.api.phase.Terminal() && k.spec.RefusedByNode(k.f); k.refusedPod {
+		k.refusePod()
 	}
 }
 
@@ -409,6 +420,10 @@ func (k *kubelet) schedule() {
 func (k *kubelet) sync() (changed bool) {
 	k.serial++
 	k.refused, k.waitUntil = false, never
+	if k.refusedPod {
+		k.terminate()
+		return false
+	}
 	k.generate(false)
 	k.keep()
 	if k.made.phase.Terminal() || k.ends() {
@@ -689,7 +704,10 @@ func (k *kubelet) terminate() {
 		k.busy = terminating
 		k.markEvicted()
 		grace := k.grace
-		if grace == 0 {
+		switch {
+		case k.refusedPod:
+			grace = orphanGrace
+		case grace == 0:
 			grace = k.podGrace()
 		}
 		k.killCode = k.endCode
@@ -702,6 +720,11 @@ func (k *kubelet) terminate() {
 	}
 	k.busy = idle
 	k.sandboxReady = false
+	if k.refusedPod {
+		k.terminated = true
+		k.send(none, false)
+		return
+	}
 	for range 3 { // the status is built again until it is what stays
 		k.generate(true)
 		k.keep()

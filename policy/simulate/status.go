@@ -79,7 +79,7 @@ func (k *kubelet) generate(terminating bool) {
 // Source: generateAPIPodStatus in pkg/kubelet/kubelet_pods.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) nextView(phase policy.PodPhase) view {
 	v := k.kept
-	v.notReady = false
+	v.notReady, v.bare = false, false
 	if v.disruption == "" {
 		v.disruption, v.disruptedBy = k.api.disruption, k.api.disruptedBy
 	}

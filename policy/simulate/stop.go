@@ -21,6 +21,11 @@ const minimumGrace = 2 * policy.Second
 // Source: immediateEvictionGracePeriodSeconds in pkg/kubelet/eviction/eviction_manager.go, Kubernetes v1.33 to v1.37.
 const evictionGrace = 1 * policy.Second
 
+// orphanGrace is what containers are given that run although their Pod is not admitted.
+//
+// Source: HandlePodCleanups in pkg/kubelet/kubelet_pods.go, Kubernetes v1.33 to v1.37.
+const orphanGrace = 1 * policy.Second
+
 // kill stops the newest instance of container i and returns when that is over, which k.freeAt waits for: a sync does
 // nothing else meanwhile. turn is the instant at which the containers have ended that must end first. One that has
 // ended unnoticed keeps its own code.

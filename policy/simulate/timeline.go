@@ -88,6 +88,8 @@ type ContainerResult struct {
 	// NextStart is when a start that is refused now is tried again, below 0 if none is.
 	NextStart Millis
 	Delay     Millis // the wait that goes with NextStart
+	// Unlisted tells that the status of the Pod does not name the container: the node has refused the Pod.
+	Unlisted bool
 }
 
 // Condition is a condition of the Pod.

@@ -16,6 +16,7 @@ type view struct {
 	initialized   bool
 	restartingAll bool // AllContainersRestarting
 	notReady      bool // Ready is False whatever the containers say
+	bare          bool // there are neither conditions of the kubelet nor statuses of containers: the Pod was not admitted
 }
 
 // Why a status is not shown, and why it is shown again.
@@ -34,7 +35,7 @@ func (k *kubelet) shownStatus(i int) *status {
 
 // revived reports whether a container has left the terminated state.
 func revived(old, now *status) bool {
-	return old.state.kind == policy.StateTerminated && now.state.kind != policy.StateTerminated
+	return now.listed && old.state.kind == policy.StateTerminated && now.state.kind != policy.StateTerminated
 }
 
 // keep makes what the kubelet has worked out the status that it keeps and sends, unless a container runs again that
@@ -170,6 +171,24 @@ func (k *kubelet) shift(v view) {
 	}
 	k.news = k.news || v != k.api
 	k.api = v
+}
+
+// refusePod makes of the status what a kubelet leaves of it that does not admit the Pod: nothing but why. Containers that
+// run are left over and stopped by the next clean-up.
+//
+// Source: HandlePodAdditions and rejectPod in pkg/kubelet/kubelet.go, HandlePodCleanups in pkg/kubelet/kubelet_pods.go,
+// Kubernetes v1.35 to v1.37.
+func (k *kubelet) refusePod() {
+	for i := range k.ctrs {
+		c := &k.ctrs[i]
+		c.next, c.backingOff, c.dirty = status{}, false, true
+		k.count(c)
+	}
+	k.made = view{
+		phase: policy.PodFailed, by: policy.PodFailed, bare: true,
+		reason: policy.ReasonFeatureUnsupported, message: "Pod was rejected: " + policy.MessageFeatureUnsupported,
+	}
+	k.keep()
 }
 
 // tell notes the phase that the kubelet knows when it is not the one that the API shows, once the work of an instant is

@@ -30,6 +30,10 @@ type Adapter struct {
 	// ShouldAllContainersRestart is nil before 1.35.
 	ShouldAllContainersRestart func(*v1.Pod, *kubecontainer.PodStatus) bool
 
+	// NodeLacks names what the Pod needs and a node with the process's gates does not declare, "" for nothing. Nil before
+	// 1.35.
+	NodeLacks func(*v1.Pod) string
+
 	// NewJobController is NewController of pkg/controller/job.
 	NewJobController func(context.Context, clientset.Interface, coreinformers.PodInformer, batchinformers.JobInformer) (*jobcontroller.Controller, error)
 	// JobSyncBatchPeriod is for how long that controller waits to see more changes at once.

@@ -3,8 +3,11 @@ package kube
 import (
 	"fmt"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apiserver/pkg/registry/rest"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	podutil "k8s.io/kubernetes/pkg/api/pod"
 	"k8s.io/kubernetes/pkg/apis/core"
 	"k8s.io/kubernetes/pkg/apis/core/validation"
@@ -77,6 +80,14 @@ func (r *Release) Static(manifest []byte) (a diff.Admission) {
 	}
 	for _, e := range validation.ValidatePodCreate(pod, options) {
 		a.Faults = append(a.Faults, diff.Fault{Path: e.Field, Text: e.Error()})
+	}
+	if len(a.Faults) == 0 && r.NodeLacks != nil && utilfeature.DefaultFeatureGate.Enabled("NodeDeclaredFeatures") {
+		var read v1.Pod
+		if err := legacyscheme.Scheme.Convert(pod, &read, nil); err != nil {
+			a.DecodeError = err.Error()
+		} else if name := r.NodeLacks(&read); name != "" { // declaredFeaturesAdmitHandler, pkg/kubelet/lifecycle/handlers.go
+			a.Faults = []diff.Fault{{Path: "spec", Text: "Pod requires node features that are not available: " + name}}
+		}
 	}
 	return a
 }

@@ -5,9 +5,13 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	batchinformers "k8s.io/client-go/informers/batch/v1"
 	coreinformers "k8s.io/client-go/informers/core/v1"
 	clientset "k8s.io/client-go/kubernetes"
+	"k8s.io/component-base/featuregate"
+	ndf "k8s.io/component-helpers/nodedeclaredfeatures"
+	"k8s.io/component-helpers/nodedeclaredfeatures/features/restartallcontainers"
 	"k8s.io/klog/v2"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/kubernetes/pkg/apis/core"
@@ -34,6 +38,7 @@ func TestUpstream(t *testing.T) {
 		ShouldAllContainersRestart: func(p *v1.Pod, s *kubecontainer.PodStatus) bool {
 			return kubecontainer.ShouldAllContainersRestart(p, s, nil)
 		},
+		NodeLacks:        nodeLacks,
 		NewJobController: newJobController, JobSyncBatchPeriod: &jobcontroller.SyncJobBatchPeriod,
 	}))
 }
@@ -51,4 +56,19 @@ func matchingRule(c v1.Container, code int32) int {
 
 func newJobController(ctx context.Context, c clientset.Interface, pods coreinformers.PodInformer, jobs batchinformers.JobInformer) (*jobcontroller.Controller, error) {
 	return jobcontroller.NewController(ctx, pods, jobs, c)
+}
+
+// gates are those of the process.
+type gates struct{}
+
+func (gates) Enabled(name string) bool {
+	return utilfeature.DefaultFeatureGate.Enabled(featuregate.Feature(name))
+}
+
+func nodeLacks(p *v1.Pod) string {
+	f := restartallcontainers.Feature
+	if f.InferForScheduling(&ndf.PodInfo{Spec: &p.Spec}) && !f.Discover(&ndf.NodeConfiguration{FeatureGates: gates{}}) {
+		return f.Name()
+	}
+	return ""
 }
