@@ -76,6 +76,7 @@ type container struct {
 	logs   int64      // one more than the highest log file
 	api    status     // as the kubelet keeps it, and the API shows it unless the API server refuses it
 	next   status     // as it was worked out last; api once that is kept
+	purged purged
 	share  policy.PhaseShare
 	dirty  bool // the status is not known to be up to date
 	values int  // of all rules, the cost of asking them
@@ -113,6 +114,14 @@ type container struct {
 	phased int64 // decisions that depended on when the kubelet sweeps
 }
 
+// purged is what a sync still knows of the instances that it has removed.
+type purged struct {
+	sync     int64
+	attempts int64 // one more than the newest had
+	ended    bool  // last is the newest that had ended before that sync
+	last     instance
+}
+
 // latest returns the newest instance, nil if the runtime has none.
 func (c *container) latest() *instance {
 	if len(c.insts) == 0 {
@@ -131,6 +140,9 @@ func (c *container) attempts() int64 {
 
 // lastExited returns the newest exited instance as the runtime showed it when the sync began.
 func (c *container) lastExited(sync int64) *instance {
+	if c.purged.sync == sync && c.purged.ended {
+		return &c.purged.last
+	}
 	for i := range c.insts {
 		if in := &c.insts[i]; in.state == exited && in.killedIn != sync {
 			return in

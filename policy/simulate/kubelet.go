@@ -520,9 +520,21 @@ func (k *kubelet) stopPod(p *plan) {
 	k.sandboxReady = false
 }
 
+// createSandbox begins anew: init containers are removed with their logs. What the sync knows of the runtime is from its
+// beginning: the one that this very sync starts still counts on, or is refused for its last end.
+//
+// Source: purgeInitContainers and startContainer in pkg/kubelet/kuberuntime/kuberuntime_container.go, SyncPod and
+// doBackOff in kuberuntime_manager.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) createSandbox() {
 	for i := range k.inits {
 		c := &k.ctrs[i]
+		if in := c.latest(); in != nil {
+			last := c.lastExited(k.serial)
+			c.purged = purged{sync: k.serial, attempts: in.attempt + 1, ended: last != nil}
+			if last != nil {
+				c.purged.last = *last
+			}
+		}
 		c.insts, c.logs, c.dirty = c.insts[:0], 0, true
 	}
 	k.sandbox++
@@ -579,6 +591,8 @@ func (k *kubelet) start(i int) bool {
 	in := instance{sandbox: k.sandbox, started: k.now, exitAt: never, own: end{at: never}, signalled: never, attempt: c.logs}
 	if newest := c.latest(); newest != nil {
 		in.attempt = newest.attempt + 1
+	} else if c.purged.sync == k.serial {
+		in.attempt = c.purged.attempts
 	}
 	c.logs = in.attempt + 1
 	k.ids++
