@@ -39,27 +39,33 @@ type checker struct {
 	t *tree
 
 	steps   []step
+	kubelet bool                  // the document is a KubeletConfiguration
 	inside  int                   // leading steps that lead to the manifest, see manifestSteps
 	weights map[*yaml.Node]weight // of anchored nodes
 	open    map[*yaml.Node]bool   // anchored nodes that are being walked
 	keys    map[*yaml.Node][]effectiveKey
 	notes   collected
+	repeats collected // keys that are set twice inside a manifest
 }
 
 func newChecker(d *decoder, t *tree) *checker {
+	kind := kindOf(t.root)
 	return &checker{
-		d: d, t: t, inside: manifestSteps(t.root),
+		d: d, t: t, inside: manifestSteps(kind), kubelet: kind == kindKubelet,
 		weights: map[*yaml.Node]weight{}, open: map[*yaml.Node]bool{}, keys: map[*yaml.Node][]effectiveKey{},
 	}
 }
 
+func kindOf(root *yaml.Node) string {
+	if _, value := lookup(root, "kind", 0); value != nil && value.Kind == yaml.ScalarNode {
+		return value.Value
+	}
+	return ""
+}
+
 // manifestSteps returns how many steps lead from the root to a manifest inside it: 1 for manifest of a Scenario, 2
 // for items[0] of a List. Paths in a manifest count from the manifest.
-func manifestSteps(root *yaml.Node) int {
-	kind := ""
-	if _, value := lookup(root, "kind", 0); value != nil && value.Kind == yaml.ScalarNode {
-		kind = value.Value
-	}
+func manifestSteps(kind string) int {
 	switch kind {
 	case "", kindScenario:
 		return 1
@@ -69,9 +75,14 @@ func manifestSteps(root *yaml.Node) int {
 	return 0
 }
 
+// inManifest reports whether the present path leads into a manifest that stands in a Scenario or a List.
+func (c *checker) inManifest() bool {
+	return len(c.steps) > c.inside && (c.inside == 1 && c.steps[0].name == "manifest" || c.inside == 2 && c.steps[0].name == "items")
+}
+
 func (c *checker) path() string {
 	steps := c.steps
-	if len(steps) > c.inside && (c.inside == 1 && steps[0].name == "manifest" || c.inside == 2 && steps[0].name == "items") {
+	if c.inManifest() {
 		steps = steps[c.inside:]
 	}
 	b := make([]byte, 0, 64)
@@ -251,12 +262,9 @@ func (c *checker) duplicates(n *yaml.Node) {
 	add := func(at *yaml.Node, k effectiveKey) {
 		c.d.work++
 		if before, repeated := first[k.name]; repeated {
-			if c.d.faults.full() {
-				return
-			}
 			line, column := c.d.lines.position(c.offset(before))
 			c.push(step{k.name, -1})
-			c.fault(at, CodeDuplicateKey, "key "+quoted(k.name)+" is already set in line "+strconv.Itoa(line)+", column "+strconv.Itoa(column))
+			c.repeat(at, "key "+quoted(k.name)+" is already set in line "+strconv.Itoa(line)+", column "+strconv.Itoa(column))
 			c.pop()
 			return
 		}
@@ -283,6 +291,16 @@ func (c *checker) duplicates(n *yaml.Node) {
 		}
 	}
 	c.keys[n] = all
+}
+
+// repeat notes a key that is set twice. Inside a manifest fieldValidation says what comes of it, which is known when the
+// request is built; elsewhere it is a fault.
+func (c *checker) repeat(at *yaml.Node, detail string) {
+	if c.inside == 0 && !c.kubelet || c.inManifest() {
+		c.repeats.add(c.d.placed(Fault{Path: c.path(), Code: CodeDuplicateKey, Detail: detail}, c.offset(at)))
+		return
+	}
+	c.fault(at, CodeDuplicateKey, detail)
 }
 
 // scalar checks what must hold for a scalar wherever it stands.

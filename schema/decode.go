@@ -21,15 +21,16 @@ import (
 // Document is one document of a text, as JSON, with the places of its parts in the text. Nothing of it changes after
 // decoding.
 type Document struct {
-	source string
-	lines  *lines // of the whole text
-	bom    int    // bytes of the byte order mark before the text
-	json   []byte
-	root   manifest.Value // of json; absent when parseErr is set
-	tree   *tree          // nil for JSON
-	start  int            // of a JSON document: where it begins in the text
-	notes  []Fault
-	err    *manifest.Error // why a JSON document could not be read; the core says the same
+	source  string
+	lines   *lines // of the whole text
+	bom     int    // bytes of the byte order mark before the text
+	json    []byte
+	root    manifest.Value // of json; absent when parseErr is set
+	tree    *tree          // nil for JSON
+	start   int            // of a JSON document: where it begins in the text
+	notes   []Fault
+	repeats []Fault         // keys that are set twice in a manifest of this document
+	err     *manifest.Error // why a JSON document could not be read; the core says the same
 }
 
 // JSON returns the document. A text in JSON is returned as it stands, byte order mark left out; YAML as
@@ -45,6 +46,11 @@ func (d *Document) Source() string { return d.source }
 // Notes returns what YAML 1.1 reads otherwise than many people expect, in document order; nil for JSON. These are
 // warnings: Kubernetes reads the text in the same way.
 func (d *Document) Notes() []Fault { return d.notes }
+
+// Duplicates returns the keys that are set twice in a manifest of this document, in document order; nil for JSON, whose
+// duplicates the core finds. fieldValidation says what comes of them: see [NewRequest]. Of the values the last one counts,
+// as for Kubernetes. Anywhere else a key that is set twice is an error of [Decode].
+func (d *Document) Duplicates() []Fault { return d.repeats }
 
 // Position returns line and column of the value at path of the document, or of its deepest ancestor that exists. Both
 // count from 1, columns in Unicode code points; they are 0 for JSON that could not be read.
@@ -166,10 +172,21 @@ func (d *decoder) decode(text []byte) []*Document {
 	} else {
 		docs = d.yamlStream(text, 0)
 	}
+	if d.faults.any() {
+		for _, doc := range docs {
+			d.addAll(doc.repeats)
+		}
+	}
 	if len(docs) == 0 && !d.faults.any() {
 		d.fault(0, CodeNoDocument, "no document: nothing but white space, comments and separators")
 	}
 	return docs
+}
+
+func (d *decoder) addAll(faults []Fault) {
+	for _, f := range faults {
+		d.faults.add(f)
+	}
 }
 
 // firstInvalid returns the offset of the first byte that is not UTF-8, -1 if there is none.
@@ -338,14 +355,25 @@ func (d *decoder) yamlDocument(text []byte, base int) *Document {
 	c := newChecker(d, t)
 	c.walk(t.root, 0)
 	if d.faults.more+len(d.faults.list) > before {
+		d.addAll(c.repeats.list)
 		return nil
 	}
-	return d.convert(text, t, c.notes.sorted())
+	doc := d.convert(text, t, c.notes.sorted(), c.repeats.any())
+	if doc == nil {
+		d.addAll(c.repeats.list)
+		return nil
+	}
+	doc.repeats = c.repeats.sorted()
+	return doc
 }
 
 // convert turns a checked document into JSON.
-func (d *decoder) convert(text []byte, t *tree, notes []Fault) *Document {
-	converted, err := sigsyaml.YAMLToJSONStrict(text)
+func (d *decoder) convert(text []byte, t *tree, notes []Fault, repeats bool) *Document {
+	read := sigsyaml.YAMLToJSONStrict
+	if repeats {
+		read = sigsyaml.YAMLToJSON
+	}
+	converted, err := read(text)
 	if err != nil { // yaml/v2 refuses what yaml/v3 reads
 		line, message := splitYAMLError(err)
 		code := CodeSyntax

@@ -112,7 +112,14 @@ func TestDecode(t *testing.T) {
 				got = append(got, string(doc.JSON()))
 			}
 			joined := strings.Join(got, " ")
-			if faults, ok := err.(Faults); ok {
+			faults, failed := err.(Faults)
+			for _, doc := range docs {
+				faults = append(faults, doc.Duplicates()...)
+			}
+			if len(faults) > 0 {
+				if !failed {
+					got = nil
+				}
 				checkFaults(t, faults)
 				for _, f := range faults {
 					got = append(got, fmt.Sprintf("%s %d:%d", f.Code, f.Line, f.Column))
@@ -158,7 +165,7 @@ func TestPathsCountFromTheManifest(t *testing.T) {
 		"kind: List\nitems:\n- spec: {a: 1, a: 2}\n":                "spec.a",
 		"kind: Pod\nmetadata: {labels: {a.b/c: 1, \"a.b/c\": 2}}\n": `metadata.labels["a.b/c"]`,
 	} {
-		_, err := Decode([]byte(text))
+		_, err := Read([]byte(text), Overrides{})
 		if got := err.(Faults)[0].Path; got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}

@@ -28,8 +28,8 @@
 //
 // # Where this door is narrower than Kubernetes
 //
-// Besides the limits: a key that is there twice is refused even when kubectl is told not to validate, since which of
-// the two would count depends on the reader; text behind "..." is refused; exponents beyond MaxNumberExponent in plain
+// Besides the limits: a key that is there twice is refused in a Scenario and in a KubeletConfiguration, and in a manifest
+// unless fieldValidation is Warn or Ignore; then the last one counts, as for Kubernetes. Text behind "..." is refused; exponents beyond MaxNumberExponent in plain
 // scalars are refused, which Kubernetes takes as text; the tag "!" and tags on keys are refused. Numbers such as .inf
 // are refused by Kubernetes as well.
 //

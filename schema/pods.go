@@ -28,6 +28,9 @@ func ReadPods(name string, text []byte) (json.RawMessage, error) {
 				b.unreadable(doc)
 				return nil, b.faults.unsorted()
 			}
+			if repeats := doc.Duplicates(); len(repeats) > 0 { // kubectl prints none
+				return nil, Faults(repeats)
+			}
 			docs = append(docs, doc.JSON())
 		}
 	}

@@ -52,12 +52,46 @@ func (r *Request) place(offset int) (p place, ok bool) {
 // has, because it comes from [Overrides], is left out. answer is not changed; it is returned itself if there is nothing
 // to translate.
 //
+// Keys that are set twice in the manifest are warnings of the answer if fieldValidation is Warn, as they are of an answer
+// about JSON, in which the core sees them.
+//
 // The first list of faults gets the order of the text: that of the JSON is by name where a mapping was converted.
 // Those of an answer about the API server's checks stay in the order in which it makes them, behind those of decoding.
 //
 // Otherwise only the bytes of members "line", "column" and "offset" with a number are touched: inside a string of JSON the
 // quotes of these names would be escaped.
-func (r *Request) Relocate(answer []byte) []byte {
+func (r *Request) Relocate(answer []byte) []byte { return r.warned(r.relocated(answer)) }
+
+// warned returns answer with the keys that are set twice in the manifest among its warnings, before those of the core, if
+// it has warnings. Together they are at most MaxFaults and one.
+func (r *Request) warned(answer []byte) []byte {
+	if len(r.repeats) == 0 {
+		return answer
+	}
+	const member = `"warnings":` // an answer has it once; inside a string its quotes would be escaped
+	at := bytes.LastIndex(answer, []byte(member+"["))
+	if at < 0 {
+		return answer
+	}
+	at += len(member)
+	var core []json.RawMessage
+	if json.NewDecoder(bytes.NewReader(answer[at:])).Decode(&core) != nil {
+		return answer
+	}
+	var w manifest.Writer
+	w.Array()
+	for _, f := range r.repeats[:min(len(r.repeats), max(0, MaxFaults+1-len(core)))] {
+		writeFault(&w, f)
+	}
+	w.End()
+	list := bytes.TrimSuffix(w.Bytes(), []byte("]"))
+	if len(core) > 0 && len(list) > 1 {
+		list = append(list, ',')
+	}
+	return slices.Concat(answer[:at], list, answer[at+1:])
+}
+
+func (r *Request) relocated(answer []byte) []byte {
 	if r.verbatim || !bytes.Contains(answer, []byte(`"line":`)) && !bytes.Contains(answer, []byte(`"offset":`)) {
 		return answer
 	}

@@ -58,6 +58,7 @@ type Request struct {
 	anchor   place  // what the request as a whole stands for: its first document
 	verbatim bool   // the request is a text as it stands: places are the same
 	notes    []Fault
+	repeats  []Fault // of the manifest, to be warned of
 
 	manifestDoc *Document
 	manifest    manifest.Value
@@ -393,6 +394,7 @@ func found(k manifest.Kind) string {
 
 // build returns a request for each manifest, or one without a manifest if there is none.
 func (b *builder) build(docs []*Document, manifests []part) ([]*Request, error) {
+	mode := b.checkDuplicates(docs)
 	b.checkMembers()
 	b.checkKubelet()
 	if b.faults.any() {
@@ -416,6 +418,9 @@ func (b *builder) build(docs []*Document, manifests []part) ([]*Request, error) 
 	requests := make([]*Request, 0, len(manifests))
 	for _, m := range manifests {
 		r := &Request{anchor: anchor, notes: notes.unsorted(), manifestDoc: m.doc, manifest: m.value}
+		if m.doc != nil && mode == validationWarn {
+			r.repeats = m.doc.repeats
+		}
 		alone := b.request != nil && len(docs) == 1 && b.o.empty()
 		r.explain = b.o.Explain && !(alone && (b.request.doc.err != nil || !absent(b.request.value.Get("request"))))
 		if alone && !r.explain {
@@ -431,6 +436,38 @@ func (b *builder) build(docs []*Document, manifests []part) ([]*Request, error) 
 		requests = append(requests, r)
 	}
 	return requests, nil
+}
+
+// The modes of fieldValidation in which a key may be set twice in a manifest.
+const (
+	validationWarn   = "Warn"
+	validationIgnore = "Ignore"
+)
+
+// checkDuplicates reports the keys that are set twice in manifests unless fieldValidation, which it returns, lets them
+// pass. They come before all other faults.
+//
+// Source: unmarshal in k8s.io/apimachinery v0.33 to v0.37, pkg/runtime/serializer/json/json.go, which reads YAML strictly
+// for Strict and Warn only.
+func (b *builder) checkDuplicates(docs []*Document) (mode string) {
+	if mode = b.o.FieldValidation; mode == "" && b.request != nil {
+		mode = b.request.value.Get("fieldValidation").Text()
+	}
+	if mode == validationWarn || mode == validationIgnore {
+		return mode
+	}
+	var repeats collected
+	for _, doc := range docs {
+		for _, f := range doc.repeats {
+			repeats.add(f)
+		}
+	}
+	for _, f := range b.faults.list {
+		repeats.add(f)
+	}
+	repeats.more += b.faults.more
+	b.faults = repeats
+	return mode
 }
 
 // checkMembers checks what the caller adds. The names are sorted, so that faults always come in the same order.

@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -582,5 +583,94 @@ func TestPayload(t *testing.T) {
 	}
 	if (Faults{}).Payload() != nil || (Faults{}).ErrorCode() != "" {
 		t.Error("no faults are an error")
+	}
+}
+
+// TestKeysThatAreSetTwice: fieldValidation says of YAML what it says of JSON, and the last value counts (R-W3).
+func TestKeysThatAreSetTwice(t *testing.T) {
+	const pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  restartPolicy: Never\n  restartPolicy: Always\n  containers: [{name: main, image: i}]\n"
+	const merge = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  restartPolicy: Always\n  <<: {restartPolicy: Never}\n  containers: [{name: main, image: i}]\n"
+	const several = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: p, name: q}\n  spec: {containers: [{name: main, image: i, image: i}]}\n"
+	const scenario = "apiVersion: podfate.dev/v1\nkind: Scenario\n"
+	for _, test := range []struct {
+		text, mode string
+		decided    string // restartPolicy as the core reads it; "" for a fault
+		warned     string
+	}{
+		{pod, "", "", "spec.restartPolicy 6:3"},
+		{pod, "Strict", "", "spec.restartPolicy 6:3"},
+		{pod, "perhaps", "", "spec.restartPolicy 6:3"},
+		{pod, "Warn", "Always", "spec.restartPolicy 6:3"},
+		{pod, "Ignore", "Always", ""},
+		{merge, "Warn", "Never", "spec.restartPolicy 6:3"},
+		{merge, "Ignore", "Never", ""},
+		{several, "Strict", "", "metadata.name 6:23 spec.containers[0].image 7:46"},
+		{several, "Warn", "", "metadata.name 6:23 spec.containers[0].image 7:46"},
+		{scenario + "fieldValidation: Warn\n---\n" + pod, "", "Always", "spec.restartPolicy 10:3"},
+		{scenario + "fieldValidation: Ignore\n---\n" + pod, "", "Always", ""},
+		{scenario + "fieldValidation: Ignore\n---\n" + pod, "Strict", "", "spec.restartPolicy 10:3"},
+		{scenario + "fieldValidation: Warn\nmanifest:\n  " + strings.ReplaceAll(strings.TrimSpace(pod), "\n", "\n  "), "", "Always", "spec.restartPolicy 10:5"},
+		// What is not in a manifest is read by Podfate alone.
+		{scenario + "fieldValidation: Ignore\nfieldValidation: Ignore\n---\n" + pod, "", "", "fieldValidation 4:1 spec.restartPolicy 11:3"},
+		{"apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 1\nmaxPods: 2\n---\n" + pod, "Ignore", "", "maxPods 4:1 spec.restartPolicy 11:3"},
+		// A text that cannot be read names all that is wrong with it.
+		{pod + "---\na: [\n", "Strict", "", "spec.restartPolicy 6:3  9:4"},
+	} {
+		r, err := Read([]byte(test.text), Overrides{FieldValidation: test.mode})
+		var found []string
+		var faults Faults
+		if errors.As(err, &faults) {
+			for _, f := range faults {
+				found = append(found, fmt.Sprintf("%s %d:%d", f.Path, f.Line, f.Column))
+			}
+			if got := strings.Join(found, " "); got != test.warned || test.decided != "" {
+				t.Errorf("%q %s: refused with %s, want %s", test.text, test.mode, got, test.warned)
+			}
+			continue
+		}
+		root, parseErr := manifest.Parse(r.JSON())
+		if parseErr != nil {
+			t.Fatal(parseErr)
+		}
+		if got := root.Locate("manifest.spec.restartPolicy").Str(); got != test.decided {
+			t.Errorf("%q %s: restartPolicy is %q, want %q", test.text, test.mode, got, test.decided)
+		}
+		raw, _ := ops.Call(2, r.JSON())
+		var answer struct {
+			Valid    bool
+			Warnings []struct {
+				Path, Code   string
+				Line, Column int
+			}
+		}
+		relocated := r.Relocate(raw)
+		if err := json.Unmarshal(relocated, &answer); err != nil || !answer.Valid {
+			t.Fatalf("%v in %s", err, relocated)
+		}
+		if err := Validate("validate-answer", relocated); err != nil {
+			t.Error(err)
+		}
+		for _, w := range answer.Warnings {
+			found = append(found, fmt.Sprintf("%s %d:%d", w.Path, w.Line, w.Column))
+		}
+		if got := strings.Join(found, " "); got != test.warned {
+			t.Errorf("%q %s: warned of %s, want %s", test.text, test.mode, got, test.warned)
+		}
+		if line, column := r.manifestDoc.KeyPosition("spec.restartPolicy"); test.warned == "spec.restartPolicy 6:3" && (line != 6 || column != 3) && test.text == pod {
+			t.Errorf("%q: the value that counts is looked for at %d:%d", test.text, line, column)
+		}
+	}
+}
+
+// TestWarningsOfManyKeys: with those of the core there are never more than an answer may have.
+func TestWarningsOfManyKeys(t *testing.T) {
+	text := "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers: [{name: main, image: i}]\n  bogus: 1\n  hostname: a\n" + strings.Repeat("  hostname: a\n", 300)
+	r, err := Read([]byte(text), Overrides{FieldValidation: "Warn"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, _ := ops.Call(2, r.JSON())
+	if err := Validate("validate-answer", r.Relocate(raw)); err != nil {
+		t.Error(err)
 	}
 }

@@ -51,23 +51,18 @@ func followed(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// lookup returns key and value of the member of n with this name, in n itself or in what it merges. depth bounds
-// merges of merges.
+// lookup returns key and value of the member of n with this name, in n itself or in what it merges. Of several the last
+// counts, but the first of a list that is merged, as for Kubernetes' reader. depth bounds merges of merges.
 func lookup(n *yaml.Node, name string, depth int) (key, value *yaml.Node) {
 	if n.Kind != yaml.MappingNode || depth > MaxDepth {
 		return nil, nil
 	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
+	for i := len(n.Content)/2*2 - 2; i >= 0; i -= 2 {
 		k := n.Content[i]
-		if isMerge(k) {
-			continue
-		}
-		if s, ok := keyName(k); ok && s == name {
-			return k, n.Content[i+1]
-		}
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if !isMerge(n.Content[i]) {
+		if !isMerge(k) {
+			if s, ok := keyName(k); ok && s == name {
+				return k, n.Content[i+1]
+			}
 			continue
 		}
 		for _, merged := range mergedMappings(n.Content[i+1]) {

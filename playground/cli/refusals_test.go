@@ -183,3 +183,33 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 }
+
+// TestValidateOfKeysThatAreSetTwice: --validate says of YAML what it says of JSON (R-W3).
+func TestValidateOfKeysThatAreSetTwice(t *testing.T) {
+	const yaml = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  restartPolicy: Never\n" +
+		"  restartPolicy: Always\n  containers: [{name: main, image: i}]\n"
+	const json = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"restartPolicy":"Never",
+  "restartPolicy":"Always","containers":[{"name":"main","image":"i"}]}}`
+	for _, c := range []struct {
+		mode           string
+		status         int
+		says, decision string
+	}{
+		{"strict", 1, "spec.restartPolicy", ""},
+		{"warn", 0, "warning: spec.restartPolicy", "Restart, because restartPolicy is Always"},
+		{"ignore", 0, "", "Restart, because restartPolicy is Always"},
+	} {
+		for _, text := range []string{yaml, json} {
+			for _, verb := range []string{"validate", "decide --exit main=3"} {
+				args := append(strings.Fields(verb), "-f", "-", "--validate="+c.mode, "--engine", "native")
+				got := podfate(t, text, args...)
+				if got.status != c.status || !strings.Contains(got.err, c.says) || c.says == "" && got.err != "" {
+					t.Errorf("%q: status %d, want %d with %q\n%s", args, got.status, c.status, c.says, got.err)
+				}
+				if verb != "validate" && !strings.Contains(got.out, c.decision) {
+					t.Errorf("%q: %s, want %s", args, got.out, c.decision)
+				}
+			}
+		}
+	}
+}

@@ -88,6 +88,7 @@ export function parsePods(text) {
   const out = {text: '', marks: []};
   try {
     const docs = read(text, maxPodsBytes);
+    refuseRepeats(docs);
     const pods = docs.flatMap((doc) => (doc.kind === 'array' ? doc.items : get(doc, 'items')?.items ?? [doc]));
     write({kind: 'array', items: pods.map((pod) => only(pod, inPod, (name) => (v) => (name !== 'metadata' ? v
       : only(v, inMetadata, (name) => (v) => (/^(?:labels|annotations)$/.test(name) ? only(v, ofJobs) : v)))))}, out);
@@ -101,7 +102,8 @@ export function parsePods(text) {
 /**
  * The request of a form {manifest, pods, exits, version, validation, gates}: {operation, text, marks, manifest}. text is one
  * line of JSON; marks are pairs of an offset in it and one in the manifest as typed, −1 for what was not typed there;
- * manifest is the manifest's tree, undefined if there is none. Throws Unreadable.
+ * manifest is the manifest's tree, undefined if there is none; repeats are its keys that are set twice, to be warned of.
+ * Throws Unreadable.
  *
  * The documents of the text may be one manifest, one KubeletConfiguration and one Scenario, which holds members of the
  * request; what the form says goes first. schema.NewRequest does the same for the server.
@@ -115,7 +117,10 @@ export function buildRequest(form) {
     throw new Unreadable('conflict', 'the Pods have ended, the exits play the Job from its beginning: leave one of the two empty', -1, 'pods');
   }
   if (pods) runs.push(['pods', parsePods(form.pods)]);
-  const {manifest, kubelet, scenario} = sortOut(read(form.manifest));
+  const docs = read(form.manifest);
+  const lax = /^(?:Warn|Ignore)$/.test(form.validation);
+  if (!lax) refuseRepeats(docs);
+  const {manifest, kubelet, scenario} = sortOut(docs);
   const out = {text: '{', marks: [[0, -1]]};
   const member = (name, value) => {
     if (value === undefined) return;
@@ -166,7 +171,12 @@ export function buildRequest(form) {
   for (const [name, value] of members) member(name, value);
   out.marks.push([out.text.length, -1]);
   out.text += '}';
-  return {operation, text: out.text, marks: out.marks, manifest};
+  const repeats = form.validation === 'Warn' ? docs.flatMap((doc) => doc.repeats ?? []) : [];
+  return {operation, text: out.text, marks: out.marks, manifest, repeats};
+}
+
+function refuseRepeats(docs) {
+  for (const {repeats} of docs) if (repeats?.length > 0) throw repeats[0];
 }
 
 /** Finds out what each document is. */

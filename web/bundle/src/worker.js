@@ -9,6 +9,8 @@ import {operationOf} from './operation.js';
 import {buildRequest, relocate} from './request.js';
 import {Unreadable, locate, position} from './yaml.js';
 
+const maxFaults = 100;
+
 let module; // compiled
 let instance; // if it fails, so does this worker, and the page starts another
 
@@ -40,13 +42,16 @@ function answer(form) {
     if (!(error instanceof Unreadable)) throw error;
     return {answer: unreadable(form, error)};
   }
-  const {operation, text, manifest} = request;
+  const {operation, text, manifest, repeats} = request;
   const bytes = call(operation, text);
   const places = (path) => (manifest ? position(form.manifest, locate(manifest, path)) : [0, 0]);
-  return {
-    bytes,
-    answer: readAnswer(operation, text, new TextDecoder().decode(bytes), places, (column) => relocate(request, form.manifest, column)),
-  };
+  const shown = readAnswer(operation, text, new TextDecoder().decode(bytes), places, (column) => relocate(request, form.manifest, column));
+  const warnings = repeats.map(({path, code, detail, at}) => {
+    const [line, column] = position(form.manifest, at);
+    return {path, code, detail, line, column};
+  });
+  shown.warnings?.unshift(...warnings.slice(0, Math.max(0, maxFaults + 1 - shown.warnings.length)));
+  return {bytes, answer: shown};
 }
 
 /** The answer for a text that is no request. */

@@ -31,7 +31,7 @@ const utf8Length = (s) => encoder.encode(s).length;
  *
  * A node of a tree is {kind, at}: its kind (object, array, string, scalar) and the offset in the text where it begins.
  * An object has entries, each [name, offset of the name, node, the name as JSON]; an array has items; the others json,
- * their JSON text, and a string its text. Numbers of a JSON document keep their spelling, and its objects their order
+ * their JSON text, and a string its text. Keys that are set twice in a manifest are in repeats of its document, as Unreadable. Numbers of a JSON document keep their spelling, and its objects their order
  * (ordered) and repeated names, as the core has to see them.
  */
 export function read(text, most = limits.bodyBytes) {
@@ -135,7 +135,15 @@ class Reader {
       throw new Unreadable('limit.documents', `too many documents, at most ${limits.documents} allowed`, first);
     }
     Object.assign(this, {text, base, anchors: new Map(), path: []});
+    this.repeats = [];
     const root = this.value(this.parse(text), 0).node;
+    const kind = get(root, 'kind')?.text;
+    const [under, steps] = kind === 'List' ? ['items', 2] : !kind || kind === 'Scenario' ? ['manifest', 1] : [];
+    for (const repeat of this.repeats) { // fieldValidation says what comes of one inside a manifest: see buildRequest
+      if (kind === 'KubeletConfiguration' || under && (repeat.path[0] !== under || repeat.path.length <= steps)) throw unreadable(repeat);
+      repeat.path.splice(0, steps ?? 0);
+    }
+    root.repeats = this.repeats.map(unreadable);
     return root.json === 'null' ? null : root;
   }
 
@@ -254,12 +262,15 @@ class Reader {
     const entries = [];
     const places = new Map();
     const add = (entry, at) => {
-      if (places.has(entry[0])) {
-        this.path.push(entry[0]);
-        const [line, column] = position(this.whole, this.base + places.get(entry[0]));
-        this.refuse('duplicate_key', `key ${JSON.stringify(entry[0])} is already set in line ${line}, column ${column}`, at);
+      const [name] = entry;
+      if (places.has(name)) { // the last one counts
+        const [line, column] = position(this.whole, places.get(name));
+        const detail = `key ${JSON.stringify(name)} is already set in line ${line}, column ${column}`;
+        this.repeats.push({detail, at: this.base + at, path: [...this.path, name]});
+        entries[entries.findIndex(([other]) => other === name)] = entry;
+        return;
       }
-      places.set(entry[0], at);
+      places.set(name, entry[1]);
       if (entries.push(entry) > limits.keys) this.refuse('limit.keys', `too many keys in one mapping, at most ${limits.keys} allowed`, at);
     };
     for (const {key, value} of n.items) {
@@ -288,7 +299,7 @@ class Reader {
   merge(value, level, at, add) {
     const {node, weight} = this.value(value, level);
     const parts = node.kind === 'array' && !isAlias(value) ? node.items : [node];
-    for (const part of parts) {
+    for (const part of [...parts].reverse()) { // of a list the first counts
       if (part.kind !== 'object') this.refuse('bad_merge', '"<<" merges a mapping, an alias of one, or a list of these', at);
       part.entries.forEach(add);
     }
@@ -331,6 +342,7 @@ class Reader {
   }
 }
 
+const unreadable = ({detail, at, path}) => new Unreadable('duplicate_key', detail, at, pathText(path));
 const plus = (a, b) => ({bytes: a.bytes + b.bytes, height: Math.max(a.height, b.height)});
 const textScalar = (text) => ({kind: 'string', json: quote(text), text});
 const floatText = (f) => (Object.is(f, -0) ? '-0' : String(f));

@@ -243,3 +243,21 @@ test('a worker that fails is replaced, and the question is not put again', async
   await turn();
   assert.equal(FakeWorker.all[1].posted.filter((message) => message.form).length, 0);
 });
+
+test('keys that are set twice are what the field validation makes of them, and the last one counts', () => {
+  const manifest = 'kind: Pod\nspec:\n  a: 1\n  a: 2\n  b: 3\n  <<: [{b: 4}, {b: 5}]\n';
+  const asked = (validation, text = manifest) => buildRequest({...form, manifest: text, exits: '', validation});
+  assert.throws(() => asked('Strict'), {code: 'duplicate_key', path: 'spec.a', message: 'key "a" is already set in line 3, column 3'});
+  assert.throws(() => asked(''), {code: 'duplicate_key', path: 'spec.a'});
+  for (const validation of ['Warn', 'Ignore']) {
+    const {text, repeats} = asked(validation);
+    assert.deepEqual(JSON.parse(text).manifest.spec, {a: 2, b: 4});
+    assert.deepEqual(repeats.map(({path}) => path), validation === 'Warn' ? ['spec.a', 'spec.b', 'spec.b'] : []);
+  }
+  assert.deepEqual(asked('Warn', 'manifest:\n  spec: {a: 1, a: 2}\n').repeats.map(({path}) => path), ['spec.a']);
+  assert.deepEqual(asked('Warn', 'apiVersion: v1\nkind: List\nitems:\n- spec: {a: 1, a: 2}\n').repeats.map(({path}) => path), ['spec.a']);
+  for (const text of ['kind: Scenario\nexits: []\nexits: []\n', 'kind: KubeletConfiguration\na: 1\na: 2\n', 'manifest: {}\nmanifest: {}\n']) {
+    assert.throws(() => asked('Ignore', text), {code: 'duplicate_key'}, text);
+  }
+  assert.throws(() => parsePods('metadata: {name: a, name: b}'), {code: 'duplicate_key', path: 'pods'});
+});

@@ -21,7 +21,9 @@ function places(text, node, path, out) {
 
 process.stdout.write(JSON.stringify(JSON.parse(readFileSync(process.argv[3], 'utf8')).map((text) => {
   try {
-    return {docs: read(text).map((root) => {
+    const docs = read(text);
+    for (const {repeats} of docs) if (repeats?.length > 0) throw repeats[0];
+    return {docs: docs.map((root) => {
       const out = {text: '', marks: []};
       write(root, out);
       return {json: out.text, places: places(text, root, '', {})};
