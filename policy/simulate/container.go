@@ -77,6 +77,7 @@ type container struct {
 	api    status     // as the kubelet keeps it, and the API shows it unless the API server refuses it
 	next   status     // as it was worked out last; api once that is kept
 	purged purged
+	died   death
 	share  policy.PhaseShare
 	dirty  bool // the status is not known to be up to date
 	values int  // of all rules, the cost of asking them
@@ -120,6 +121,12 @@ type purged struct {
 	attempts int64 // one more than the newest had
 	ended    bool  // last is the newest that had ended before that sync
 	last     instance
+}
+
+// death is what the kubelet is still to do about the last end of a container.
+type death struct {
+	dirty    bool // an older dead instance may have to go
+	stopping bool // the Pod was being ended
 }
 
 // latest returns the newest instance, nil if the runtime has none.

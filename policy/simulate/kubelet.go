@@ -333,6 +333,10 @@ func (k *kubelet) settle() {
 		switch k.busy {
 		case idle:
 			changed = k.sync()
+			if k.collect() {
+				changed = changed || !k.sc.Timing.KubeletSync
+				k.quiet = k.quiet || k.sc.Timing.KubeletSync
+			}
 		case executing:
 			changed = k.execute(&k.plan)
 		case terminating:
@@ -563,7 +567,32 @@ func (k *kubelet) end(i int, at Millis, code int32, reason string) {
 		c.stats.Ran += at - in.started
 	}
 	in.state, in.finished, in.exitAt, in.code, in.reason = exited, at, never, code, reason
-	c.dirty = true
+	c.dirty, c.died = true, death{true, k.busy == terminating}
+}
+
+// collect removes the older dead instance of containers that have died, once the status has shown the end: one is kept.
+// No event of the runtime tells the kubelet so. What ends with the Pod stays, unless others take longer to stop.
+//
+// Source: syncLoopIteration and cleanUpContainersInPod in pkg/kubelet/kubelet.go, getContainersToDeleteInPod in
+// pod_container_deletor.go, Kubernetes v1.33 to v1.37.
+func (k *kubelet) collect() (changed bool) {
+	if k.rac() && k.f.Minor >= 36 {
+		return false // the status keeps what it has shown
+	}
+	for i := range k.ctrs {
+		c := &k.ctrs[i]
+		in := c.latest()
+		if !c.died.dirty || in == nil || in.state != exited || c.next.instance != in.id || c.next.state.kind == policy.StateRunning {
+			continue
+		}
+		if c.died.stopping && in.finished+k.sc.Timing.Detection >= k.now {
+			continue
+		}
+		if c.died.dirty = false; len(c.insts) == 2 && c.insts[1].state == exited {
+			c.insts, c.dirty, changed = c.insts[:1], true, true
+		}
+	}
+	return changed
 }
 
 // exitReason is what a runtime gives as the reason of an end.
@@ -742,6 +771,7 @@ func (k *kubelet) terminate() {
 	for range 3 { // the status is built again until it is what stays
 		k.generate(true)
 		k.keep()
+		k.collect()
 	}
 	k.locate()
 	k.terminated = true
