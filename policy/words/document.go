@@ -65,6 +65,7 @@ type document struct {
 func Write(w *manifest.Writer, q Question) {
 	d := &document{w: w, Question: q, man: q.Request.Get("manifest")}
 	w.Object()
+	d.text("releases", releases(q.Answer.Get("cluster")))
 	switch {
 	case q.Answer.Get("error").Exists():
 		d.refusal()
@@ -94,6 +95,19 @@ func WriteTooLong(w *manifest.Writer, n int) {
 	d.verdict(item{tone: Stop, mark: "note", text: "The answer has " + itoa(int64(n)) + " bytes. Ask for less: fewer exits, a shorter time."}, "Answered, but too long for words")
 	d.blocks(func() {})
 	w.End()
+}
+
+// releases names the cluster that an answer is about.
+func releases(cluster manifest.Value) string {
+	version := text(cluster, "version")
+	if version == "" {
+		return ""
+	}
+	s := "Kubernetes " + version
+	if kubelet := text(cluster.Get("kubelet"), "version"); kubelet != "" && kubelet != version {
+		s += ", kubelet " + kubelet
+	}
+	return s
 }
 
 // text writes a member that is a string, unless it is empty.

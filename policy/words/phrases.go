@@ -120,10 +120,6 @@ func phraseOf(code string) string {
 		return "changes nothing: the Pod has ended"
 	case "container_not_running":
 		return "changes nothing: the container is not running"
-	case "runs_again":
-		return "it runs again although it had ended for good; the API keeps showing what it showed before"
-	case "api_shows_it":
-		return "the API has caught up with the kubelet"
 	case "pod_not_created":
 		return "changes nothing: there is no Pod with this number yet"
 	case "no_pod":
@@ -170,8 +166,6 @@ func assumption(code string) string {
 		return "a node that reboots is back immediately"
 	case "api_server_echo_comes_later":
 		return "the kubelet ends the Pod before its own report comes back from the API server"
-	case "stopping_goes_on_without_the_kubelet":
-		return "a container that was told to end keeps ending while the kubelet restarts"
 	case "killed_at_once":
 		return "a container that is killed is gone immediately"
 	case "ends_like_the_last_time":
@@ -196,6 +190,14 @@ func assumption(code string) string {
 		return "the newest time in the status"
 	case "given":
 		return "the time that was given"
+	case "runs_again":
+		return "it runs again although it had ended for good: the API keeps showing what it showed before"
+	case "api_shows_it":
+		return "the API shows what the kubelet knows again"
+	case "stopping_goes_on_without_the_kubelet":
+		return "a container that was told to end keeps ending while the kubelet restarts"
+	case "one_job_of_the_owner":
+		return "one Job of the owner is looked at; the owner's own rules are not played"
 	case "no_sweep":
 		return "the kubelet never forgets old back-offs by itself"
 	case "sweeps_count_from_the_first_start":

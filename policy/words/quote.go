@@ -14,7 +14,7 @@ const maxValuesShown = 8
 // condition and action, and of a rule its values alone.
 func (d *document) quote(path string) (quote, values string) {
 	v := d.man.Locate(path)
-	if !v.Exists() || v.Path(d.man) != path {
+	if path == "" || !v.Exists() || v.Path(d.man) != path {
 		return "", ""
 	}
 	switch v.Kind() {

@@ -138,6 +138,9 @@ func (d *document) podVerdict() {
 	default:
 		v.tone, v.mark, title = Run, "running", "Pod "+visible(phase)
 		v.text = "Still " + visible(phase) + " after " + span(until) + ", " + count(restarts, "restart") + "."
+		if !d.anyExit() {
+			v.text += " No container ends: nothing says when they do."
+		}
 		if phase == "Pending" {
 			v.tone, v.mark = Wait, "note"
 		}
@@ -282,9 +285,18 @@ func (d *document) endedBecause() string {
 		return join(": ", visible(reason), sentence(visible(text(status, "message"))))
 	}
 	if last := d.lastDecision(); last.Exists() {
-		return sentence(exitText(last) + ": " + text(last, "action"))
+		return exitText(last) + ": " + text(last, "action") + "."
 	}
 	return ""
+}
+
+func (d *document) anyExit() bool {
+	for r := d.Answer.Get("timeline").First(); r.Exists(); r = r.Next() {
+		if text(r, "event") == "Exited" {
+			return true
+		}
+	}
+	return false
 }
 
 // lastDecision is the last exit about which anybody decided; absent if there is none.
