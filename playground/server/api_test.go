@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/podfate/podfate/policy/ops"
 )
@@ -248,6 +249,34 @@ func TestServerOnAnyAddressAnswersForAnyNameUnlessNamesAreGiven(t *testing.T) {
 	}
 	if w := send(named, "GET", "/healthz", "", "Host: other.example"); w.Code != 421 {
 		t.Errorf("other name: status %d", w.Code)
+	}
+}
+
+func TestOpenServerSaysSo(t *testing.T) {
+	for _, c := range []struct {
+		address     string
+		hosts       []string
+		every, open bool
+	}{
+		{"127.0.0.1:8080", nil, false, false},
+		{"localhost:8080", nil, false, false},
+		{"0.0.0.0:8080", nil, true, true},
+		{":8080", nil, true, true},
+		{":8080", []string{"playground.example"}, false, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var log syncBuffer
+			s := runInMemory(t, config(native, logTo(&log), func(k *Config) { k.Address, k.Hosts = c.address, c.hosts }))
+			if err := s.stop(); err != nil {
+				t.Error(err)
+			}
+			if got := strings.Contains(log.String(), "every host name"); got != c.every {
+				t.Errorf("%s %v: that every Host is answered is said: %v", c.address, c.hosts, got)
+			}
+			if got := strings.Contains(log.String(), "/metrics with it"); got != c.open {
+				t.Errorf("%s %v: that others reach /metrics is said: %v", c.address, c.hosts, got)
+			}
+		})
 	}
 }
 

@@ -143,7 +143,11 @@ func (s *Server) problem(w *response, r *http.Request, err error) {
 		// nothing to set, and nothing to read.
 		http.NewResponseController(w).SetReadDeadline(time.Now())
 	}
-	w.code = writeProblem(w, w.id, err)
+	if wantsPage(r) {
+		w.code = writeProblemPage(w, r, w.id, err)
+	} else {
+		w.code = writeProblem(w, w.id, err)
+	}
 	s.metrics.refusals.WithLabelValues(w.code).Inc()
 }
 
@@ -222,15 +226,25 @@ type hosts []string
 // hostsFor returns the names for a server that listens on address: for a loopback address the names of the loopback,
 // the address itself and extra; for any other address extra alone, or everything when that is empty.
 func hostsFor(address string, extra []string) hosts {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		host = address
-	}
-	ip := net.ParseIP(host)
-	if host == "localhost" || ip != nil && ip.IsLoopback() {
-		return append(hosts{"localhost", "127.0.0.1", "::1", host}, extra...)
+	if loopback(address) {
+		return append(hosts{"localhost", "127.0.0.1", "::1", hostOf(address)}, extra...)
 	}
 	return append(hosts(nil), extra...)
+}
+
+// hostOf is address without its port.
+func hostOf(address string) string {
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		return host
+	}
+	return address
+}
+
+// loopback reports whether only this machine can reach address.
+func loopback(address string) bool {
+	host := hostOf(address)
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // allow reports whether a request with this Host header is answered. The port does not matter.

@@ -2,9 +2,12 @@ package server
 
 import (
 	"bytes"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/podfate/podfate/web"
 	"github.com/podfate/podfate/web/views"
@@ -12,17 +15,27 @@ import (
 
 // page shows an example with its answer: /?example=ID, or the first one.
 func (s *Server) page(w *response, r *http.Request) error {
-	example, found := web.FindExample(r.URL.Query().Get("example"))
-	if !found {
+	name := r.URL.Query().Get("example")
+	example, found := web.FindExample(name)
+	switch {
+	case name == "":
 		example = web.Examples()[0]
+	case !found:
+		var known []string
+		for _, e := range web.Examples() {
+			known = append(known, e.ID)
+		}
+		return refuse(codeNotFound, "there is no example %q; the examples are %s", quote(name, 64), strings.Join(known, ", "))
 	}
 	return s.show(w, r, example.Form)
 }
 
 // submittedPage answers the form of a browser without JavaScript.
 func (s *Server) submittedPage(w *response, r *http.Request) error {
+	whole := r.Body
 	_, body, leave, err := s.readBody(w, r, formsOnly)
 	if err != nil {
+		s.drain(w, r, whole)
 		return err
 	}
 	defer leave()
@@ -31,6 +44,45 @@ func (s *Server) submittedPage(w *response, r *http.Request) error {
 		return refuse(codeBadBody, "the form is not encoded as application/x-www-form-urlencoded")
 	}
 	return s.show(w, r, views.ReadForm(values))
+}
+
+// Bounds of what is read of a form that was refused, so that the browser comes to read why.
+const (
+	drainBytes  = 4 << 20
+	drainTime   = time.Second
+	drainPlaces = 8
+)
+
+// drain reads what is left of a form that was refused. A browser that is still sending when its connection is closed
+// shows that instead of our page.
+func (s *Server) drain(w *response, r *http.Request, body io.Reader) {
+	if !wantsPage(r) {
+		return
+	}
+	select {
+	case s.drains <- struct{}{}:
+	default:
+		return
+	}
+	defer func() { <-s.drains }()
+	http.NewResponseController(w).SetReadDeadline(time.Now().Add(drainTime))
+	io.CopyN(io.Discard, body, drainBytes) // whatever it comes to, the request is refused
+}
+
+// wantsPage reports whether r comes from a browser that shows what it gets.
+func wantsPage(r *http.Request) bool {
+	return r.URL.Path == "/" && strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// refusedPage returns the page that tells a browser of a refusal.
+func refusedPage(r *http.Request, refused *refusal, p problem) ([]byte, error) {
+	page := views.Refusal{Title: p.title, Detail: refused.detail, Form: r.Method == http.MethodPost, Assets: web.Assets()}
+	if refused.code == codeNotFound {
+		page.Examples = web.Examples()
+	}
+	var b bytes.Buffer
+	err := views.Refused(page).Render(patiently(r), &b)
+	return b.Bytes(), err
 }
 
 // show renders the page for form. It is complete before its first byte is sent.

@@ -1,8 +1,13 @@
 package server
 
 import (
+	"bufio"
 	"context"
+	"fmt"
 	"html"
+	"io"
+	"net"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -42,7 +47,6 @@ func TestPageHasTheAnswer(t *testing.T) {
 		want                       []string
 	}{
 		{"first visit", "GET", "/", "", []string{fakeModule.SHA256, "/static/policy." + fakeModule.SHA256[:16] + ".wasm", "Restart"}},
-		{"unknown example", "GET", "/?example=nothing", "", []string{"Restart"}},
 		{"exit that a rule matches", "POST", "/", form("manifest", podYAML, "exits", "main=42"), []string{"Restart", "spec.containers[0].restartPolicyRules[0]", "line 11"}},
 		{"exit without a name", "POST", "/", form("manifest", podYAML, "exits", "42"), []string{"Restart"}},
 		{"exit that no rule matches", "POST", "/", form("manifest", podYAML, "exits", "main=1"), []string{"Stop", "spec.containers[0].restartPolicy"}},
@@ -174,5 +178,83 @@ func TestYAML(t *testing.T) {
 		if w.Code != want.status || !strings.Contains(w.Body.String(), want.part) {
 			t.Errorf("%.40q: status %d, want %d with %s: %s", text, w.Code, want.status, want.part, w.Body)
 		}
+	}
+}
+
+// TestUnknownExampleIsNamed (R-S6): neither a browser nor a program takes another example for the one it asked for.
+func TestUnknownExampleIsNamed(t *testing.T) {
+	s := newServer(t, native)
+	w := send(s, "GET", "/?example=%3Cb%3Enothing", "", "Accept: text/html,*/*;q=0.8")
+	body := w.Body.String()
+	if w.Code != 404 || w.Header().Get("Content-Type") != "text/html; charset=utf-8" {
+		t.Errorf("status %d, %s", w.Code, w.Header().Get("Content-Type"))
+	}
+	for _, want := range []string{"&lt;b&gt;nothing", `href="/?example=` + web.Examples()[0].ID + `"`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page does not say %s:\n%s", want, body)
+		}
+	}
+	if strings.Contains(body, "<b>") {
+		t.Error("what was asked for is markup")
+	}
+	w = send(s, "GET", "/?example=nothing", "")
+	p := problemOf(t, w.Code, w.Header(), w.Body.Bytes())
+	if w.Code != 404 || !strings.Contains(p.Detail, `"nothing"`) || !strings.Contains(p.Detail, web.Examples()[0].ID) {
+		t.Errorf("status %d, %s", w.Code, p.Detail)
+	}
+	for _, target := range []string{"/", "/?example=", "/?example=" + web.Examples()[1].ID} {
+		if w := send(s, "GET", target, "", "Accept: text/html"); w.Code != 200 {
+			t.Errorf("%s: status %d", target, w.Code)
+		}
+	}
+}
+
+// TestRefusedFormsGetAPage (R-S6): a browser without scripts that sends too much reads why, even if it sends all of it
+// before it reads.
+func TestRefusedFormsGetAPage(t *testing.T) {
+	s := run(t, config(native))
+	for _, size := range []int{DefaultBodyBytes + 1, 2 << 20} {
+		for _, chunked := range []bool{false, true} {
+			conn, err := net.Dial("tcp", s.address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body := "manifest=" + strings.Repeat("x", size-len("manifest="))
+			framing := fmt.Sprintf("Content-Length: %d\r\n\r\n%s", size, body)
+			if chunked {
+				framing = fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", size, body)
+			}
+			if _, err := io.WriteString(conn, "POST / HTTP/1.1\r\nHost: "+s.address+"\r\nAccept: text/html\r\n"+
+				"Content-Type: application/x-www-form-urlencoded\r\n"+framing); err != nil {
+				t.Errorf("%d bytes, chunked %v: %v", size, chunked, err)
+			}
+			answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatalf("%d bytes, chunked %v: %v", size, chunked, err)
+			}
+			page, err := io.ReadAll(answer.Body)
+			if err != nil || answer.StatusCode != 413 || answer.Header.Get("Content-Type") != "text/html; charset=utf-8" ||
+				!strings.Contains(string(page), "larger than 262144 bytes") || !strings.Contains(string(page), "Back button") {
+				t.Errorf("%d bytes, chunked %v: status %d, %v\n%s", size, chunked, answer.StatusCode, err, page)
+			}
+			for _, header := range fixedHeaders {
+				if got := answer.Header.Get(header[0]); got != header[1] {
+					t.Errorf("%s is %q, want %q", header[0], got, header[1])
+				}
+			}
+			conn.Close()
+		}
+	}
+	w := send(s.Server, "POST", "/", strings.Repeat("x", DefaultBodyBytes+1), asForm, "Host: 127.0.0.1")
+	if p := problemOf(t, w.Code, w.Header(), w.Body.Bytes()); code(p.Type) != "BODY_TOO_LARGE" {
+		t.Errorf("a program gets %s", p.Type)
+	}
+}
+
+// TestBusyPage: a browser gets pages for whatever keeps the server from answering.
+func TestBusyPage(t *testing.T) {
+	w := send(newServer(t, broken(ErrEngineBusy)), "GET", "/", "", "Accept: text/html")
+	if w.Code != 503 || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "The server is busy") {
+		t.Errorf("status %d, %s", w.Code, w.Body)
 	}
 }

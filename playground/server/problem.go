@@ -125,6 +125,21 @@ func asRefusal(err error) *refusal {
 // writeProblem answers with the problem document of err. Nothing may have been written to w before.
 func writeProblem(w http.ResponseWriter, requestID string, err error) (code string) {
 	r := asRefusal(err)
+	return writeRefusal(w, r, "application/problem+json", problemBytes(r, problems[r.code], requestID))
+}
+
+// writeProblemPage answers a browser with err as a page, and with the problem document if that fails.
+func writeProblemPage(w http.ResponseWriter, request *http.Request, requestID string, err error) (code string) {
+	r := asRefusal(err)
+	page, failure := refusedPage(request, r, problems[r.code])
+	if failure != nil {
+		return writeProblem(w, requestID, err)
+	}
+	return writeRefusal(w, r, "text/html; charset=utf-8", page)
+}
+
+// writeRefusal writes the status and the headers of r, and a body.
+func writeRefusal(w http.ResponseWriter, r *refusal, contentType string, body []byte) (code string) {
 	p := problems[r.code]
 	h := w.Header()
 	for name, values := range r.header {
@@ -139,8 +154,7 @@ func writeProblem(w http.ResponseWriter, requestID string, err error) (code stri
 	if r.close {
 		h.Set("Connection", "close")
 	}
-	body := problemBytes(r, p, requestID)
-	h.Set("Content-Type", "application/problem+json")
+	h.Set("Content-Type", contentType)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(p.status)
 	w.Write(body) // an error here means that the client has gone: nobody is left to tell

@@ -679,7 +679,7 @@ func TestFailuresToAcceptPass(t *testing.T) {
 		if n := s.connections.failures.Load(); int(n) != len(ln.failures) {
 			t.Errorf("%d failures are counted, want %d", n, len(ln.failures))
 		}
-		if n := strings.Count(log.String(), `"level":"WARN"`); n != 1 || !strings.Contains(log.String(), "too many open files") {
+		if n := strings.Count(log.String(), "cannot be accepted"); n != 1 || !strings.Contains(log.String(), "too many open files") {
 			t.Errorf("logged %d times: %s", n, log.String())
 		}
 		client.CloseIdleConnections()

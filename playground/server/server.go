@@ -55,6 +55,7 @@ type Server struct {
 	connections *connections
 	workers     chan struct{} // holds one for each evaluation that runs
 	readers     chan struct{} // holds one for each small text in YAML that is being read
+	drains      chan struct{} // holds one for each refused form that is read to its end
 	largeText   chan struct{} // holds one while a large text in YAML is read
 
 	files           map[string]*file // by their path below /static/
@@ -102,6 +103,7 @@ func New(config Config) (*Server, error) {
 		workers:         make(chan struct{}, config.Workers),
 		readers:         make(chan struct{}, config.Workers),
 		largeText:       make(chan struct{}, 1),
+		drains:          make(chan struct{}, drainPlaces),
 		describeRequest: describeRequest(config.Module),
 		started:         make(chan struct{}),
 	}
@@ -145,6 +147,12 @@ func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 		ErrorLog:          slog.NewLogLogger(errorLogHandler{s.log.Handler()}, slog.LevelDebug),
 		// OPTIONS * would be answered outside of our handler, without its headers.
 		DisableGeneralOptionsHandler: true,
+	}
+	if s.hosts == nil {
+		s.log.Warn("requests for every host name are answered: name yours with --host")
+	}
+	if !loopback(s.config.Address) {
+		s.log.Warn("others can reach this address, and /metrics with it")
 	}
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(s.connections.listen(ln)) }()

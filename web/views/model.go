@@ -15,6 +15,14 @@ type Page struct {
 	Origin string
 }
 
+// Refusal is why a request of a browser has no answer.
+type Refusal struct {
+	Title, Detail string
+	Form          bool      // a form was sent
+	Examples      []Example // those that there are, if another was asked for
+	Assets        Assets
+}
+
 // Form is what the reader typed and chose; the names of its controls are in [ReadForm].
 type Form struct {
 	Manifest   string // YAML or JSON, as typed
