@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -15,12 +14,13 @@ import (
 // the compiler. It takes a minute for each module.
 func cLibrary(t *testing.T, module, flags string, targets ...string) (folder string) {
 	t.Helper()
+	policytest.Quick(t, "it compiles the translated module")
 	for _, tool := range []string{"cc", "make", "wasm2c", "sha256sum"} {
 		policytest.Executable(t, tool+" (Debian: gcc make wabt)", "the C library", tool)
 	}
 	folder = filepath.Join(t.TempDir(), "build")
 	// -O1 is enough to be right, and halves the time.
-	command := exec.Command("make", append([]string{"-C", "c", "OUT=" + folder, "MODULE=" + module, "CFLAGS=" + flags}, targets...)...)
+	command := policytest.Command("make", append([]string{"-C", "c", "OUT=" + folder, "MODULE=" + module, "CFLAGS=" + flags}, targets...)...)
 	t.Logf("%s", lastLine(output(t, command)))
 	return folder
 }
@@ -34,16 +34,17 @@ func lastLine(out []byte) string {
 func TestC(t *testing.T) {
 	parallel(t)
 	folder := cLibrary(t, module(t), "-O1", "all", "conformance", "example", "test")
-	if got := string(output(t, exec.Command(filepath.Join(folder, "example")))); got != "exit 42: Restart\nexit 1: Stop\n" {
+	if got := string(output(t, policytest.Command(filepath.Join(folder, "example")))); got != "exit 42: Restart\nexit 1: Stop\n" {
 		t.Errorf("the example prints %q", got)
 	}
-	conform(t, "wasm2c", func(vectors, module string) *exec.Cmd {
-		return exec.Command(filepath.Join(folder, "conformance"), vectors, "-evaluations", strconv.Itoa(evaluations()))
+	conform(t, "wasm2c", false, func(vectors, _, evaluations string) *exec.Cmd {
+		return policytest.Command(filepath.Join(folder, "conformance"), vectors, "-evaluations", evaluations)
 	})
 }
 
 // TestCTraps runs the tests of the library over the module that can trap.
 func TestCTraps(t *testing.T) {
+	policytest.Full(t, "it compiles the translated module once more, which takes a minute")
 	parallel(t)
 	trap, err := trapModule()
 	if err != nil {
@@ -70,7 +71,7 @@ func TestCRefusesAnotherModule(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out, err := exec.Command("make", "-C", "c", "OUT="+t.TempDir(), "MODULE="+flipped).CombinedOutput()
+	out, err := policytest.Command("make", "-C", "c", "OUT="+t.TempDir(), "MODULE="+flipped).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "not the file that its digest names") {
 		t.Errorf("a flipped byte: %v\n%s", err, out)
 	}

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -38,12 +37,12 @@ var buildJava = sync.OnceValues(func() (jar, error) {
 	if err := copyJava(root); err != nil {
 		return built, err
 	}
-	command := exec.Command("mvn", "-o", "-B", "package", "dependency:build-classpath", "-DincludeScope=runtime", "-Dmdep.outputFile=target/classpath")
+	command := policytest.Command("mvn", "-o", "-B", "package", "dependency:build-classpath", "-DincludeScope=runtime", "-Dmdep.outputFile=target/classpath")
 	command.Dir = folder
 	command.Env = append(os.Environ(), "PODFATE_TRAP_MODULE="+trap)
-	out, err := command.CombinedOutput()
+	out, err := policytest.CombinedOutput(command)
 	if err != nil {
-		return built, fmt.Errorf("%w\n%s", err, out)
+		return built, err
 	}
 	found := javaArtifact.FindSubmatch(out)
 	if found == nil {
@@ -79,6 +78,7 @@ func copyJava(root string) error {
 
 func java(t *testing.T) jar {
 	t.Helper()
+	policytest.Quick(t, "Maven builds and tests the Java library")
 	policytest.Executable(t, "a JDK 17", "the Java library", "javac")
 	policytest.Executable(t, "Maven", "the Java library", "mvn")
 	built, err := buildJava()
@@ -94,7 +94,7 @@ func java(t *testing.T) jar {
 // run starts a class with the library on the class path.
 func (j jar) run(arguments ...string) *exec.Cmd {
 	classpath := strings.Join([]string{j.tests, j.file, j.endive}, string(os.PathListSeparator))
-	return exec.Command("java", append([]string{"-cp", classpath}, arguments...)...)
+	return policytest.Command("java", append([]string{"-cp", classpath}, arguments...)...)
 }
 
 // TestJavaLibrary builds the library and runs its own tests in the same go.
@@ -112,7 +112,7 @@ func TestJavaLibrary(t *testing.T) {
 		t.Errorf("the build warns\n%s", built.surefire)
 	}
 	for _, name := range []string{"META-INF/LICENSE", "dev/podfate/policy.wasm", "dev/podfate/compiled/ModuleMachine.class"} {
-		if list := output(t, exec.Command("jar", "tf", built.file)); !bytes.Contains(list, []byte("\n"+name+"\n")) {
+		if list := output(t, policytest.Command("jar", "tf", built.file)); !bytes.Contains(list, []byte("\n"+name+"\n")) {
 			t.Errorf("the jar has no %s", name)
 		}
 	}
@@ -130,49 +130,32 @@ func TestJavaDocumentation(t *testing.T) {
 		t.Fatalf("sources: %q, %v", sources, err)
 	}
 	classpath := strings.Join([]string{built.file, built.endive}, string(os.PathListSeparator))
-	output(t, exec.Command("javadoc", append([]string{"-quiet", "-Xdoclint:all", "-Werror", "-d", t.TempDir(), "-cp", classpath}, sources...)...))
+	output(t, policytest.Command("javadoc", append([]string{"-quiet", "-Xdoclint:all", "-Werror", "-d", t.TempDir(), "-cp", classpath}, sources...)...))
 }
 
-// TestJavaConformance plays the vectors in both modes. The interpreter is the slowest engine of all: it plays the small set also when all
-// vectors are asked for, and its line says how many that are; two million evaluations are the compiled mode's.
+// TestJavaConformance plays the vectors in both modes. The interpreter is the slowest engine of all: the compiled mode alone evaluates
+// exits over and over.
 func TestJavaConformance(t *testing.T) {
 	t.Parallel()
 	built := java(t)
 	t.Run("compiled", func(t *testing.T) {
 		parallel(t)
-		conform(t, "endive-compiled", func(vectors, module string) *exec.Cmd {
-			return built.run("dev.podfate.Conformance", "compiled", vectors, module, "-evaluations", strconv.Itoa(evaluations()))
+		conform(t, "endive-compiled", false, func(vectors, module, evaluations string) *exec.Cmd {
+			return built.run("dev.podfate.Conformance", "compiled", vectors, module, "-evaluations", evaluations)
 		})
 	})
 	t.Run("interpreter", func(t *testing.T) {
 		parallel(t)
-		file := filepath.Join(t.TempDir(), "vectors.jsonl")
-		small, err := os.Create(file)
+		want, err := vectors(true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer small.Close()
-		want, err := policytest.WriteVectors(small, true)
+		got, err := readLine(output(t, built.run("dev.podfate.Conformance", "interpreter", want.file, module(t))))
 		if err != nil {
 			t.Fatal(err)
 		}
-		want.Module = digest(t)
-		got, err := readLine(output(t, built.run("dev.podfate.Conformance", "interpreter", file, module(t))))
-		if err != nil {
-			t.Fatal(err)
-		}
-		agree(t, "endive-interpreter", got, want)
+		agree(t, "endive-interpreter", got, want.line)
 	})
-}
-
-// digest is what the file beside the module says.
-func digest(t *testing.T) string {
-	t.Helper()
-	file, err := os.ReadFile(module(t) + ".sha256")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Fields(string(file))[0]
 }
 
 // TestJavaExample runs the example of the README as a newcomer would, from one file on the built jar.
@@ -213,7 +196,7 @@ func TestJavaRefusesAnotherModule(t *testing.T) {
 	if err := os.WriteFile(path, file, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	build := exec.Command("mvn", "-o", "-B", "-q", "validate")
+	build := policytest.Command("mvn", "-o", "-B", "-q", "validate")
 	build.Dir = filepath.Join(root, "plugins", "java")
 	if out, err := build.CombinedOutput(); err == nil || !bytes.Contains(out, []byte("policy.wasm has the SHA-256")) {
 		t.Errorf("%v\n%s", err, out)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +51,7 @@ var install = sync.OnceValues(func() (installed, error) {
 		return in, err
 	}
 	npm := func(folder string, arguments ...string) ([]byte, error) {
-		command := exec.Command("npm", arguments...)
+		command := policytest.Command("npm", arguments...)
 		command.Dir = folder
 		command.Env = append(os.Environ(), "npm_config_offline=true", "npm_config_audit=false", "npm_config_fund=false", "npm_config_update_notifier=false")
 		var stderr bytes.Buffer
@@ -89,6 +90,7 @@ var install = sync.OnceValues(func() (installed, error) {
 
 func installPackage(t *testing.T) installed {
 	t.Helper()
+	policytest.Quick(t, "it packs and installs the JavaScript package")
 	node(t)
 	policytest.Executable(t, "npm", "the JavaScript package", "npm")
 	in, err := install()
@@ -100,7 +102,7 @@ func installPackage(t *testing.T) installed {
 
 // run starts an engine in the folder with the package.
 func (in installed) run(executable string, before []string, arguments ...string) *exec.Cmd {
-	command := exec.Command(executable, append(slices.Clone(before), arguments...)...)
+	command := policytest.Command(executable, append(slices.Clone(before), arguments...)...)
 	command.Dir = in.folder
 	return command
 }
@@ -129,16 +131,24 @@ func TestJavaScriptConformance(t *testing.T) {
 			parallel(t)
 			executable := policytest.Executable(t, engine.install, "conformance of the JavaScript package", engine.name)
 			in := installPackage(t)
-			conform(t, engine.name, func(vectors, _ string) *exec.Cmd {
-				return in.run(executable, engine.script, "test/conformance.mjs", vectors, strconv.Itoa(evaluations()))
+			conform(t, engine.name, false, func(vectors, _, evaluations string) *exec.Cmd {
+				return in.run(executable, engine.script, "test/conformance.mjs", vectors, evaluations)
 			})
 		})
 	}
 }
 
-// TestJavaScriptTests runs the package's own tests on what is installed.
+// TestJavaScriptTests runs the package's own tests on what is installed: each that is written has to run, and to pass.
 func TestJavaScriptTests(t *testing.T) {
 	t.Parallel()
+	files, written := []string{"./test/module.test.mjs", "./test/podfate.test.mjs", "./test/robust.test.mjs"}, 0
+	for _, file := range files {
+		text, err := os.ReadFile(filepath.Join("js", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		written += len(regexp.MustCompile(`(?m)^test\(`).FindAll(text, -1))
+	}
 	for _, engine := range scriptEngines {
 		t.Run(engine.name, func(t *testing.T) {
 			parallel(t)
@@ -148,15 +158,53 @@ func TestJavaScriptTests(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			command := in.run(executable, engine.test, "./test/module.test.mjs", "./test/podfate.test.mjs", "./test/robust.test.mjs")
+			command := in.run(executable, engine.test, files...)
 			command.Env = append(os.Environ(), "PODFATE_TRAP_MODULE="+trap, "NO_COLOR=1")
 			out := string(output(t, command))
-			lines := strings.Split(strings.TrimSpace(out), "\n")
-			t.Logf("%s", strings.Join(lines[max(0, len(lines)-8):], "\n"))
-			if !strings.Contains(out, "pass") {
-				t.Error("no test ran")
+			passed, others := testCounts(out)
+			t.Logf("%d tests passed", passed)
+			if passed != written || others != 0 {
+				t.Errorf("%d of %d tests passed, %d failed or were skipped\n%s", passed, written, others, out)
 			}
 		})
+	}
+}
+
+// testCounts reads what the test runners of Node.js, Deno and Bun print at the end: how many tests passed, and how many did not.
+func testCounts(out string) (passed, others int) {
+	for _, line := range regexp.MustCompile(`(?m)^(?:(?:#|ℹ) (pass|fail|cancelled|skipped|todo) (\d+)| *(\d+) (pass|fail|skip|todo))$`).FindAllStringSubmatch(out, -1) {
+		word, number := line[1]+line[4], line[2]+line[3]
+		count, _ := strconv.Atoi(number)
+		if word == "pass" {
+			passed += count
+		} else {
+			others += count
+		}
+	}
+	if deno := regexp.MustCompile(`(?m)^(?:ok|FAILED) \| (\d+) passed(.*)$`).FindStringSubmatch(out); deno != nil {
+		passed, _ = strconv.Atoi(deno[1])
+		for _, line := range regexp.MustCompile(`(\d+) (?:failed|ignored|filtered out)`).FindAllStringSubmatch(deno[2], -1) {
+			count, _ := strconv.Atoi(line[1])
+			others += count
+		}
+	}
+	return passed, others
+}
+
+func TestCountsOfTestRunners(t *testing.T) {
+	for out, want := range map[string][2]int{
+		"# tests 3\n# suites 0\n# pass 2\n# fail 1\n# cancelled 0\n# skipped 0\n# todo 0\n": {2, 1},
+		"ℹ tests 3\nℹ pass 1\nℹ fail 0\nℹ cancelled 0\nℹ skipped 2\n":                       {1, 2},
+		"ok | 42 passed | 0 failed | 1 ignored (1s)\n":                                      {42, 1},
+		"ok | 42 passed | 0 failed (1s)\n":                                                  {42, 0},
+		"FAILED | 41 passed | 1 failed (980ms)\n":                                           {41, 1},
+		" 42 pass\n 0 fail\n 177 expect() calls\n":                                          {42, 0},
+		" 41 pass\n 1 skip\n 0 fail\n":                                                      {41, 1},
+		"a test that is called pass\n":                                                      {0, 0},
+	} {
+		if passed, others := testCounts(out); passed != want[0] || others != want[1] {
+			t.Errorf("%q: %d passed, %d others", out, passed, others)
+		}
 	}
 }
 
@@ -242,7 +290,7 @@ func TestJavaScriptInBrowsers(t *testing.T) {
 			origin, results := servePackage(t, in)
 			ctx, cancel := context.WithTimeout(t.Context(), browserPatience)
 			defer cancel()
-			command := exec.CommandContext(ctx, executable, browser.arguments(t.TempDir(), origin+"/test/browser/page.html?evaluations="+strconv.Itoa(evaluations()))...)
+			command := policytest.CommandContext(ctx, executable, browser.arguments(t.TempDir(), origin+"/test/browser/page.html?evaluations="+strconv.Itoa(evaluations(false)))...)
 			home := t.TempDir()
 			command.Env = append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+home, "XDG_CONFIG_HOME="+home)
 			var said bytes.Buffer
@@ -283,12 +331,12 @@ func TestJavaScriptInBrowsers(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v: %q", err, result.Line)
 			}
-			want, err := vectors()
+			want, err := vectors(false)
 			if err != nil {
 				t.Fatal(err)
 			}
 			agree(t, browser.name, got, want.line)
-			inMemory(t, result.Evaluations, result.Memory)
+			inMemory(t, evaluations(false), result.Evaluations, result.Memory)
 		})
 	}
 }
@@ -307,7 +355,7 @@ type browserResult struct {
 // servePackage serves the installed package, its tests and the vectors on this machine, and receives the page's result.
 func servePackage(t *testing.T, in installed) (origin string, results <-chan browserResult) {
 	t.Helper()
-	all, err := vectors()
+	all, err := vectors(false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -60,61 +61,73 @@ type native struct {
 	line policytest.Line
 }
 
-// vectors makes the file that all runners of this run read: some thousand vectors, and all with PODFATE_REQUIRE=all.
-var vectors = sync.OnceValues(func() (native, error) {
-	n := native{file: filepath.Join(temporary, "vectors.jsonl")}
+// vectors returns the file that a runner reads: some thousand vectors, or all of them.
+func vectors(interpreter bool) (native, error) {
+	if policytest.Thorough(interpreter) {
+		return allVectors()
+	}
+	return someVectors()
+}
+
+var (
+	someVectors = sync.OnceValues(func() (native, error) { return writeVectors("some.jsonl", true) })
+	allVectors  = sync.OnceValues(func() (native, error) { return writeVectors("all.jsonl", false) })
+)
+
+func writeVectors(name string, small bool) (native, error) {
+	n := native{file: filepath.Join(temporary, name)}
 	file, err := os.Create(n.file)
 	if err != nil {
 		return n, err
 	}
 	defer file.Close()
 	buffered := bufio.NewWriterSize(file, 1<<20)
-	if n.line, err = policytest.WriteVectors(buffered, !policytest.RequireAll()); err != nil {
+	if n.line, err = policytest.WriteVectors(buffered, small); err != nil {
 		return n, err
 	}
 	n.line.Engine, n.line.Version, n.line.Module = "native", runtime.Version(), wasm.SHA256()
 	return n, buffered.Flush()
-})
+}
 
 // memoryBytes bounds the memory of an instance after two million evaluations.
 const memoryBytes = 8 << 20
 
-// evaluations is how many exits a runner evaluates on one instance after the vectors: two million with PODFATE_REQUIRE=all.
-func evaluations() int {
-	if policytest.RequireAll() {
+// evaluations is how many exits a runner evaluates on one instance after the vectors.
+func evaluations(interpreter bool) int {
+	if policytest.Thorough(interpreter) {
 		return 2_000_000
 	}
 	return 200_000
 }
 
 // conform runs a conformance runner: command makes it from the absolute path of the vectors' file and of the module. Its line has to
-// be that of the native core, and its exit status 0. If it prints how large the memory is after evaluations, that is checked.
-func conform(t *testing.T, engine string, command func(vectors, module string) *exec.Cmd) {
+// be that of the native core, and its exit status 0. How large the memory is after so many evaluations, it has to print.
+func conform(t *testing.T, engine string, interpreter bool, command func(vectors, module, evaluations string) *exec.Cmd) {
 	t.Helper()
-	want, err := vectors()
+	want, err := vectors(interpreter)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := output(t, command(want.file, module(t)))
+	asked := evaluations(interpreter)
+	out := output(t, command(want.file, module(t), strconv.Itoa(asked)))
 	got, err := readLine(out)
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", engine, err, out)
 	}
 	agree(t, engine, got, want.line)
-	if _, text, found := strings.Cut(string(out), "evaluations="); found {
-		var count, memory int
-		if _, err := fmt.Sscanf(text, "%d memory=%d", &count, &memory); err != nil {
-			t.Errorf("evaluations=%s: %v", text, err)
-		}
-		inMemory(t, count, memory)
+	var count, memory int
+	_, text, _ := strings.Cut(string(out), "evaluations=")
+	if _, err := fmt.Sscanf(text, "%d memory=%d", &count, &memory); err != nil {
+		t.Errorf("%s does not say evaluations=%d memory=…: %v", engine, asked, err)
 	}
+	inMemory(t, asked, count, memory)
 }
 
-// inMemory checks how large the memory of an instance is after so many evaluations.
-func inMemory(t *testing.T, count, memory int) {
+// inMemory checks how large the memory of an instance is after the evaluations that were asked for.
+func inMemory(t *testing.T, asked, count, memory int) {
 	t.Helper()
-	if count != evaluations() || memory == 0 || memory > memoryBytes {
-		t.Errorf("%d evaluations end at %d bytes of memory; %d have to end at %d or less", count, memory, evaluations(), memoryBytes)
+	if count != asked || memory == 0 || memory > memoryBytes {
+		t.Errorf("%d evaluations end at %d bytes of memory; %d have to end at %d or less", count, memory, asked, memoryBytes)
 	}
 	t.Logf("evaluations=%d memory=%d", count, memory)
 }
@@ -125,7 +138,7 @@ func agree(t *testing.T, engine string, got, want policytest.Line) {
 	expected := want
 	expected.Engine, expected.Version = engine, got.Version
 	if got != expected {
-		t.Errorf("differs from the native core\ngot  %s\nwant %s", got, expected)
+		t.Errorf("differs from the native core; if that has changed since the module was built: %s\ngot  %s\nwant %s", policytest.RebuildModule, got, expected)
 	}
 	t.Log(got)
 }
@@ -143,22 +156,15 @@ func module(t *testing.T) string {
 // output runs a command that has to end well and returns what it printed to both of its streams.
 func output(t *testing.T, command *exec.Cmd) []byte {
 	t.Helper()
-	out, err := command.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", strings.Join(command.Args, " "), err, out)
-	}
-	return out
+	return policytest.Output(t, command)
 }
 
 // trapModule is a test build of the module with the operations that trap, see wasm/guest/machine/traps.go. Its digest lies beside it, in the
 // file with .sha256 appended.
 var trapModule = sync.OnceValues(func() (file string, err error) {
 	file = filepath.Join(temporary, "trap.wasm")
-	build := exec.Command("go", "run", "./wasm/seal", "-tags", "trap", "-o", file)
+	build := policytest.Command("go", "run", "./wasm/seal", "-tags", "trap", "-o", file)
 	build.Dir = ".."
-	out, err := build.CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w\n%s", err, out)
-	}
-	return file, nil
+	_, err = policytest.CombinedOutput(build)
+	return file, err
 })

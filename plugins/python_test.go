@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -23,6 +22,7 @@ var wasmtimeReleases = []string{"27.0.2", "50.0.1"}
 //	pip download -d FOLDER hatchling pytest numpy mypy wasmtime==RELEASE
 func wheels(t *testing.T) (python, folder string) {
 	t.Helper()
+	policytest.Quick(t, "it builds and installs the Python package")
 	python = policytest.Executable(t, "Python 3", "the Python package", "python3")
 	folder = os.Getenv("PODFATE_WHEELS")
 	if folder == "" {
@@ -35,9 +35,9 @@ func wheels(t *testing.T) (python, folder string) {
 func environment(t *testing.T, python, folder string, packages ...string) string {
 	t.Helper()
 	home := t.TempDir()
-	output(t, exec.Command(python, "-m", "venv", home))
+	output(t, policytest.Command(python, "-m", "venv", home))
 	inside := filepath.Join(home, "bin", "python")
-	output(t, exec.Command(inside, append([]string{"-m", "pip", "install", "-q", "--no-index", "--find-links", folder}, packages...)...))
+	output(t, policytest.Command(inside, append([]string{"-m", "pip", "install", "-q", "--no-index", "--find-links", folder}, packages...)...))
 	return inside
 }
 
@@ -46,7 +46,7 @@ func builtWheel(t *testing.T, python, folder string) string {
 	t.Helper()
 	into := t.TempDir()
 	builder := environment(t, python, folder, "hatchling")
-	output(t, exec.Command(builder, "-m", "pip", "wheel", "-q", "--no-index", "--no-deps", "--no-build-isolation", "-w", into, "./python"))
+	output(t, policytest.Command(builder, "-m", "pip", "wheel", "-q", "--no-index", "--no-deps", "--no-build-isolation", "-w", into, "./python"))
 	found, err := filepath.Glob(filepath.Join(into, "podfate-*-py3-none-any.whl"))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("wheels built: %q, %v", found, err)
@@ -97,15 +97,15 @@ func TestPythonPackage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tests := exec.Command(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "python/tests")
+			tests := policytest.Command(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "python/tests")
 			tests.Env = append(os.Environ(), "PODFATE_TRAP_MODULE="+trap)
 			out := strings.TrimSpace(string(output(t, tests)))
 			t.Log(out[strings.LastIndexByte(out, '\n')+1:])
-			if got := strings.TrimSpace(string(output(t, exec.Command(python, "python/example.py")))); got != "['Restart', 'Stop']" {
+			if got := strings.TrimSpace(string(output(t, policytest.Command(python, "python/example.py")))); got != "['Restart', 'Stop']" {
 				t.Errorf("the example prints %s", got)
 			}
-			conform(t, "wasmtime-python", func(vectors, module string) *exec.Cmd {
-				return exec.Command(python, "python/conformance.py", vectors, module, "-evaluations", strconv.Itoa(evaluations()))
+			conform(t, "wasmtime-python", false, func(vectors, module, evaluations string) *exec.Cmd {
+				return policytest.Command(python, "python/conformance.py", vectors, module, "-evaluations", evaluations)
 			})
 		})
 	}
@@ -115,7 +115,7 @@ func TestPythonPackage(t *testing.T) {
 func TestPythonTypes(t *testing.T) {
 	parallel(t)
 	python, folder := wheels(t)
-	check := exec.Command(environment(t, python, folder, "mypy", "numpy", "wasmtime=="+wasmtimeReleases[1]), "-m", "mypy", "--cache-dir", os.DevNull)
+	check := policytest.Command(environment(t, python, folder, "mypy", "numpy", "wasmtime=="+wasmtimeReleases[1]), "-m", "mypy", "--cache-dir", os.DevNull)
 	check.Dir = "python"
 	output(t, check)
 }

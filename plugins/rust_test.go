@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -13,16 +12,20 @@ import (
 )
 
 // The engines of the crate, by the features of cargo that choose them.
-var rustEngines = []struct{ name, features string }{
-	{"wasmi", ""},
-	{"wasmtime", "wasmtime"},
+var rustEngines = []struct {
+	name, features string
+	interpreter    bool
+}{
+	{"wasmi", "", true},
+	{"wasmtime", "wasmtime", false},
 }
 
 // cargo returns a command of cargo in the crate's folder that reaches for no network: what it needs was fetched before, as .ci/run does.
 func cargo(t *testing.T, features string, arguments ...string) *exec.Cmd {
 	t.Helper()
+	policytest.Quick(t, "it compiles the Rust crate")
 	path := policytest.Executable(t, "cargo (Rust 1.86 or later)", "the Rust crate", "cargo")
-	probe := exec.Command(path, "fetch", "--offline", "--locked")
+	probe := policytest.Command(path, "fetch", "--offline", "--locked")
 	probe.Dir = "rust"
 	if out, err := probe.CombinedOutput(); err != nil {
 		policytest.Missing(t, "the crates that plugins/rust depends on (cargo fetch)", "the Rust crate: "+strings.TrimSpace(string(out)))
@@ -31,7 +34,7 @@ func cargo(t *testing.T, features string, arguments ...string) *exec.Cmd {
 	if features != "" {
 		arguments = append(arguments, "--no-default-features", "--features", features)
 	}
-	command := exec.Command(path, arguments...)
+	command := policytest.Command(path, arguments...)
 	command.Dir = "rust"
 	return command
 }
@@ -51,6 +54,9 @@ func TestRustCrate(t *testing.T) {
 	t.Parallel()
 	for _, engine := range rustEngines {
 		t.Run(engine.name, func(t *testing.T) {
+			if !engine.interpreter {
+				policytest.Full(t, "to compile wasmtime takes minutes")
+			}
 			parallel(t)
 			trap, err := trapModule()
 			if err != nil {
@@ -68,8 +74,8 @@ func TestRustCrate(t *testing.T) {
 			if got := string(output(t, cargo(t, engine.features, "run", "--release", "--example", "quick", "--target-dir", target))); got != "Some(Restart) Some(Stop)\n" {
 				t.Errorf("the example prints %q", got)
 			}
-			conform(t, "rust-"+engine.name, func(vectors, module string) *exec.Cmd {
-				return exec.Command(filepath.Join(target, "release", "examples", "conformance"), vectors, module, "-evaluations", strconv.Itoa(evaluations()))
+			conform(t, "rust-"+engine.name, engine.interpreter, func(vectors, module, evaluations string) *exec.Cmd {
+				return policytest.Command(filepath.Join(target, "release", "examples", "conformance"), vectors, module, "-evaluations", evaluations)
 			})
 		})
 	}
@@ -77,6 +83,7 @@ func TestRustCrate(t *testing.T) {
 
 // TestRustPackage packages the crate as it is published, and builds what comes out.
 func TestRustPackage(t *testing.T) {
+	policytest.Full(t, "it compiles the crate and all that it needs once more")
 	parallel(t)
 	// The folder is kept: what the crate depends on is built once. What is not committed yet is packed, too.
 	target := rustTarget(t, "package")
@@ -84,7 +91,7 @@ func TestRustPackage(t *testing.T) {
 	if out := strings.TrimSpace(string(output(t, command))); strings.Contains(out, "warning") {
 		t.Errorf("cargo package:\n%s", out)
 	}
-	packed := output(t, exec.Command("tar", "-xzOf", filepath.Join(target, "package", "podfate-0.1.0.crate"), "podfate-0.1.0/policy.wasm"))
+	packed := output(t, policytest.Command("tar", "-xzOf", filepath.Join(target, "package", "podfate-0.1.0.crate"), "podfate-0.1.0/policy.wasm"))
 	if file, err := os.ReadFile(module(t)); err != nil || !bytes.Equal(packed, file) {
 		t.Errorf("the crate does not hold the module: %d bytes, %v", len(packed), err)
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -40,14 +39,14 @@ func sameWords(t *testing.T, printed []byte) {
 }
 
 func TestJavaScriptWords(t *testing.T) {
-	sameWords(t, output(t, exec.Command(node(t), "--input-type=module", "--eval",
+	sameWords(t, output(t, policytest.Command(node(t), "--input-type=module", "--eval",
 		`import {words} from './js/batch.js'; console.log(JSON.stringify(words))`)))
 }
 
 // TestPythonWords needs nothing but Python: the file with the words imports no engine.
 func TestPythonWords(t *testing.T) {
 	python := policytest.Executable(t, "Python 3", "the Python package", "python3")
-	sameWords(t, output(t, exec.Command(python, "-B", "-c", `import json, runpy
+	sameWords(t, output(t, policytest.Command(python, "-B", "-c", `import json, runpy
 b = runpy.run_path("python/src/podfate/_batch.py")
 print(json.dumps({name: b[name.upper()] for name in ("actions", "levels", "reasons", "ignored")}))`)))
 }

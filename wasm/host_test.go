@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -18,6 +17,7 @@ import (
 	"github.com/andybalholm/brotli"
 
 	"github.com/podfate/podfate/policy/ops"
+	"github.com/podfate/podfate/policy/policytest"
 )
 
 // engines are the two ways in which wazero runs a module.
@@ -257,7 +257,7 @@ var trapModule = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(folder)
 	file := filepath.Join(folder, "trap.wasm")
-	cmd := exec.Command("go", "run", "./wasm/seal", "-tags", "trap", "-o", file)
+	cmd := policytest.Command("go", "run", "./wasm/seal", "-tags", "trap", "-o", file)
 	cmd.Dir = ".."
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w: %s", err, text)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -215,7 +214,7 @@ func TestBrowserRendersAsTheServerDoes(t *testing.T) {
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command(runtime, "bundle/test/render.mjs", file)
+	command := policytest.Command(runtime, "bundle/test/render.mjs", file)
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	out, err := command.Output()

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/podfate/podfate/policy/policytest"
 )
 
 // program builds the command as a user gets it, once for all tests.
@@ -23,7 +25,7 @@ var program = sync.OnceValues(func() (string, error) {
 	if runtime.GOOS == "windows" {
 		path += ".exe"
 	}
-	out, err := exec.Command("go", "build", "-o", path, "github.com/podfate/podfate").CombinedOutput()
+	out, err := policytest.Command("go", "build", "-o", path, "github.com/podfate/podfate").CombinedOutput()
 	if err != nil {
 		return "", errors.New(string(out))
 	}

@@ -22,7 +22,7 @@ func TestModule(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer host.Close(ctx)
-			policytest.Run(t, policytest.Door{Name: engine.name, Call: func(op ops.Operation, request []byte) ([]byte, bool, error) {
+			policytest.Run(t, policytest.Door{Name: engine.name, Module: true, Call: func(op ops.Operation, request []byte) ([]byte, bool, error) {
 				answer, err := host.Call(ctx, op.Number, request)
 				return answer.JSON, answer.Failed, err
 			}})

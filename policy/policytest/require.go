@@ -10,6 +10,29 @@ import (
 // instead of skipping them. CI sets it, so that nothing is left out unseen.
 func RequireAll() bool { return os.Getenv("PODFATE_REQUIRE") == "all" }
 
+// Long reports whether PODFATE_LONG is set: then tests also do what takes too long for every run, as .ci/long asks for.
+func Long() bool { return os.Getenv("PODFATE_LONG") != "" }
+
+// Thorough reports whether a test is to do all of its work instead of a sample: always when [Long] holds, and in CI too ([RequireAll])
+// unless an interpreter does the work, for which all of it takes many times as long.
+func Thorough(interpreter bool) bool { return Long() || RequireAll() && !interpreter }
+
+// Quick skips a test with -short; why says what makes it slow, such as "it compiles the crate".
+func Quick(t testing.TB, why string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skipf("left out with -short: %s", why)
+	}
+}
+
+// Full skips a test that is part of a full run only: of CI, which sets PODFATE_REQUIRE=all, and of .ci/long. why says what makes it slow.
+func Full(t testing.TB, why string) {
+	t.Helper()
+	if !RequireAll() && !Long() {
+		t.Skipf("left out without PODFATE_REQUIRE=all: %s", why)
+	}
+}
+
 // Missing ends the test t because something it needs is not there. what names the thing as a person would
 // install it ("Node.js 20"), why says what is not tested without it. The test is skipped with that text, or fails
 // when [RequireAll] holds.

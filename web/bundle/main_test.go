@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -105,7 +104,7 @@ func TestScriptsNeedNoMoreThanTheirPolicyAllows(t *testing.T) {
 
 func TestScripts(t *testing.T) {
 	folderWithPackages(t)
-	out, err := exec.Command(node(t), "--test", "test/page.test.mjs").CombinedOutput()
+	out, err := policytest.Command(node(t), "--test", "test/page.test.mjs").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -195,7 +194,7 @@ func readInBrowser(t *testing.T, texts []string) []result {
 			t.Fatal(err)
 		}
 	}
-	command := exec.Command(runtime, "test/yaml.mjs", reader, input)
+	command := policytest.Command(runtime, "test/yaml.mjs", reader, input)
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	out, err := command.Output()

@@ -8,20 +8,20 @@ import (
 )
 
 // TestEnginesInGo plays the vectors on the native machine and on both engines of wazero, and lets these evaluate an exit over and over on one
-// instance: some thousand vectors, and with PODFATE_REQUIRE=all all of them and two million evaluations. All give one digest.
+// instance: some thousand vectors, or all of them and two million evaluations, see [policytest.Thorough]. All give one digest.
 func TestEnginesInGo(t *testing.T) {
-	evaluations := 50_000
-	if policytest.RequireAll() {
-		evaluations = 2_000_000
-	}
-	var vectors bytes.Buffer
-	want, err := policytest.WriteVectors(&vectors, !policytest.RequireAll())
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, engine := range []string{"native", "compiler", "interpreter"} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
+			thorough, evaluations := policytest.Thorough(engine == "interpreter"), 50_000
+			if thorough {
+				evaluations = 2_000_000
+			}
+			var vectors bytes.Buffer
+			want, err := policytest.WriteVectors(&vectors, !thorough)
+			if err != nil {
+				t.Fatal(err)
+			}
 			player, line, err := newPlayer(engine)
 			if err != nil {
 				t.Fatal(err)
