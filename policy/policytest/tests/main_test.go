@@ -1,0 +1,37 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+const said = `{"Action":"start","Package":"x/a"}
+{"Action":"run","Package":"x/a","Test":"TestDeno"}
+{"Action":"output","Package":"x/a","Test":"TestDeno","Output":"=== RUN   TestDeno\n"}
+{"Action":"output","Package":"x/a","Test":"TestDeno","Output":"    a_test.go:12: left out, Deno is not installed: the package\n"}
+{"Action":"output","Package":"x/a","Test":"TestDeno","Output":"--- SKIP: TestDeno (0.00s)\n"}
+{"Action":"skip","Package":"x/a","Test":"TestDeno","Elapsed":0}
+{"Action":"output","Package":"x/a","Output":"PASS\n"}
+{"Action":"output","Package":"x/a","Output":"ok  \tx/a\t0.1s\n"}
+{"Action":"pass","Package":"x/a","Elapsed":0.1}
+{"Action":"output","Package":"x/b","Test":"TestWrong","Output":"    b_test.go:1: it is wrong\n"}
+{"Action":"fail","Package":"x/b","Test":"TestWrong","Elapsed":0}
+{"Action":"output","Package":"x/b","Output":"FAIL\tx/b\t0.1s\n"}
+{"Action":"fail","Package":"x/b","Elapsed":0.1}
+{"Action":"output","Package":"x/c","Output":"?   \tx/c\t[no test files]\n"}
+{"Action":"skip","Package":"x/c","Elapsed":0}
+`
+
+func TestReport(t *testing.T) {
+	var out strings.Builder
+	r := newReport(&out)
+	if err := r.read(strings.NewReader(said)); err != nil {
+		t.Fatal(err)
+	}
+	r.leftOut()
+	want := "ok  \tx/a\t0.1s\n    b_test.go:1: it is wrong\nFAIL\tx/b\t0.1s\n?   \tx/c\t[no test files]\n" +
+		"1 tests were left out:\n  Deno is not installed: the package: a TestDeno\n"
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+}
