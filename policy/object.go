@@ -23,6 +23,8 @@ type Object struct {
 	// Embedded tells that o is a template in an object of a kind that is not read: a PodTemplate or a CronJob of which
 	// nothing counts but the template. Its name is that of the object.
 	Embedded bool
+	// Fields checks the rest of the spec of a new object; nil if that is not checked.
+	Fields Fields
 	// Job is the spec of a Job, or that which a CronJob gives its Jobs; nil for other kinds.
 	Job *Job
 }
@@ -55,7 +57,7 @@ func (o *Object) JobPath() string { return strings.TrimSuffix(o.SpecPath, "templ
 // Source: pkg/apis/core/validation, pkg/apis/apps/validation and pkg/apis/batch/validation, validation.go;
 // Kubernetes v1.33 to v1.37.
 func (o *Object) Validate(f Features) []FieldError {
-	v := validator{f: f}
+	v := validator{Report: Report{f: f}}
 	return once(v.created(o), f)
 }
 
@@ -67,7 +69,7 @@ func (o *Object) Validate(f Features) []FieldError {
 //
 // Source: tryDecodeSinglePod in pkg/kubelet/config/common.go, Kubernetes v1.33 to v1.37.
 func (o *Object) ValidateStatic(f Features) []FieldError {
-	v := validator{f: f}
+	v := validator{Report: Report{f: f, static: true}}
 	if f.Minor < 35 {
 		v.f.ContainerRestartRules, v.noInitResize = false, true
 	}
@@ -85,8 +87,11 @@ func (o *Object) ValidateStatic(f Features) []FieldError {
 // created checks o as a new object.
 func (v *validator) created(o *Object) []FieldError {
 	switch ok := v.template(o); {
-	case ok && o.Kind == "Pod" && len(o.Spec.EphemeralContainers) > 0:
-		v.forbidden(o.SpecPath+"ephemeralContainers", "cannot be set on create")
+	case ok && o.Kind == "Pod":
+		if len(o.Spec.EphemeralContainers) > 0 {
+			v.forbidden(o.SpecPath+"ephemeralContainers", "cannot be set on create")
+		}
+		v.fields(PartNode, Ref{})
 	case ok && o.Kind == "Job":
 		v.podHostname(o)
 	}
@@ -132,9 +137,10 @@ func merged(faults []FieldError) []FieldError {
 // Source: ValidatePodUpdate in pkg/apis/core/validation/validation.go, ValidateJobUpdate in
 // pkg/apis/batch/validation/validation.go; Kubernetes v1.33 to v1.37.
 func (o *Object) ValidateUpdate(old *Object, f Features) []FieldError {
-	v := validator{f: f.WhileInUse(&old.Spec), resizeInUse: restartsNonSidecarOnResize(&old.Spec)}
+	v := validator{Report: Report{f: f.WhileInUse(&old.Spec)}, replaces: true, resizeInUse: restartsNonSidecarOnResize(&old.Spec)}
 	if o.Kind == "StatefulSet" && f.Minor >= 34 { // a template that was bad may stay, or become another bad one
 		was := v
+		was.replaces = false
 		was.template(old)
 		v.wasBad = len(was.faults.kept) > 0
 	}
@@ -171,7 +177,13 @@ func (v *validator) template(o *Object) bool {
 	}
 	unchecked := o.Kind == "StatefulSet" && (v.wasBad || v.f.Minor < 34) // 1.33 looks only at labels and annotations of the template
 	if !unchecked {
+		if !v.replaces {
+			v.rest = o.Fields
+		}
 		v.podSpec(&o.Spec, o.SpecPath)
+	}
+	if o.Kind == "Pod" {
+		v.fields(PartPod, Ref{})
 	}
 	if o.Kind != "Pod" && !unchecked && len(o.Spec.EphemeralContainers) > 0 {
 		v.forbidden(o.SpecPath+"ephemeralContainers", "ephemeral containers not allowed in pod template")
@@ -205,7 +217,7 @@ func (v *validator) jobRestartPolicy(path string, p RestartPolicy, hasPodFailure
 	case p != RestartPolicyOnFailure && p != RestartPolicyNever:
 		v.unsupported(path, string(p), "OnFailure", "Never")
 	case hasPodFailurePolicy && p != RestartPolicyNever:
-		v.invalid(path, v.word(string(p)), `only "Never" is supported when podFailurePolicy is specified`)
+		v.invalid(path, v.Word(string(p)), `only "Never" is supported when podFailurePolicy is specified`)
 	}
 }
 

@@ -2,9 +2,7 @@ package policy
 
 import (
 	"math"
-	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -64,7 +62,7 @@ func DropDisabled(spec *PodSpec, prefix string, f Features) []Dropped {
 //
 // Source: ValidatePodSpec and what it calls in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
 func ValidatePodSpec(spec *PodSpec, prefix string, inTemplate bool, f Features) []FieldError {
-	v := validator{f: f}
+	v := validator{Report: Report{f: f}}
 	v.podSpec(spec, prefix)
 	if len(spec.EphemeralContainers) > 0 {
 		if inTemplate {
@@ -77,11 +75,12 @@ func ValidatePodSpec(spec *PodSpec, prefix string, inTemplate bool, f Features) 
 }
 
 type validator struct {
-	f            Features
-	resizeInUse  bool // an update, and the old object has what 1.36 forbids to new ones
-	noInitResize bool // a static Pod of an old kubelet
-	wasBad       bool // an update, and the template of the old object has faults of its own
-	faults       Faults
+	Report
+	rest         Fields // nil: not checked
+	replaces     bool   // an update
+	resizeInUse  bool   // an update, and the old object has what 1.36 forbids to new ones
+	noInitResize bool   // a static Pod of an old kubelet
+	wasBad       bool   // an update, and the template of the old object has faults of its own
 
 	// The container that is looked at. Its path is put together only for a fault: most Pods have none.
 	prefix string
@@ -102,6 +101,7 @@ func (v *validator) here(suffix string) string {
 // podSpec checks what is the same on create and on update. A terminationGracePeriodSeconds below 0 is no fault: the
 // releases until 1.36 store it and treat it as 1, 1.37 makes it 1 in a Pod before it looks.
 func (v *validator) podSpec(spec *PodSpec, prefix string) {
+	v.fields(PartVolumes, Ref{})
 	if len(spec.Containers) == 0 {
 		v.required(prefix+"containers", "")
 	}
@@ -116,7 +116,11 @@ func (v *validator) podSpec(spec *PodSpec, prefix string) {
 		v.anyContainer(c, spec.RestartPolicy)
 		v.nameIsFree(c.Name, taken)
 		taken.take(c.Name)
+		v.fields(PartHandlers, v.at)
 		v.mainContainer(c)
+	}
+	if len(spec.Containers) > 0 {
+		v.fields(PartHostPorts, Ref{})
 	}
 	for i := range spec.InitContainers {
 		c := &spec.InitContainers[i]
@@ -127,6 +131,10 @@ func (v *validator) podSpec(spec *PodSpec, prefix string) {
 		if c.Name != "" { // two init containers without a name are not called duplicates
 			taken.take(c.Name)
 		}
+		v.fields(PartHostPorts, v.at)
+		if c.IsSidecar(InitContainer) {
+			v.fields(PartHandlers, v.at)
+		}
 		v.initOnly(c)
 		if v.noInitResize && len(c.ResizePolicy) > 0 {
 			v.invalid(v.here(".resizePolicy"), v.resizePolicies(c.ResizePolicy), "must not be set for init containers")
@@ -136,14 +144,17 @@ func (v *validator) podSpec(spec *PodSpec, prefix string) {
 		taken.take(spec.InitContainers[i].Name) // for an ephemeral container also ""
 	}
 	v.ephemeralContainers(spec, taken)
+	v.fields(PartNetwork, Ref{})
 	switch spec.RestartPolicy {
 	case "", RestartPolicyAlways, RestartPolicyOnFailure, RestartPolicyNever: // "" has been defaulted
 	default:
 		v.unsupported(prefix+"restartPolicy", string(spec.RestartPolicy), "Always", "OnFailure", "Never")
 	}
+	v.fields(PartScheduling, Ref{})
 	if d := spec.ActiveDeadlineSeconds; d != nil && (*d < 1 || *d > math.MaxInt32) {
 		v.invalid(prefix+"activeDeadlineSeconds", strconv.FormatInt(*d, 10), "must be between 1 and 2147483647, inclusive")
 	}
+	v.fields(PartNames, Ref{})
 }
 
 // takenNames are the names of the containers that were looked at; nil when nobody else can have one.
@@ -172,9 +183,11 @@ func (v *validator) anyContainer(c *Container, pod RestartPolicy) {
 			v.invalid(v.here(".name"), quoted(c.Name), fault)
 		}
 	}
+	v.fields(PartImage, v.at)
 	if len(c.ResizePolicy) > 0 {
 		v.resizePolicy(c.ResizePolicy, v.here(".resizePolicy"), pod)
 	}
+	v.fields(PartSecurity, v.at)
 }
 
 // resizePolicy checks that only what the Pod's policy allows restarts a container. The container's own policy is not
@@ -189,7 +202,7 @@ func (v *validator) resizePolicy(list []ContainerResizePolicy, path string, pod 
 	taken := make(map[string]bool, len(list))
 	for i, p := range list {
 		if taken[p.ResourceName] {
-			v.add(path+index(i), TypeDuplicate, CodeDuplicate, v.resourceName(p.ResourceName), "")
+			v.add(path+index(i), TypeDuplicate, CodeDuplicate, v.ResourceName(p.ResourceName), "")
 		}
 		taken[p.ResourceName] = true
 		switch p.ResourceName {
@@ -197,7 +210,7 @@ func (v *validator) resizePolicy(list []ContainerResizePolicy, path string, pod 
 		case "":
 			v.required(path, "")
 		default:
-			v.unsupportedText(path, v.resourceName(p.ResourceName), "cpu", "memory")
+			v.unsupportedText(path, v.ResourceName(p.ResourceName), "cpu", "memory")
 		}
 		switch p.RestartPolicy {
 		case ResizeNotRequired, ResizeRestartContainer:
@@ -207,7 +220,7 @@ func (v *validator) resizePolicy(list []ContainerResizePolicy, path string, pod 
 			v.unsupported(path, string(p.RestartPolicy), "NotRequired", "RestartContainer")
 		}
 		if pod == RestartPolicyNever && p.RestartPolicy != ResizeNotRequired {
-			v.invalid(path, v.word(string(p.RestartPolicy)), "must be 'NotRequired' when "+whose+" is 'Never'")
+			v.invalid(path, v.Word(string(p.RestartPolicy)), "must be 'NotRequired' when "+whose+" is 'Never'")
 		}
 	}
 }
@@ -262,7 +275,7 @@ func (v *validator) initOnly(c *Container) {
 	}
 	for i, p := range c.ResizePolicy {
 		if p.RestartPolicy == ResizeRestartContainer {
-			v.invalid(v.here(".resizePolicy"+index(i)+".restartPolicy"), v.word(string(p.RestartPolicy)),
+			v.invalid(v.here(".resizePolicy"+index(i)+".restartPolicy"), v.Word(string(p.RestartPolicy)),
 				"must not be set to 'RestartContainer' for non-sidecar initContainers")
 		}
 	}
@@ -281,6 +294,7 @@ func (v *validator) ephemeralContainers(spec *PodSpec, taken takenNames) {
 		if c.TargetContainerName != "" && !spec.hasOther(c.TargetContainerName) {
 			v.add(v.here(".targetContainerName"), TypeNotFound, CodeNotFound, quoted(c.TargetContainerName), "")
 		}
+		v.fields(PartEphemeral, v.at)
 		for _, field := range []struct {
 			name string
 			set  bool // an empty list is refused as well
@@ -293,6 +307,7 @@ func (v *validator) ephemeralContainers(spec *PodSpec, taken takenNames) {
 				v.forbidden(v.here("."+field.name), "cannot be set for an Ephemeral Container")
 			}
 		}
+		v.fields(PartSubPaths, v.at)
 	}
 }
 
@@ -370,75 +385,17 @@ func (v *validator) tooMany(path string, n, most int) {
 	}
 }
 
-func (v *validator) required(path, detail string) {
-	v.add(path, TypeRequired, CodeRequired, "", detail)
-}
+func (v *validator) required(path, detail string) { v.Required(path, detail) }
 
-func (v *validator) forbidden(path, detail string) {
-	v.add(path, TypeForbidden, CodeForbidden, "", detail)
-}
+func (v *validator) forbidden(path, detail string) { v.Forbidden(path, detail) }
 
 // invalid notes a fault of a value, which is given as Kubernetes prints it.
-func (v *validator) invalid(path, value, detail string) {
-	v.add(path, TypeInvalid, CodeInvalid, value, detail)
-}
+func (v *validator) invalid(path, value, detail string) { v.Invalid(path, value, detail) }
 
 func (v *validator) unsupported(path, value string, supported ...string) {
 	if !v.faults.Skip(path, CodeUnsupported) {
-		v.unsupportedText(path, v.word(value), supported...)
+		v.unsupportedText(path, v.Word(value), supported...)
 	}
-}
-
-// unsupportedText is unsupported with a value as Kubernetes prints it.
-func (v *validator) unsupportedText(path, value string, supported ...string) {
-	list := make([]string, len(supported))
-	for i, s := range supported {
-		list[i] = strconv.Quote(s)
-	}
-	v.add(path, TypeUnsupported, CodeUnsupported, value, "supported values: "+strings.Join(list, ", "))
-	v.faults.Last().Allowed = slices.Clone(supported)
-}
-
-// omitted is no value: Kubernetes then prints the type of the fault alone.
-const omitted = "\x00"
-
-// add composes the text of a fault: path, type, the value where this type of fault has one, the detail.
-//
-// Source: Error.ErrorBody in k8s.io/apimachinery v0.36, pkg/util/validation/field/errors.go.
-func (v *validator) add(path string, t FaultType, code FaultCode, value, detail string) {
-	if v.faults.Skip(path, code) {
-		return
-	}
-	message := path + ": " + string(t)
-	switch {
-	case t == TypeRequired, t == TypeForbidden, t == TypeTooLong, value == omitted:
-	default:
-		message += ": " + value
-	}
-	if detail != "" {
-		message += ": " + detail
-	}
-	v.faults.Add(FieldError{Path: path, Type: t, Code: code, Detail: detail, Message: message})
-}
-
-// quoted returns a plain string as Kubernetes prints it, cut after [MaxQuotedBytes].
-//
-// Differs from Kubernetes: it repeats a value however long it is.
-func quoted(s string) string {
-	s, more := bounded(s)
-	return strconv.Quote(s) + more
-}
-
-// word returns the value of an enumeration as Kubernetes prints it, cut after [MaxQuotedBytes]. Its type is not plain
-// string, therefore it appears as JSON from 1.34 on and in Go's syntax before.
-//
-// Source: Error.ErrorBody in k8s.io/apimachinery v0.33 and v0.34, pkg/util/validation/field/errors.go.
-func (v *validator) word(s string) string {
-	if v.f.Minor < 34 {
-		return quoted(s)
-	}
-	s, more := bounded(s)
-	return jsonText(s) + more
 }
 
 // resizePolicies returns a list as Kubernetes prints it.
@@ -453,18 +410,9 @@ func (v *validator) resizePolicies(list []ContainerResizePolicy) string {
 		if i > 0 {
 			s += words[4]
 		}
-		s += words[1] + v.word(p.ResourceName) + words[2] + v.word(string(p.RestartPolicy)) + words[3]
+		s += words[1] + v.Word(p.ResourceName) + words[2] + v.Word(string(p.RestartPolicy)) + words[3]
 	}
 	return s + words[5]
-}
-
-// resourceName returns the name of a resource as Kubernetes prints it: until 1.33 its own method did so, without quotes.
-func (v *validator) resourceName(s string) string {
-	if v.f.Minor < 34 {
-		s, more := bounded(s)
-		return s + more
-	}
-	return v.word(s)
 }
 
 // bounded cuts s after [MaxQuotedBytes]; more tells that by an ellipsis.

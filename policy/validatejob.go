@@ -252,7 +252,7 @@ func (v *jobValidator) failureRules(spec *PodSpec) {
 		v.at = path + index(i)
 		v.oneOf(".action", string(rule.Action), podFailureActions)
 		if rule.Action == ActionFailIndex && v.j.BackoffLimitPerIndex == nil {
-			v.bad(".action", v.word("FailIndex"), "requires the backoffLimitPerIndex to be set")
+			v.bad(".action", v.Word("FailIndex"), "requires the backoffLimitPerIndex to be set")
 		}
 		codes, conditions := rule.OnExitCodes != nil, len(rule.OnPodConditions) > 0
 		if codes {

@@ -66,7 +66,7 @@ func TestFaultsStandInTheOrderOfTheText(t *testing.T) {
 
 // TestPlacesInWords: the one sentence of the core with places in it has those of the text, wherever its JSON stands (R-W5).
 func TestPlacesInWords(t *testing.T) {
-	const twice = "{\"apiVersion\": \"v1\", \"kind\": \"Pod\",\n \"spec\": {\"restartPolicy\": \"Never\",\n  \"restartPolicy\": \"Always\", \"containers\": [{\"name\": \"main\"}]}}\n"
+	const twice = "{\"apiVersion\": \"v1\", \"kind\": \"Pod\",\n \"spec\": {\"restartPolicy\": \"Never\",\n  \"restartPolicy\": \"Always\", \"containers\": [{\"name\": \"main\", \"image\": \"i\"}]}}\n"
 	for places, text := range map[string]string{
 		"line 3, column 3, first in line 2, column 11":  twice,
 		"line 4, column 3, first in line 3, column 11":  "{\"kind\": \"Scenario\"}\n" + twice,

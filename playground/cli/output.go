@@ -2,26 +2,17 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"fmt"
-	"io"
-	"os"
 	"regexp"
 
-	"github.com/podfate/podfate/playground/server"
 	"github.com/podfate/podfate/policy/ops"
-	"github.com/podfate/podfate/schema"
-	"github.com/podfate/podfate/schema/document"
 	"go.yaml.in/yaml/v3"
-	"golang.org/x/term"
 )
 
 // outcome is what an operation said to one request.
 type outcome struct {
-	op       ops.Operation
-	asked    asked
-	document *document.Document // of the answer, where a text is painted; nil otherwise
-
+	op     ops.Operation
+	asked  asked
 	answer []byte // as the core wrote it, with the places of the text that was read
 	failed bool   // answer is an error payload
 }
@@ -32,9 +23,6 @@ type printer struct {
 	form  func(*printer, outcome) error
 	bad   bool
 	count int
-
-	colour bool // Out is a terminal that may be coloured
-	width  int  // columns of Out
 
 	said     map[string]bool // faults of what all manifests share
 	repeated int             // how often they came again
@@ -48,45 +36,7 @@ func newPrinter(output string, text func(*printer, outcome) error, streams Strea
 	if !known {
 		return nil, fmt.Errorf("--output %q: must be text, json or yaml", output)
 	}
-	colour, width := terminal(streams.Out)
-	return &printer{Streams: streams, form: form, said: map[string]bool{}, colour: colour, width: width}, nil
-}
-
-// plainWidth is how wide a text is that nobody sees in a terminal.
-const plainWidth = 100
-
-// terminal says whether w is a terminal that may be coloured, and how wide it is. NO_COLOR, set to anything, keeps colours out
-// (no-color.org).
-func terminal(w io.Writer) (colour bool, width int) {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return false, plainWidth
-	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil || width < 20 {
-		width = plainWidth
-	}
-	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb", width
-}
-
-// ask puts the question to an engine. With words the engine explains its answer, and both are kept.
-func (o *outcome) ask(ctx context.Context, engine server.Engine, words bool) error {
-	number, request := o.op.Number, o.asked.request.Call()
-	explain, known := ops.Lookup("explain")
-	if words = words && known; words {
-		number, request = explain.Number, schema.Explain(o.op.Name, request)
-	}
-	answer, failed, err := engine.Call(ctx, number, request)
-	if err != nil {
-		return err
-	}
-	o.answer, o.failed = o.asked.request.Relocate(answer), failed
-	if !words || failed {
-		return nil
-	}
-	o.answer, o.document, err = document.Read(o.answer)
-	o.failed = bytes.HasPrefix(o.answer, []byte(`{"error":`))
-	return err
+	return &printer{Streams: streams, form: form, said: map[string]bool{}}, nil
 }
 
 // invalid is how an answer of validate begins when there are faults. The core writes members in a fixed order.

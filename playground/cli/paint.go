@@ -258,19 +258,6 @@ func (p *painter) plot(b *document.Block) {
 	}
 }
 
-// bar is as long as n of most, in eighths of a column; what is not zero can be seen.
-func bar(n, most int64, columns int) string {
-	eighths := int(float64(n) / float64(most) * float64(columns*8))
-	if n > 0 {
-		eighths = max(eighths, 1)
-	}
-	text := strings.Repeat("█", eighths/8)
-	if rest := eighths % 8; rest > 0 {
-		text += string([]rune("▏▎▍▌▋▊▉")[rest-1])
-	}
-	return text
-}
-
 // maxPlotLines bounds the bars of a plot: a crash loop settles long before.
 const maxPlotLines = 24
 

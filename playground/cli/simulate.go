@@ -1,14 +1,18 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/web/views"
 	"github.com/spf13/pflag"
 )
 
@@ -186,10 +190,269 @@ func encode(v any) json.RawMessage {
 	return b
 }
 
-// plural counts a noun.
+// simulation is what the text needs of an answer beside [views.Answer].
+type simulation struct {
+	Timeline []struct {
+		WillRestart bool
+		Starts      []struct {
+			Container            string
+			Starts, RestartCount int64
+		}
+	}
+	Pod struct {
+		Deleted bool
+		Status  struct {
+			InitContainerStatuses, ContainerStatuses, EphemeralContainerStatuses []struct {
+				Name  string
+				State struct {
+					Waiting    *struct{ Reason string }
+					Running    *struct{}
+					Terminated *struct {
+						ExitCode int32
+						Reason   string
+					}
+				}
+			}
+		}
+	}
+}
+
+// simulate prints the timeline and how things stand in the end.
+func (p *printer) simulate(o outcome) error {
+	a, err := o.read()
+	if err != nil {
+		return err
+	}
+	p.remarks(o, a)
+	if a.Error != nil {
+		return nil
+	}
+	if a.Job != nil {
+		return p.simulateJob(o, a)
+	}
+	var more simulation
+	if err := json.Unmarshal(o.answer, &more); err != nil {
+		return err
+	}
+	if len(a.Undecided) == 0 && a.From == nil && !slices.ContainsFunc(a.Timeline, func(r views.Record) bool { return r.Event == "Exited" }) {
+		fmt.Fprintf(p.Err, "podfate: note: no container ends until %s; say what they do with --run NAME=LENGTH:CODE, or with runs in a Scenario\n", views.Duration(a.Until))
+	}
+	var b bytes.Buffer
+	if p.count > 0 {
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "%s, Kubernetes %s\n\n", o.subject(), a.Cluster.Releases())
+	if a.From != nil {
+		b.WriteString(comes(a) + "\n")
+	}
+	widest := 0
+	for _, r := range a.Timeline {
+		widest = max(widest, len(views.Duration(r.At)))
+	}
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for i, r := range a.Timeline {
+		fmt.Fprintf(table, "%*s\t%s\t%s\t%s\n", widest, views.Duration(r.At), cmp.Or(views.Visible(r.Container), "Pod"), views.Visible(r.Event), more.detail(i, r))
+	}
+	table.Flush() // into memory: it cannot fail
+	if a.From != nil && len(a.Timeline) == 0 {
+		b.WriteString("Nothing happens.\n")
+	}
+	fmt.Fprintf(&b, "\n%s\n", more.ending(a))
+	for _, c := range a.Containers {
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", views.Visible(c.Container), more.state(c.Container), counted(c), next(c))
+	}
+	table.Flush()
+	for _, u := range a.Undecided {
+		fmt.Fprintf(&b, "\nUndecided from %s on%s: %s\n", views.Duration(u.At), o.because(u), u.Why())
+	}
+	if len(a.Assumptions) > 0 {
+		b.WriteString("\n" + assumed(a.Assumptions))
+	}
+	_, err = p.Out.Write(trimLines(b.Bytes()))
+	return err
+}
+
+// comes says what a live Pod is waiting for.
+func comes(a *views.Answer) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Times count from %s, which is %s.\n", views.Visible(a.From.Now), sentence(a.From.NowIs))
+	for _, w := range a.From.Waits {
+		name, why := views.Visible(w.Container), sentence(w.DelayFrom)
+		switch {
+		case w.Next == nil && w.Delay == 0:
+			fmt.Fprintf(&b, "%s starts again at once after its next exit (%s).\n", name, why)
+		case w.Next == nil:
+			fmt.Fprintf(&b, "%s waits %s after its next exit (%s).\n", name, views.Duration(w.Delay), why)
+		case *w.Next == 0:
+			fmt.Fprintf(&b, "%s starts again at once: its wait of %s is over (%s)%s.\n", name, views.Duration(w.Delay), why, between(w))
+		default:
+			fmt.Fprintf(&b, "%s starts again in %s, at %s, after a wait of %s (%s)%s.\n", name, views.Duration(*w.Next), views.Visible(w.NextStart), views.Duration(w.Delay), why, between(w))
+		}
+	}
+	return b.String()
+}
+
+// between names the bounds of a start that is not known to the second.
+func between(w views.Wait) string {
+	if w.Latest-w.Earliest <= 1000 {
+		return ""
+	}
+	return fmt.Sprintf("; between %s and %s from now", views.Duration(w.Earliest), views.Duration(w.Latest))
+}
+
+// because names what an undecided answer hangs on.
+func (o outcome) because(u views.Undecided) string {
+	if u.Path == "" {
+		return ""
+	}
+	place := ""
+	if fromFlags(u.Path) && o.asked.request != nil {
+		if source, line, _ := o.asked.request.Position(u.Path); line > 0 {
+			place = strings.TrimPrefix(fmt.Sprintf("%s line %d", source, line), " ")
+		}
+	} else if u.Line > 0 {
+		place = fmt.Sprintf("line %d", u.Line)
+	}
+	if place != "" {
+		place = " (" + place + ")"
+	}
+	return ", because of " + views.Visible(u.Path) + place
+}
+
+// detail says what entry i of the timeline means.
+func (s simulation) detail(i int, r views.Record) string {
+	switch r.Event {
+	case "Started":
+		if r.RestartCount == 0 {
+			return "first start"
+		}
+		return fmt.Sprintf("restart %d", r.RestartCount)
+	case "Exited":
+		return exited(r)
+	case "BackOff":
+		return fmt.Sprintf("waits %s, until %s", views.Duration(r.Delay), views.Duration(r.Until))
+	case "Killing":
+		if s.Timeline[i].WillRestart {
+			return sentence(r.Reason) + "; it is started again"
+		}
+		return sentence(r.Reason)
+	case "PhaseChanged", "PhaseDecided":
+		text := views.Visible(r.From + " → " + r.To)
+		if r.Reason != "" {
+			text += " (" + views.Visible(r.Reason) + ")"
+		}
+		if r.Event == "PhaseDecided" {
+			text += " for the kubelet, not yet in the API"
+		}
+		return text
+	case "Repeated":
+		return s.repeated(i, r)
+	}
+	return views.Visible(strings.TrimSpace(sentence(r.Reason) + sentence(r.Ignored)))
+}
+
+// exited says how a container ended and what follows, if anybody asks.
+func exited(r views.Record) string {
+	if r.Reason == "" {
+		return "the exit code is never learnt"
+	}
+	text := fmt.Sprintf("code %d (%s)", r.ExitCode, views.Visible(r.Reason))
+	if r.Action == "" {
+		return text
+	}
+	text += ": " + r.Action + ", "
+	if r.DecidedBy.Level == "rule" {
+		text += fmt.Sprintf("by rule %d", r.DecidedBy.Rule)
+	} else {
+		text += decided(r.Decision)
+	}
+	if r.DecidedBy.Line > 0 && r.DecidedBy.Level != "default" {
+		text += fmt.Sprintf(" (line %d)", r.DecidedBy.Line)
+	}
+	if r.PodFails {
+		text += "; the Pod fails"
+	}
+	return text
+}
+
+// repeated sums up rounds that are not written out.
+func (s simulation) repeated(i int, r views.Record) string {
+	rounds := fmt.Sprintf("%d more rounds like the one", r.Times)
+	if r.Times == 1 {
+		rounds = "1 more round like the one"
+	}
+	text := fmt.Sprintf("%s since %s, one every %s, until %s", rounds, views.Duration(r.Since), views.Duration(r.Every), views.Duration(r.Until))
+	for _, n := range s.Timeline[i].Starts {
+		if n.Container == r.Container {
+			text += fmt.Sprintf("; that makes %s", plural(n.RestartCount, "restart"))
+		} else {
+			text += fmt.Sprintf("; that makes %s of %s", plural(n.RestartCount, "restart"), views.Visible(n.Container))
+		}
+	}
+	return text
+}
+
+// ending says how the Pod stands in the end.
+func (s simulation) ending(a *views.Answer) string {
+	phase := views.Visible(a.Pod.Status.Phase)
+	last := int64(-1)
+	for _, r := range a.Timeline {
+		if r.Event == "PhaseChanged" {
+			last = r.At
+		}
+	}
+	text := fmt.Sprintf("At %s the Pod is %s", views.Duration(a.Until), phase)
+	if last >= 0 && (phase == string(policy.PodSucceeded) || phase == string(policy.PodFailed)) {
+		text += ", since " + views.Duration(last)
+	}
+	if s.Pod.Deleted {
+		text += ", and deleted"
+	}
+	return text + "."
+}
+
+// state is how a container is in the end.
+func (s simulation) state(name string) string {
+	for _, c := range slices.Concat(s.Pod.Status.InitContainerStatuses, s.Pod.Status.ContainerStatuses, s.Pod.Status.EphemeralContainerStatuses) {
+		if c.Name != name {
+			continue
+		}
+		switch {
+		case c.State.Running != nil:
+			return "running"
+		case c.State.Terminated != nil:
+			return fmt.Sprintf("terminated, code %d (%s)", c.State.Terminated.ExitCode, views.Visible(c.State.Terminated.Reason))
+		case c.State.Waiting != nil:
+			return strings.TrimSuffix("waiting, "+views.Visible(c.State.Waiting.Reason), ", ")
+		}
+	}
+	return "-"
+}
+
+func counted(c views.Lane) string {
+	return fmt.Sprintf("%s, ran %s", plural(c.Restarts, "restart"), views.Duration(c.Ran))
+}
+
+func next(c views.Lane) string {
+	if c.NextStart == nil {
+		return ""
+	}
+	return fmt.Sprintf("next start at %s after a wait of %s", views.Duration(*c.NextStart), views.Duration(c.Delay))
+}
+
 func plural(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// assumed lists what an answer takes for granted.
+func assumed(codes []string) string {
+	var b strings.Builder
+	b.WriteString("Assumed:\n")
+	for _, code := range codes {
+		b.WriteString("- " + views.Visible(sentence(code)) + "\n")
+	}
+	return b.String()
 }

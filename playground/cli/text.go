@@ -3,10 +3,11 @@ package cli
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/schema"
@@ -110,7 +111,7 @@ func (p *printer) report(o outcome, kind string, f views.Fault) {
 func fromFlags(path string) bool {
 	for _, name := range []string{
 		"exits", "pods", "cluster", "fieldValidation", "old", "static", "from", "now", "runs", "podRuns", "events", "timing", "until",
-		"backoff", "run", "model", "windows", "outage", "sweep", "module", "template", "of", "request",
+		"backoff", "run", "model", "windows", "outage", "sweep", "module",
 	} {
 		if rest, ok := strings.CutPrefix(path, name); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
 			return true
@@ -190,6 +191,38 @@ func counts(a *views.Answer) string {
 	return ", " + strings.Join(parts, ", ")
 }
 
+// decide prints, for each exit, the verdict and how it came about.
+func (p *printer) decide(o outcome) error {
+	a, err := o.read()
+	if err != nil {
+		return err
+	}
+	p.remarks(o, a)
+	if a.Error != nil {
+		return nil
+	}
+	var b bytes.Buffer
+	if p.count > 0 {
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "%s, Kubernetes %s\n", o.subject(), a.Cluster.Releases())
+	for _, d := range a.Decisions {
+		fmt.Fprintf(&b, "\n%s\n", verdict(d))
+		table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		for _, s := range d.Trace {
+			place := ""
+			if s.Line > 0 {
+				place = fmt.Sprintf("line %d", s.Line)
+			}
+			fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\n", strings.ReplaceAll(s.Result, "_", " "), s.Path, place, s.Quote, because(s.Code, s.Ignored))
+		}
+		table.Flush() // into memory: it cannot fail
+	}
+	writePods(&b, a)
+	_, err = p.Out.Write(trimLines(b.Bytes()))
+	return err
+}
+
 // trimLines drops the blanks that aligning leaves at the ends of lines.
 func trimLines(text []byte) []byte {
 	lines := bytes.Split(text, []byte("\n"))
@@ -199,34 +232,114 @@ func trimLines(text []byte) []byte {
 	return bytes.Join(lines, []byte("\n"))
 }
 
+// verdict is a decision in one line.
+func verdict(d views.Decision) string {
+	exit := fmt.Sprintf("%s exits with %d", views.Visible(d.Container), d.ExitCode)
+	if d.Reason != "" {
+		exit += " (" + views.Visible(d.Reason) + ")"
+	}
+	if d.Undecided != nil {
+		return fmt.Sprintf("%s: undecided, because of %s: %s", exit, d.Undecided.Path, sentence(d.Undecided.Reason))
+	}
+	line := exit + ": " + d.Action + ", "
+	if d.DecidedBy.Level == "rule" {
+		line += fmt.Sprintf("by rule %d", d.DecidedBy.Rule)
+	} else {
+		line += decided(d)
+	}
+	if d.PodFails {
+		line += "; the Pod fails"
+	}
+	return line
+}
+
+// decided says which policy decided.
+func decided(d views.Decision) string {
+	if d.DecidedBy.Level == "default" && d.Because == "policy_always" {
+		return "because restartPolicy is Always by default"
+	}
+	return "because " + sentence(d.Because)
+}
+
+func because(code, ignored string) string {
+	text := sentence(code)
+	if ignored != "" {
+		text += ", but " + cmp.Or(ignoredSentences[ignored], strings.ReplaceAll(ignored, "_", " "))
+	}
+	return text
+}
+
+// ignoredSentences says why a rule that matched does not decide.
+var ignoredSentences = map[string]string{
+	"unknown_action": "this release does not know the action",
+	"gate_off":       "the gate RestartAllContainersOnContainerExits is off",
+	"sidecar":        "a sidecar is restarted anyway",
+	"init_completed": "an init container that succeeded is not run again",
+	"no_policy":      "rules count only beside a restartPolicy of the container",
+}
+
 // sentence returns the words for a code; a code of a later release stands for itself.
 func sentence(code string) string { return views.Phrase(code) }
 
-// paint prints the document of an answer: faults, warnings and the like to standard error, each with
-// its place, the rest to standard output.
-func (p *printer) paint(o outcome) error {
-	if o.document == nil { // what could not be read, or an engine without words
-		a, err := o.read()
-		if err == nil {
-			p.remarks(o, a)
+// describe prints what describe says, without what only programs need.
+func (p *printer) describe(o outcome) error {
+	var d struct {
+		Product, ABI, Schema, DefaultVersion string
+		Versions                             []string
+		Gates                                []struct {
+			Name     string
+			Versions []struct {
+				Version, Stage string
+				Default        bool
+			}
 		}
+		Operations []struct{ Name, Summary string }
+		Limits     json.RawMessage
+		Module     struct {
+			SHA256 string
+			Bytes  int
+		}
+	}
+	if o.failed {
+		_, err := p.Err.Write(append(o.answer, '\n'))
 		return err
 	}
-	a, err := o.read()
-	if err != nil {
+	if err := json.Unmarshal(o.answer, &d); err != nil {
 		return err
 	}
-	p.remarks(o, a)
-	if a.Error != nil {
-		return nil
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s, abi %s, schema %s\nmodule sha256:%s, %d bytes\n", d.Product, d.ABI, d.Schema, d.Module.SHA256, d.Module.Bytes)
+	fmt.Fprintf(&b, "\nKubernetes versions: %s; the default is %s\n\n", strings.Join(d.Versions, ", "), d.DefaultVersion)
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(table, "Feature gate\t%s\n", strings.Join(d.Versions, "\t"))
+	for _, g := range d.Gates {
+		fmt.Fprint(table, g.Name)
+		for _, version := range d.Versions {
+			state := "-"
+			for _, r := range g.Versions {
+				if r.Version == version {
+					state = map[bool]string{true: "on ", false: "off "}[r.Default] + strings.ToLower(r.Stage)
+				}
+			}
+			fmt.Fprint(table, "\t", state)
+		}
+		fmt.Fprintln(table)
 	}
-	return p.write(o, slices.DeleteFunc(o.document.Blocks, func(b document.Block) bool { return remarked[b.Title] }))
+	table.Flush() // into memory: it cannot fail
+	b.WriteString("\n")
+	for _, op := range d.Operations {
+		fmt.Fprintf(table, "%s\t%s\n", op.Name, op.Summary)
+	}
+	table.Flush()
+	var limits bytes.Buffer
+	if err := json.Indent(&limits, d.Limits, "  ", "  "); err == nil {
+		fmt.Fprintf(&b, "\nLimits: %s\n", strings.Join(strings.Fields(strings.NewReplacer(`"`, "", "{", "", "}", "", ":", "").Replace(limits.String())), " "))
+	}
+	_, err := p.Out.Write(trimLines(b.Bytes()))
+	return err
 }
 
-// remarked are the blocks that are on standard error.
-var remarked = map[string]bool{"Faults": true, "Dropped silently": true, "Accepted, but": true}
-
-// explain prints the whole document, whatever was explained.
+// explain paints the document, whatever was explained.
 func (p *printer) explain(o outcome) error {
 	if o.failed {
 		return p.yaml(o)
@@ -235,35 +348,22 @@ func (p *printer) explain(o outcome) error {
 	if err != nil {
 		return err
 	}
-	p.bad = p.bad || isRefusal(answer)
-	o.document = d
-	return p.write(o, d.Blocks)
-}
-
-// isRefusal reports whether an answer inside of an explanation is an error, or says that a manifest is not valid.
-func isRefusal(answer []byte) bool {
-	return bytes.HasPrefix(answer, []byte(`{"error":`)) || bytes.HasPrefix(answer, invalid)
-}
-
-func (p *printer) write(o outcome, blocks []document.Block) error {
+	if bytes.HasPrefix(answer, []byte(`{"error":`)) || bytes.HasPrefix(answer, invalid) {
+		p.bad = true
+	}
 	var b bytes.Buffer
 	if p.count > 0 {
 		b.WriteByte('\n')
 	}
-	subject := ""
-	if o.asked.request != nil {
-		if kind, _, _, _, _ := o.asked.request.Manifest(); kind != "" || o.document.Releases == "" {
-			subject = o.subject()
-		}
-	}
-	if head := strings.Trim(subject+", "+o.document.Releases, ", "); head != "" {
-		b.WriteString(head + "\n\n")
-	}
-	paint := painter{colour: p.colour, width: p.width, place: o.lineOf}
-	b.Write(paint.paint(&document.Document{Verdict: o.document.Verdict, Blocks: blocks}))
-	_, err := p.Out.Write(b.Bytes())
+	fmt.Fprintf(&b, "%s\n\n", o.subject())
+	paint := painter{width: terminalWidth, place: o.lineOf}
+	b.Write(paint.paint(d))
+	_, err = p.Out.Write(b.Bytes())
 	return err
 }
+
+// terminalWidth is the columns of a terminal.
+const terminalWidth = 100
 
 // lineOf says where a path stands: line 12.
 func (o outcome) lineOf(path string) string {

@@ -30,7 +30,6 @@ type verb struct {
 	exits    bool // takes --exit
 	pods     bool // takes --pods
 	text     func(*printer, outcome) error
-	painted  bool // text is painted from a document
 	// flags adds flags of its own and returns what turns them into members of the request; nil if there are none.
 	flags func(*pflag.FlagSet) func() (members, error)
 }
@@ -44,8 +43,7 @@ var verbs = map[string]verb{
 digest of the WebAssembly module in it.`,
 		example: `  podfate describe
   podfate describe -o json | jq -r .module.sha256`,
-		text:    (*printer).paint,
-		painted: true,
+		text: (*printer).describe,
 	},
 	"validate": {
 		long: `Says whether the API server would accept each manifest, in its own words: what it would refuse, what it would
@@ -83,8 +81,7 @@ the Job, which are ignored, and which rule of the podFailurePolicy says so.`,
 		manifest: true,
 		exits:    true,
 		pods:     true,
-		text:     (*printer).paint,
-		painted:  true,
+		text:     (*printer).decide,
 	},
 	"simulate": {
 		long: `Plays a Pod over time, or a Job with all its Pods: containers run and end as you say, and the timeline shows what
@@ -124,8 +121,7 @@ ends again as it did the last time, unless --run says otherwise.`,
   podfate simulate -f pod.yaml -f scenario.yaml -o json`,
 		files:    true,
 		manifest: true,
-		text:     (*printer).paint,
-		painted:  true,
+		text:     (*printer).simulate,
 		flags:    simulateFlags,
 	},
 	"curve": {
@@ -146,10 +142,9 @@ a Scenario or a KubeletConfiguration may be given with -f, and each flag replace
 
   # the same from the configuration of a node
   podfate curve -f kubelet.yaml --run 10s --until 1h`,
-		files:   true,
-		text:    (*printer).paint,
-		painted: true,
-		flags:   curveFlags,
+		files: true,
+		text:  (*printer).curve,
+		flags: curveFlags,
 	},
 	"explain": {
 		long: `Puts the answer of another operation into words and figures. With -o json it prints the answer together with the
@@ -344,9 +339,11 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 		if a.faults != nil {
 			result.answer, result.failed = a.faults.Payload(), true
 		} else {
-			if err := result.ask(ctx, engine, o.output == "text" && v.painted); err != nil {
+			answer, failed, err := engine.Call(ctx, op.Number, a.request.Call())
+			if err != nil {
 				return failf("the engine gave no answer: %w", err)
 			}
+			result.answer, result.failed = a.request.Relocate(answer), failed
 		}
 		if err := p.print(result); err != nil {
 			return err

@@ -68,6 +68,68 @@ ReplicationControllerSpec template
 StatefulSet apiVersion kind metadata spec status*
 StatefulSetSpec template
 
+AWSElasticBlockStoreVolumeSource fsType partition readOnly volumeID
+AzureFileVolumeSource readOnly secretName shareName
+CSIVolumeSource driver fsType nodePublishSecretRef* readOnly volumeAttributes
+CephFSVolumeSource monitors path readOnly secretFile secretRef* user
+CinderVolumeSource fsType readOnly secretRef* volumeID
+ConfigMapEnvSource name optional
+ConfigMapKeySelector key name optional
+ConfigMapProjection items name optional
+ConfigMapVolumeSource defaultMode items name optional
+Container args command env envFrom image imagePullPolicy lifecycle livenessProbe name ports readinessProbe resizePolicy* resources restartPolicy restartPolicyRules* startupProbe stdin stdinOnce terminationMessagePath terminationMessagePolicy tty volumeDevices volumeMounts workingDir
+ContainerPort containerPort hostIP hostPort name protocol
+DownwardAPIProjection items
+DownwardAPIVolumeFile fieldRef* mode path resourceFieldRef*
+DownwardAPIVolumeSource defaultMode items
+EmptyDirVolumeSource medium sizeLimit
+EnvFromSource configMapRef prefix secretRef
+EnvVar name value valueFrom
+EnvVarSource configMapKeyRef fieldRef* resourceFieldRef* secretKeyRef
+EphemeralContainer args command env envFrom image imagePullPolicy lifecycle livenessProbe name ports readinessProbe resizePolicy* resources restartPolicy restartPolicyRules* startupProbe stdin stdinOnce targetContainerName terminationMessagePath terminationMessagePolicy tty volumeDevices volumeMounts workingDir
+ExecAction command
+FlexVolumeSource driver fsType options readOnly secretRef*
+GCEPersistentDiskVolumeSource fsType partition pdName readOnly
+GRPCAction port service
+GitRepoVolumeSource directory repository revision
+GlusterfsVolumeSource endpoints path readOnly
+HTTPGetAction host httpHeaders* path port scheme
+HostPathVolumeSource path type
+ImageVolumeSource pullPolicy reference
+KeyToPath key mode path
+Lifecycle postStart preStop
+LifecycleHandler exec httpGet sleep* tcpSocket
+NFSVolumeSource path readOnly server
+PersistentVolumeClaimVolumeSource claimName readOnly
+PhotonPersistentDiskVolumeSource fsType pdID
+PodSpec activeDeadlineSeconds containers ephemeralContainers initContainers restartPolicy terminationGracePeriodSeconds volumes
+PortworxVolumeSource fsType readOnly volumeID
+Probe exec failureThreshold grpc httpGet initialDelaySeconds periodSeconds successThreshold tcpSocket terminationGracePeriodSeconds timeoutSeconds
+ProjectedVolumeSource defaultMode sources
+RBDVolumeSource fsType image keyring monitors pool readOnly secretRef* user
+ResourceRequirements limits requests
+ScaleIOVolumeSource fsType gateway protectionDomain readOnly secretRef* sslEnabled storageMode storagePool system volumeName
+SecretEnvSource name optional
+SecretKeySelector key name optional
+SecretProjection items name optional
+SecretVolumeSource defaultMode items optional secretName
+ServiceAccountTokenProjection audience expirationSeconds path
+StorageOSVolumeSource fsType readOnly secretRef* volumeName volumeNamespace
+TCPSocketAction host port
+Volume awsElasticBlockStore azureFile cephfs cinder configMap csi downwardAPI emptyDir flexVolume gcePersistentDisk gitRepo glusterfs hostPath image name nfs persistentVolumeClaim photonPersistentDisk portworxVolume projected rbd scaleIO secret storageos vsphereVolume
+VolumeDevice devicePath name
+VolumeMount mountPath mountPropagation name readOnly recursiveReadOnly subPath subPathExpr
+VolumeProjection configMap downwardAPI secret serviceAccountToken
+VsphereVirtualDiskVolumeSource fsType storagePolicyID storagePolicyName volumePath
+`
+
+// judgedInTemplates is the same of a template in an object of another kind, whose owner may still add to it what is
+// missing before Kubernetes checks it.
+const judgedInTemplates = `
+JobSpec activeDeadlineSeconds backoffLimit backoffLimitPerIndex completionMode completions managedBy maxFailedIndexes parallelism podFailurePolicy* podReplacementPolicy successPolicy* suspend template ttlSecondsAfterFinished
+JobTemplateSpec spec
+PodTemplateSpec spec
+
 Container args command name resizePolicy* restartPolicy restartPolicyRules*
 EphemeralContainer args command name resizePolicy* restartPolicy restartPolicyRules* targetContainerName
 PodSpec activeDeadlineSeconds containers ephemeralContainers initContainers restartPolicy terminationGracePeriodSeconds

@@ -12,7 +12,7 @@ import (
 // TestJudgedFieldsExist holds the lists of what is checked to the types of Kubernetes: a line that names no type or no
 // field of any release checks nothing, and a type that nothing leads to is never looked up.
 func TestJudgedFieldsExist(t *testing.T) {
-	for _, table := range []string{judgedOnCreate, judgedOnUpdate} {
+	for _, table := range []string{judgedOnCreate, judgedInTemplates, judgedOnUpdate} {
 		for line := range strings.Lines(table) {
 			words := strings.Fields(line)
 			if len(words) == 0 {

@@ -277,7 +277,7 @@ func ReadTemplate(v Value, t *Template) policy.Object {
 		kind, template = "CronJob", t.Path+".spec.template"
 	}
 	o := ReadObject(v, kind, template)
-	o.Embedded = true
+	o.Embedded, o.Fields = true, nil // its owner may still add what is missing
 	if t.RestartPolicy != "" && (t.RestartPolicyPath != "" || o.Spec.RestartPolicy == "") {
 		o.Spec.RestartPolicy = policy.RestartPolicy(t.RestartPolicy)
 	}
@@ -294,7 +294,7 @@ func ReadTemplate(v Value, t *Template) policy.Object {
 // HowFarTemplates is [HowFar] for an object of another kind: its own fields are judged by nobody here, those of templates
 // as those of the Pods and Jobs that are made of them.
 func HowFarTemplates(v Value, templates []Template, minor int) Looked {
-	l := looker{table: judgedOnCreate, bit: minorBit(minor)}
+	l := looker{table: judgedInTemplates, bit: minorBit(minor)}
 	l.owner(v, templates)
 	return l.found
 }

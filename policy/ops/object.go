@@ -163,6 +163,7 @@ func (c *call) judge(l *loaded, f policy.Features, a admission) {
 		l.dropped = append(l.dropped, policy.DropDisabled(&o.Spec, o.SpecPath, f)...)
 		l.faults = append(l.faults, c.manifestFaults(o.Validate(f))...)
 	}
+	o.Fields = nil // a policy may outlive the text
 }
 
 // kindOf finds what a manifest says it is, or the fault in that.

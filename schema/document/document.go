@@ -7,9 +7,8 @@ import "encoding/json"
 // Document is an answer in words and figures. Every text is finished: a painter knows kinds of blocks,
 // tones and marks, and no codes.
 type Document struct {
-	Releases string  `json:"releases"` // the cluster that the answer is about: Kubernetes 1.37
-	Verdict  Verdict `json:"verdict"`
-	Blocks   []Block `json:"blocks"` // in the order in which they are read
+	Verdict Verdict `json:"verdict"`
+	Blocks  []Block `json:"blocks"` // in the order in which they are read
 }
 
 // Read reads the answer of explain: the answer that is explained, byte for byte, and its document.

@@ -28,7 +28,7 @@ func Intended() []Difference {
 				text := []byte(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"default"},"spec":{"restartPolicy":"` + word +
 					`","containers":[{"name":"c","image":"i"}]}}`)
 				ours, err := validate(r.Minor(), nil, text, nil)
-				theirs := owned(r.Admit(text, false).Faults, text, r.Minor(), false)
+				theirs := owned(r.Admit(text, false).Faults, text, r.Minor(), false, nil)
 				if err != nil || len(ours.Faults) != 1 || len(theirs) != 1 {
 					return false, fmt.Sprint(err, ours, theirs)
 				}
@@ -54,20 +54,9 @@ func Intended() []Difference {
 				if err != nil {
 					return false, err.Error()
 				}
-				theirs := owned(r.Admit(text, false).Faults, text, r.Minor(), false)
+				theirs := owned(r.Admit(text, false).Faults, text, r.Minor(), false, nil)
 				return len(ours.Faults) == policy.MaxFaults+1 && len(theirs) == 2*(policy.MaxFaults+1)+1,
 					fmt.Sprintf("%d faults here, %d there", len(ours.Faults), len(theirs))
-			},
-		},
-		{
-			Name: "a probe is there or not",
-			Why:  "What a probe does is not read: only that some containers may have none, and that a failed one kills.",
-			shown: func(r Release) (bool, string) {
-				text := []byte(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"default"},"spec":{"containers":` +
-					`[{"name":"c","image":"i","livenessProbe":{"periodSeconds":5}}]}}`)
-				ours, err := validate(r.Minor(), nil, text, nil)
-				theirs := r.Admit(text, false).Faults
-				return err == nil && len(ours.Faults) == 0 && len(theirs) == 1, fmt.Sprint(err, ours, theirs)
 			},
 		},
 		{
@@ -79,7 +68,7 @@ func Intended() []Difference {
 					`"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}`)
 				ours, err := validate(r.Minor(), nil, text, nil)
 				theirs := r.Admit(text, false).Faults
-				return err == nil && len(ours.Faults) == 1 && len(owned(theirs, text, r.Minor(), false)) == 0 && selectorHidesTemplate(theirs), fmt.Sprint(err, ours, theirs)
+				return err == nil && len(ours.Faults) == 1 && len(owned(theirs, text, r.Minor(), false, nil)) == 0 && selectorHidesTemplate(theirs), fmt.Sprint(err, ours, theirs)
 			},
 		},
 		{
@@ -89,7 +78,7 @@ func Intended() []Difference {
 				const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"default"},"spec":{"restartPolicy":"%s","containers":[{"name":"c","image":"i"}]}}`
 				old, text := fmt.Appendf(nil, pod, "Always"), fmt.Appendf(nil, pod, "Never")
 				ours, err := validate(r.Minor(), nil, text, map[string]any{"old": json.RawMessage(old)})
-				theirs := owned(r.Update(old, text).Faults, text, r.Minor(), true)
+				theirs := owned(r.Update(old, text).Faults, text, r.Minor(), true, nil)
 				if err != nil || len(ours.Faults) != 1 || len(theirs) != 1 {
 					return false, fmt.Sprint(err, ours, theirs)
 				}
@@ -103,7 +92,7 @@ func Intended() []Difference {
 				const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"default"},"spec":{"dnsPolicy":"%s","containers":[{"name":"c","image":"i"}]}}`
 				old, text := fmt.Appendf(nil, pod, "Default"), fmt.Appendf(nil, pod, "ClusterFirst")
 				ours, err := validate(r.Minor(), nil, text, map[string]any{"old": json.RawMessage(old)})
-				theirs := owned(r.Update(old, text).Faults, text, r.Minor(), true)
+				theirs := owned(r.Update(old, text).Faults, text, r.Minor(), true, nil)
 				return err == nil && len(ours.Faults) == 0 && len(theirs) == 1 && strings.HasPrefix(theirs[0], unreadChange), fmt.Sprint(err, ours)
 			},
 		},

@@ -32,6 +32,7 @@ func Run(t *testing.T, r Release) {
 	t.Run("gates", func(t *testing.T) { c.gates(t, s.cases/10) })
 	t.Run("decisions", func(t *testing.T) { c.decisions(t, s.cases*20) })
 	t.Run("validation", func(t *testing.T) { c.validation(t, s.cases) })
+	t.Run("fields of Pods", func(t *testing.T) { c.podFields(t, s.cases) })
 	t.Run("published manifests", c.manifests)
 	t.Run("updates", func(t *testing.T) { c.updates(t, s.cases/10) })
 	t.Run("static Pods", func(t *testing.T) { c.statics(t, s.cases/10) })
