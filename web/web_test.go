@@ -150,7 +150,7 @@ func cases(t *testing.T) []asked {
 		ask(t, "decide", `{"manifest":`+manifest+`,"exits":[{"container":`+string(quoted)+`,"exitCode":"x"},{"container":"y","exitCode":1}]}`),
 		ask(t, "decide", strings.ReplaceAll(`{"manifest":{"apiVersion":"batch/v1","kind":"Job","spec":{"podFailurePolicy":{"rules":[`+
 			`{"action":"FailJob","onExitCodes":{"operator":"In","values":[3]}},{"action":"Ignore","onPodConditions":[{"type":"a"}]}]},`+
-			`"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c"}]}}}},"pods":[{"metadata":{"name":X},"status":{"phase":"Failed",`+
+			`"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}},"pods":[{"metadata":{"name":X},"status":{"phase":"Failed",`+
 			`"containerStatuses":[{"name":X,"state":{"terminated":{"exitCode":3,"reason":X}}}]}},{"metadata":{"name":"p"},"status":{"phase":X}},`+
 			`{"metadata":{"name":"q"},"status":{"phase":"Failed","conditions":[{"type":"a","status":"True"}]}}]}`, "X", string(quoted))),
 		ask(t, "validate", `{"manifest":`+manifest+`,`+string(quoted)+`:1}`),
