@@ -498,7 +498,7 @@ func (d *document) eventDetail(r manifest.Value) string {
 		if reason != "" {
 			s += " (" + visible(reason) + ")"
 		}
-		return s + " for the kubelet; the API still shows what it showed before"
+		return s
 	case "StatusDenied":
 		if text(r, "view") == "kubelet" {
 			return "the API server refuses the status: " + phrase(reason)
