@@ -26,6 +26,7 @@ type instance struct {
 	code              int32  // of that end
 	reason            string
 	own               end   // how it ends if nobody stops it
+	gone              bool  // at exitAt the runtime knows nothing of it any more
 	killedIn          int64 // the sync that killed it, 0 for none
 	killCode          int32 // what it ends with when a failed probe or a change has it killed
 	stale             bool  // its image is not the one of the Pod any more

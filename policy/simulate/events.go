@@ -113,7 +113,7 @@ func (k *kubelet) event(e *Event) (happened bool) {
 		return false
 	}
 	k.podEvent(e)
-	return true
+	return e.Type != EventSandboxLost || k.sandboxGone == never
 }
 
 // unheard says why an event of this type changes nothing, "" if it does: a Pod whose containers are being stopped hears
@@ -164,7 +164,8 @@ func (k *kubelet) podEvent(e *Event) {
 	case EventKubeletRestarted:
 		k.restartKubelet(e.Kubelet)
 	case EventSandboxLost:
-		k.sandboxReady = false
+		k.sandboxGone = k.now + k.sc.Timing.Detection
+		k.notice()
 	case EventNodeRebooted:
 		for i := range k.ctrs {
 			if in := k.ctrs[i].latest(); in != nil && in.state != exited {
@@ -246,13 +247,13 @@ func (k *kubelet) containerEvent(e *Event, r *Record) (happened bool) {
 		if in == nil {
 			break
 		}
-		if runs {
-			c.stats.Ran += k.now - in.started
-		}
-		c.insts, c.dirty, k.quiet = c.insts[:0], true, true
-		k.restop()
 		k.record(r)
-		return !k.sc.Timing.KubeletSync
+		if runs { // that it does not run is news, as an exit is
+			in.exitAt, in.gone = k.now, true
+			return k.unnoticed(in)
+		}
+		c.insts, c.dirty = c.insts[:0], true
+		return k.unheardOf()
 	}
 	if !runs {
 		r.Ignored = ignoredNotRunning
@@ -269,15 +270,40 @@ func (k *kubelet) containerEvent(e *Event, r *Record) (happened bool) {
 		in.startupFailed, in.killCode = true, e.ExitCode
 	case EventContainerUnknown:
 		c.stats.Ran += k.now - in.started
-		in.state, in.exitAt, c.dirty, k.quiet = unknown, never, true, true
+		in.state, in.exitAt, c.dirty = unknown, never, true
 		k.restop()
-		return !k.sc.Timing.KubeletSync
+		return k.unheardOf()
 	case EventOOMKilled, EventExited:
 		reason := e.Reason
 		if reason == "" {
 			reason = exitReason(e.ExitCode)
 		}
-		k.exit(r.Container, k.now, e.ExitCode, reason)
+		in.exitAt, in.code, in.reason = k.now, e.ExitCode, reason
+		return k.unnoticed(in)
 	}
 	return true
+}
+
+// unnoticed ends what in does now, and reports whether the kubelet has seen that already.
+func (k *kubelet) unnoticed(in *instance) (noticed bool) {
+	in.own = end{k.now, in.code, in.reason}
+	return k.notice()
+}
+
+// unheardOf reports whether the kubelet looks at once after a change of the runtime that is no event to it: it does only
+// if nothing takes time, and otherwise with the next sync that something else causes, at the latest the resync.
+//
+// Source: generateEvents and Relist in pkg/kubelet/pleg/generic.go, isSyncPodWorthy in pkg/kubelet/kubelet.go,
+// completeWork in pkg/kubelet/pod_workers.go, Kubernetes v1.33 to v1.37.
+func (k *kubelet) unheardOf() (noticed bool) {
+	switch t := &k.sc.Timing; {
+	case t.KubeletSync:
+		k.quiet = true
+		k.resync()
+	case t.Detection > 0:
+		k.syncAt = min(k.syncAt, k.now+t.Detection)
+	default:
+		return true
+	}
+	return false
 }

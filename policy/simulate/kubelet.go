@@ -19,7 +19,8 @@ type kubelet struct {
 	ids             int64 // instances created so far
 	sandbox         int64 // sandboxes created so far, the last is the newest
 	sandboxReady    bool
-	couldRestartAll bool // some rule asks for RestartAllContainers
+	sandboxGone     Millis // when the kubelet sees that it is not
+	couldRestartAll bool   // some rule asks for RestartAllContainers
 
 	counts          policy.PhaseCounts
 	view            statusView
@@ -51,6 +52,7 @@ type kubelet struct {
 	told      bool   // the last sync refused a start for the first time
 	quiet     bool   // something changed that causes no sync
 	syncAt    Millis // when the work queue wakes
+	syncedAt  Millis // when the last sync was over, from which resyncs count
 	relistAt  Millis // when the kubelet next looks at the runtime because of what it did itself, below 0 for never
 
 	nextEvent int
@@ -116,7 +118,7 @@ func (k *kubelet) reset(sc *Scenario) {
 	}
 	k.made = view{phase: policy.PodPending, by: policy.PodPending}
 	k.kept, k.api = k.made, k.made
-	k.deadline, k.deletion = never, never
+	k.deadline, k.deletion, k.sandboxGone = never, never, never
 	if d := sc.Spec.ActiveDeadlineSeconds; d != nil {
 		k.deadline = sc.Start + seconds(*d)
 	}
@@ -284,7 +286,7 @@ func (k *kubelet) next() (at Millis, sync bool) {
 	if k.terminated {
 		return at, false
 	}
-	at = min(at, k.deadline)
+	at = min(at, k.deadline, k.sandboxGone)
 	k.steps += int64(len(k.ctrs)+7) / 8
 	waits := k.waiting()
 	for i := range k.ctrs {
@@ -377,7 +379,7 @@ func (k *kubelet) settle() {
 			return
 		}
 	}
-	if k.sc.Timing.KubeletSync {
+	if k.syncedAt = k.now; k.sc.Timing.KubeletSync {
 		k.schedule()
 	}
 }
@@ -406,15 +408,33 @@ func (k *kubelet) schedule() {
 	default:
 		return
 	}
-	at := k.now + wait
+	k.syncAt = min(k.syncAt, k.wakes(k.now, wait))
+	k.quiet = false
+}
+
+// resync puts the Pod into the work queue where it has been since the last sync, which left nothing to do.
+func (k *kubelet) resync() {
+	if k.syncAt != never {
+		return
+	}
+	every := k.wakes(0, syncFrequency)
+	first := k.wakes(k.syncedAt, syncFrequency)
+	if late := k.now - first; late >= 0 {
+		first += (late/every + 1) * every
+	}
+	k.syncAt = first
+}
+
+// wakes is when the work queue wakes for what was put into it at an instant, to wait so long.
+func (k *kubelet) wakes(at, wait Millis) Millis {
+	at += wait
 	switch k.sc.Timing.Jitter {
 	case JitterMean:
 		at += wait / 4
 	case JitterFull:
 		at += max(wait/2-1, 0) // the end of the range does not belong to it
 	}
-	k.syncAt = min(k.syncAt, at/workQueueTick*workQueueTick+workQueueTick)
-	k.quiet = false
+	return at/workQueueTick*workQueueTick + workQueueTick
 }
 
 // sync is one round of the kubelet. It reports whether it changed the runtime.
@@ -542,7 +562,7 @@ func (k *kubelet) createSandbox() {
 		c.insts, c.logs, c.dirty = c.insts[:0], 0, true
 	}
 	k.sandbox++
-	k.sandboxReady = true
+	k.sandboxReady, k.sandboxGone = true, never
 	k.note(SandboxCreated, none, "")
 }
 
@@ -840,11 +860,19 @@ func (k *kubelet) notice() (noticed bool) {
 		if in == nil || in.state != running || in.exitAt == never || k.seen(in) > k.now {
 			continue
 		}
-		k.exit(i, in.exitAt, in.code, in.reason)
 		noticed = true
-		if k.stopped {
+		if in.gone {
+			c.stats.Ran += in.exitAt - in.started
+			c.insts, c.dirty = c.insts[:0], true
+			k.restop()
+			continue
+		}
+		if k.exit(i, in.exitAt, in.code, in.reason); k.stopped {
 			return noticed
 		}
+	}
+	if k.sandboxGone <= k.now {
+		k.sandboxGone, k.sandboxReady, noticed = never, false, true
 	}
 	return noticed
 }

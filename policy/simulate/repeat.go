@@ -128,7 +128,7 @@ func (k *kubelet) horizon() Millis {
 	if k.nextEvent < len(k.sc.Events) {
 		t = min(t, k.sc.Events[k.nextEvent].At)
 	}
-	return min(t, k.deadline)
+	return min(t, k.deadline, k.sandboxGone)
 }
 
 func (k *kubelet) summarizeOne(i int) {
@@ -252,6 +252,7 @@ func (k *kubelet) skipAll(shift Millis) bool {
 	if k.syncAt != never {
 		k.syncAt += times * shift
 	}
+	k.syncedAt += times * shift
 	if k.relistAt >= 0 {
 		k.relistAt += times * shift
 	}
