@@ -2,26 +2,34 @@ package policytest
 
 import (
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// TestCoverage holds coverage.txt complete: each question is there once, and each has scenarios or a reason.
+var quoted = regexp.MustCompile("`([^`]+)`")
+
+// TestCoverage holds coverage.txt complete: each question is there once, and each has scenarios that assert an answer, tests, or a reason.
 func TestCoverage(t *testing.T) {
 	text, err := os.ReadFile("coverage.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
+	words := expectedWords(t)
 	seen := map[string]bool{}
+	excused, said := 0, 0
 	for i, line := range strings.Split(string(text), "\n") {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		id, reason, excused := strings.Cut(line, " - ")
+		id, reason, isExcused := strings.Cut(line, " - ")
 		names := ""
-		if !excused {
+		if isExcused {
+			excused++
+		} else {
 			id, names, _ = strings.Cut(line, ":")
 		}
 		if seen[id] {
@@ -31,9 +39,31 @@ func TestCoverage(t *testing.T) {
 		if reason == "" && strings.TrimSpace(names) == "" {
 			t.Errorf("line %d: %s has neither a scenario nor a reason", i+1, id)
 		}
-		for _, name := range strings.Fields(names) {
-			if found, err := filepath.Glob("scenarios/" + name + ".txtar"); err != nil || len(found) == 0 {
+		expected := ""
+		for _, name := range strings.Fields(quoted.ReplaceAllString(names, "")) {
+			if test, is := strings.CutPrefix(name, "test:"); is {
+				folder, function := test[:strings.LastIndexByte(test, '.')], path.Ext(test)[1:]
+				if !strings.Contains(testsOf(t, folder), "\nfunc "+function+"(") {
+					t.Errorf("line %d: %s: %s has no %s", i+1, id, folder, function)
+				}
+				continue
+			}
+			found := 0
+			for scenario, text := range words {
+				if is, err := path.Match(name, scenario); err != nil || !is {
+					continue
+				}
+				found++
+				expected += text
+			}
+			if found == 0 {
 				t.Errorf("line %d: %s: no scenario %s", i+1, id, name)
+			}
+		}
+		for _, text := range quoted.FindAllStringSubmatch(names, -1) {
+			said++
+			if !strings.Contains(expected, text[1]) {
+				t.Errorf("line %d: %s: none of its scenarios expects %q", i+1, id, text[1])
 			}
 		}
 	}
@@ -54,5 +84,22 @@ func TestCoverage(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d questions", len(seen))
+	t.Logf("%d questions, %d of them with a reason instead of an answer; %d texts are held to what is expected", len(seen), excused, said)
+}
+
+// expectedWords returns what each scenario expects of all its requests, by its name. A request without expected words asserts nothing.
+func expectedWords(t *testing.T) map[string]string {
+	t.Helper()
+	cases, err := Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := map[string]string{}
+	for _, c := range cases {
+		if strings.TrimSpace(c.Want) == "" {
+			t.Errorf("%s expects nothing", c.Name)
+		}
+		words[strings.TrimSuffix(filepath.Base(c.file), ".txtar")] += c.Want
+	}
+	return words
 }

@@ -126,6 +126,14 @@ func (d podDecision) write(b *strings.Builder) {
 //	from restart 7 on 1 every 310000, 11612 an hour in thousandths
 //	needed from 420000: back with restart 7 at 624000, late 204000, best 204000, gap 302000
 //
+// for describe:
+//
+//	podfate, ABI 1.0, schema v1, Kubernetes 1.33 1.34 1.35 1.36 1.37, 1.37 by default
+//	operation 3 decide
+//	gate ContainerRestartRules: 1.34 Alpha off, 1.35 Beta on, 1.36 Beta on, 1.37 Beta on
+//	gate NodeDeclaredFeatures: …, 1.37 GA on locked, needs nothing
+//	limit requestBytes 1048576
+//
 // and for a simulation:
 //
 //	10s main Exited 42 Error: Restart, rule spec.containers[0].restartPolicyRules[0] (rule_matched)
@@ -207,6 +215,9 @@ func Summary(raw []byte) (string, error) {
 		}
 	}
 	a.curve.write(&b)
+	if err := summarizeDescription(&b, raw); err != nil {
+		return "", err
+	}
 	if err := summarizeSimulation(&b, raw); err != nil {
 		return "", err
 	}
