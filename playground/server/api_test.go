@@ -378,7 +378,7 @@ func TestEveryRouteHasTheHeaders(t *testing.T) {
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "OPTIONS", "TRACE", "BREW"} {
 			w := send(s, method, target, "")
 			h := w.Header()
-			for _, header := range fixedHeaders[1:] {
+			for _, header := range everywhere[1:] {
 				if got := h.Values(header[0]); len(got) != 1 || got[0] != header[1] {
 					t.Errorf("%s %s: %s is %q, want %q", method, target, header[0], got, header[1])
 				}
@@ -399,6 +399,7 @@ func TestEveryRouteHasTheHeaders(t *testing.T) {
 	}
 }
 
+// TestContentSecurityPolicy says why the policy of [everywhere] is what it is.
 func TestContentSecurityPolicy(t *testing.T) {
 	directives := map[string]string{}
 	for _, d := range strings.Split(contentSecurityPolicy, "; ") {

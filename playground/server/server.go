@@ -129,13 +129,9 @@ func New(config Config) (*Server, error) {
 // Started returns a channel that is closed when the server is ready for requests.
 func (s *Server) Started() <-chan struct{} { return s.started }
 
-// Run serves on ln until ctx ends, then shuts down in order: it says that it is not ready, goes on for Limits.LameDuck if there
-// is traffic, so that whoever watches can look elsewhere, closes the listener, waits for open requests up to
-// Limits.Drain, and closes the engine. It returns nil after an orderly end, and closes ln in any case.
-//
-// Run is called once.
-func (s *Server) Run(ctx context.Context, ln net.Listener) error {
-	web := &http.Server{
+// web returns what reads requests from connections, with the time-outs of the limits.
+func (s *Server) web() *http.Server {
+	return &http.Server{
 		Handler:           s,
 		ReadHeaderTimeout: s.limits.ReadHeader,
 		ReadTimeout:       s.limits.Read,
@@ -148,6 +144,15 @@ func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 		// OPTIONS * would be answered outside of our handler, without its headers.
 		DisableGeneralOptionsHandler: true,
 	}
+}
+
+// Run serves on ln until ctx ends, then shuts down in order: it says that it is not ready, goes on for Limits.LameDuck if there
+// is traffic, so that whoever watches can look elsewhere, closes the listener, waits for open requests up to
+// Limits.Drain, and closes the engine. It returns nil after an orderly end, and closes ln in any case.
+//
+// Run is called once.
+func (s *Server) Run(ctx context.Context, ln net.Listener) error {
+	web := s.web()
 	if s.hosts == nil {
 		s.log.Warn("requests for every host name are answered: name yours with --host")
 	}

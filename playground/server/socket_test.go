@@ -122,7 +122,7 @@ func TestRawSocket(t *testing.T) {
 				t.Fatalf("statuses %v, want %v: %q", got, c.want, bodies)
 			}
 			for i, a := range answers {
-				for _, header := range fixedHeaders {
+				for _, header := range everywhere {
 					if values := a.Header.Values(header[0]); a.StatusCode >= 300 && (len(values) != 1 || values[0] != header[1]) {
 						t.Errorf("%s is %q, want %q", header[0], values, header[1])
 					}
