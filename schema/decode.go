@@ -111,8 +111,10 @@ type decoder struct {
 	source string
 	budget budget
 	lines  *lines
-	bom    int
-	faults collected
+	// What stands before the text if it is a part of one: lines, and code points in its first line.
+	before, beforeColumn int
+	bom                  int // bytes before the text
+	faults               collected
 
 	documents, nodes, aliases, expanded int
 
@@ -143,6 +145,7 @@ var byteOrderMark = []byte("\xEF\xBB\xBF")
 
 func (d *decoder) decode(text []byte) []*Document {
 	d.lines = newLines(nil)
+	d.lines.before, d.lines.beforeColumn = d.before, d.beforeColumn
 	if len(text) > d.budget.bodyBytes {
 		d.stop(0, CodeLimitBodyBytes, "more than "+strconv.Itoa(d.budget.bodyBytes)+" bytes")
 		return nil
@@ -158,9 +161,10 @@ func (d *decoder) decode(text []byte) []*Document {
 		return nil
 	}
 	if rest, marked := bytes.CutPrefix(text, byteOrderMark); marked {
-		d.bom, text = len(byteOrderMark), rest
+		d.bom, text = d.bom+len(byteOrderMark), rest
 	}
 	d.lines = newLines(text)
+	d.lines.before, d.lines.beforeColumn = d.before, d.beforeColumn
 	if i := firstInvalid(text); i >= 0 {
 		d.stop(i, CodeBadUTF8, fmt.Sprintf("byte %d: 0x%02X is not UTF-8 here", i+d.bom, text[i]))
 		return nil

@@ -13,6 +13,8 @@ import (
 type lines struct {
 	text  []byte
 	start []int // offset of each line's first byte
+	// What stands before the text if it is a part of one: lines, and code points in its first line.
+	before, beforeColumn int
 }
 
 func newLines(text []byte) *lines {
@@ -28,13 +30,20 @@ func newLines(text []byte) *lines {
 func (l *lines) position(offset int) (line, column int) {
 	offset = max(0, min(offset, len(l.text)))
 	line = sort.SearchInts(l.start, offset+1)
-	return line, utf8.RuneCount(l.text[l.start[line-1]:offset]) + 1
+	column = utf8.RuneCount(l.text[l.start[line-1]:offset]) + 1
+	if line == 1 {
+		column += l.beforeColumn
+	}
+	return line + l.before, column
 }
 
 // offset is the inverse of position; ok is false for a line that the text does not have.
 func (l *lines) offset(line, column int) (offset int, ok bool) {
-	if line < 1 || line > len(l.start) {
+	if line -= l.before; line < 1 || line > len(l.start) {
 		return 0, false
+	}
+	if line == 1 {
+		column -= l.beforeColumn
 	}
 	offset = l.start[line-1]
 	for ; column > 1 && offset < len(l.text); column-- {

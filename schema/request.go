@@ -30,6 +30,11 @@ type Overrides struct {
 	// Members are further members of the request as JSON. Each replaces the member of that name; one that a field
 	// above sets as well is a fault.
 	Members map[string]json.RawMessage
+	// Leave are members of other operations. They are left out of a Scenario that stands apart from the manifest, as one
+	// in a folder does; see [Overrides.LeftOut]. nil leaves everything in: the core refuses what it does not ask for.
+	Leave []string
+	// EachTemplate makes a request of each template of a manifest that has several, with the member template.
+	EachTemplate bool
 }
 
 // NodeOverrides are parts of a request's node; see [Overrides].
@@ -51,6 +56,16 @@ func (o *Overrides) empty() bool {
 	return o.Version == "" && len(o.FeatureGates) == 0 && o.Kubelet.empty() && o.FieldValidation == "" && len(o.Exits) == 0 && len(o.Members) == 0
 }
 
+// LeftOut returns the members of a Scenario that are left out: see Leave.
+func (o *Overrides) LeftOut(doc *Document) (names []string) {
+	for m := doc.root.First(); m.Exists() && doc.root.Kind() == manifest.Object; m = m.Next() {
+		if slices.Contains(o.Leave, m.Key()) {
+			names = append(names, m.Key())
+		}
+	}
+	return names
+}
+
 // Request is one request for the core, built from documents. Nothing of it changes.
 type Request struct {
 	json     []byte
@@ -65,6 +80,7 @@ type Request struct {
 
 	explain bool // as in Overrides, for a request that does not say so itself
 	of      string
+	template    string
 }
 
 // span says that bytes of a request are bytes of a document's JSON.
@@ -111,6 +127,14 @@ func (r *Request) Manifest() (kind, name, source string, line, column int) {
 	return r.manifest.Get("kind").Str(), r.manifest.Get("metadata").Get("name").Str(), p.source, p.line, p.column
 }
 
+// Namespace returns the namespace that the manifest names, "" for none.
+func (r *Request) Namespace() string {
+	return r.manifest.Get("metadata").Get("namespace").Text()
+}
+
+// Template returns the path of the template that the request is about, "" if it names none; see [Overrides].
+func (r *Request) Template() string { return r.template }
+
 // NewRequest builds one request from documents: at most one manifest, one KubeletConfiguration and one Scenario, in
 // any order, and overrides.
 //
@@ -139,7 +163,7 @@ func NewRequest(docs []*Document, o Overrides) (*Request, error) {
 }
 
 // NewRequests is [NewRequest] for a stream with several manifests: it returns a request for each of them, in their
-// order, that share all the rest. Items of a List count as manifests. There may be MaxDocuments of them.
+// order, that share all the rest. Items of a List count as manifests.
 //
 // Beside a manifest it passes over what [Others] names, so that whatever helm template or kubectl get all prints can
 // be read; it is for the caller to tell.
@@ -149,10 +173,6 @@ func NewRequests(docs []*Document, o Overrides) ([]*Request, error) {
 	if len(b.manifests) == 0 {
 		b = builder{o: o}
 		b.sortOut(docs)
-	}
-	if len(b.manifests) > MaxDocuments {
-		m := b.manifests[MaxDocuments]
-		b.faultAt(m.doc, m.value.Offset(), "", CodeLimitDocuments, "too many manifests, at most "+strconv.Itoa(MaxDocuments)+" allowed")
 	}
 	return b.build(docs, b.manifests)
 }
@@ -172,7 +192,7 @@ func Others(docs []*Document) (notes []Fault, all bool) {
 		}
 		at := p.doc.place(kind.Offset())
 		why := " has no Pods and is not read"
-		if _, bare := manifest.Templates(p.value); len(bare) > 0 && manifest.Foreign(p.value.Get("apiVersion").Text()) {
+		if _, bare := templatesOf(p.value); len(bare) > 0 {
 			why = " has no Pod template and is not read: " + cut(bare[0], MaxQuotedBytes) + " is a container without a Pod"
 		}
 		list.add(Fault{
@@ -196,6 +216,31 @@ func Read(text []byte, o Overrides) (*Request, error) {
 type part struct {
 	doc   *Document
 	value manifest.Value
+
+	template string // the path of the one that the request is about, "" if it names none
+}
+
+// eachTemplate returns a part for each template of manifests that have several.
+func eachTemplate(manifests []part) (each []part) {
+	for _, m := range manifests {
+		if templates, _ := templatesOf(m.value); len(templates) > 1 && len(templates) <= policy.MaxTemplates {
+			for _, t := range templates {
+				m.template = t.Path
+				each = append(each, m)
+			}
+			continue
+		}
+		each = append(each, m)
+	}
+	return each
+}
+
+// templatesOf returns the templates of an object of a foreign kind.
+func templatesOf(v manifest.Value) (templates []manifest.Template, bare []string) {
+	if !manifest.Foreign(v.Get("apiVersion").Text()) {
+		return nil, nil
+	}
+	return manifest.Templates(v)
 }
 
 // builder puts the documents of one request together.
@@ -239,7 +284,7 @@ func (b *builder) sortOut(docs []*Document) {
 		case doc.root.Kind() != manifest.Object:
 			b.faultAt(doc, 0, "", CodeNotAnObject, "a document is an object with members such as kind, found "+found(doc.root.Kind()))
 		default:
-			b.document(part{doc, doc.root})
+			b.document(part{doc: doc, value: doc.root})
 		}
 	}
 }
@@ -271,7 +316,7 @@ func (b *builder) document(p part) {
 		}
 		b.request = &p
 		if m := p.value.Get("manifest"); !absent(m) {
-			b.manifests = append(b.manifests, part{p.doc, m})
+			b.manifests = append(b.manifests, part{doc: p.doc, value: m})
 		}
 	case kind.Str() == kindKubelet:
 		if apiVersion.Str() != apiVersionKubelet {
@@ -322,7 +367,7 @@ func isManifest(v manifest.Value) bool {
 	if !manifest.Foreign(v.Get("apiVersion").Text()) {
 		return isManifestKind(v.Get("kind").Text())
 	}
-	templates, _ := manifest.Templates(v)
+	templates, _ := templatesOf(v)
 	return len(templates) > 0
 }
 
@@ -351,9 +396,9 @@ func (b *builder) list(p part) {
 		case item.Kind() != manifest.Object:
 			b.faultAt(p.doc, item.Offset(), item.Path(p.value), CodeNotAnObject, "an item is an object, found "+found(item.Kind()))
 		case kind.Kind() == manifest.String && !isManifest(item):
-			b.unknownKind(part{p.doc, item}, kind)
+			b.unknownKind(part{doc: p.doc, value: item}, kind)
 		default:
-			b.manifests = append(b.manifests, part{p.doc, item})
+			b.manifests = append(b.manifests, part{doc: p.doc, value: item})
 		}
 	}
 }
@@ -416,12 +461,15 @@ func (b *builder) build(docs []*Document, manifests []part) ([]*Request, error) 
 		manifests = []part{{}}
 	}
 	requests := make([]*Request, 0, len(manifests))
+	if b.o.EachTemplate && b.o.Members["template"] == nil && (b.request == nil || absent(b.request.value.Get("template"))) {
+		manifests = eachTemplate(manifests)
+	}
 	for _, m := range manifests {
-		r := &Request{anchor: anchor, notes: notes.unsorted(), manifestDoc: m.doc, manifest: m.value}
+		r := &Request{anchor: anchor, template: m.template, notes: notes.unsorted(), manifestDoc: m.doc, manifest: m.value}
 		if m.doc != nil && mode == validationWarn {
 			r.repeats = m.doc.repeats
 		}
-		alone := b.request != nil && len(docs) == 1 && b.o.empty()
+		alone := b.request != nil && len(docs) == 1 && b.o.empty() && m.template == ""
 		r.explain = b.o.Explain && !(alone && (b.request.doc.err != nil || !absent(b.request.value.Get("request"))))
 		if alone && !r.explain {
 			doc := b.request.doc
@@ -525,7 +573,7 @@ func (b *builder) checkKubelet() {
 		for _, inside := range []manifest.Value{cluster.Get("kubeletConfiguration"), b.node().Get("kubeletConfiguration")} {
 			if !absent(inside) {
 				b.faultAt(b.kubelet.doc, b.kubelet.value.Offset(), "cluster.kubeletConfiguration", CodeSeveralKubelets,
-					b.second("KubeletConfiguration", *b.kubelet, part{b.request.doc, inside}))
+					b.second("KubeletConfiguration", *b.kubelet, part{doc: b.request.doc, value: inside}))
 			}
 		}
 	}
@@ -581,13 +629,19 @@ func (b *builder) write(w *writer, m part) {
 	if b.request != nil {
 		for member := b.request.value.First(); member.Exists(); member = member.Next() {
 			name := member.Key()
-			if name == "of" && w.r.explain && member.Kind() == manifest.String && !done[name] {
+			switch {
+			case name == "of" && w.r.explain && member.Kind() == manifest.String && !done[name]:
 				w.r.of = member.Str()
-			} else if done[name] || !b.replace(w, name, member, m) {
+			case !done[name] && b.replace(w, name, member, m):
+			case !absent(b.request.value.Get("manifest")) || !slices.Contains(b.o.Leave, name):
 				w.member(b.request.doc, member)
 			}
 			done[name] = true
 		}
+	}
+	if m.template != "" {
+		w.Key("template")
+		w.String(m.template)
 	}
 	names := append([]string{"cluster", "fieldValidation", "manifest", "exits"}, slices.Sorted(maps.Keys(b.o.Members))...)
 	for _, name := range names {

@@ -20,7 +20,7 @@ type curveRequest struct {
 // "run":{"for":"10s"},"until":"30m","windows":["5m","30m"],"outage":{"until":"7m"},"model":"kubelet","sweep":"2s"}, all
 // optional. The back-off of the cluster holds as far as the request sets none.
 func (c *call) curve() {
-	c.requestMembers("cluster", "backoff", "run", "until", "model", "windows", "outage", "sweep")
+	c.requestMembers(curveMembers...)
 	cl := c.readCluster()
 	r := c.readCurve(cl)
 	if c.failOnFaults() {

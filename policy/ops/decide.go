@@ -19,7 +19,7 @@ type exit struct {
 // decide answers what happens after each exit, as if it were the only one and the other containers ran, and what a Job
 // makes of each of its Pods.
 func (c *call) decide() {
-	c.requestMembers("cluster", "fieldValidation", "manifest", "template", "exits", "pods")
+	c.requestMembers(decideMembers...)
 	cl := c.readCluster()
 	all := c.admit(cl.features, admission{})
 	if c.failure != nil {

@@ -8,7 +8,7 @@ import (
 
 // describe answers {} or {"module":{"sha256":"…","bytes":N}}, which it repeats; see the package comment.
 func (c *call) describe() {
-	c.requestMembers("module")
+	c.requestMembers(describeMembers...)
 	module := c.readModule(c.root.Get("module"))
 	if c.failOnFaults() {
 		return

@@ -35,6 +35,33 @@ const explainNumber = 6
 // Table returns the operations in the order of their numbers. The list is shared: callers must not change it.
 func Table() []Operation { return table }
 
+// What a request of each operation may have, beside apiVersion and kind. Nobody writes to them.
+var (
+	describeMembers = []string{"module"}
+	validateMembers = []string{"cluster", "fieldValidation", "manifest", "template", "old", "static"}
+	decideMembers   = []string{"cluster", "fieldValidation", "manifest", "template", "exits", "pods"}
+	simulateMembers = []string{"cluster", "fieldValidation", "manifest", "template", "from", "now", "runs", "podRuns", "events", "until", "timing"}
+	curveMembers    = []string{"cluster", "backoff", "run", "until", "model", "windows", "outage", "sweep"}
+)
+
+// Members returns what a request of the operation called name may have, beside apiVersion and kind; nil for a name that is
+// not in the table. The list is shared: callers must not change it.
+func Members(name string) []string {
+	switch name {
+	case "describe":
+		return describeMembers
+	case "validate":
+		return validateMembers
+	case "decide":
+		return decideMembers
+	case "simulate":
+		return simulateMembers
+	case "curve":
+		return curveMembers
+	}
+	return nil
+}
+
 // Lookup returns the operation with this name.
 func Lookup(name string) (Operation, bool) {
 	for _, op := range table {

@@ -11,7 +11,7 @@ import (
 
 // simulate answers what becomes of the Pod over time.
 func (c *call) simulate() {
-	c.requestMembers("cluster", "fieldValidation", "manifest", "template", "from", "now", "runs", "podRuns", "events", "until", "timing")
+	c.requestMembers(simulateMembers...)
 	cl := c.readCluster()
 	l := c.load(cl.features)
 	if c.failure != nil {

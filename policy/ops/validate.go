@@ -13,7 +13,7 @@ import (
 // Beside what every request has it reads old, the manifest that this one replaces, and static: true, a file that a
 // kubelet reads.
 func (c *call) validate() {
-	c.requestMembers("cluster", "fieldValidation", "manifest", "template", "old", "static")
+	c.requestMembers(validateMembers...)
 	cl := c.readCluster()
 	a, f := c.readAdmission(cl.features), cl.features
 	if a.static {
