@@ -33,7 +33,7 @@ type Overrides struct {
 	// Leave are members of other operations. They are left out of a Scenario that stands apart from the manifest, as one
 	// in a folder does; see [Overrides.LeftOut]. nil leaves everything in: the core refuses what it does not ask for.
 	Leave []string
-	// EachTemplate makes a request of each template of a manifest that has several, with the member template.
+	// EachTemplate makes a request of each template of a manifest that has several, with the member templatePath.
 	EachTemplate bool
 }
 
@@ -78,9 +78,9 @@ type Request struct {
 	manifestDoc *Document
 	manifest    manifest.Value
 
-	explain bool // as in Overrides, for a request that does not say so itself
-	of      string
-	template    string
+	explain  bool // as in Overrides, for a request that does not say so itself
+	of       string
+	template string
 }
 
 // span says that bytes of a request are bytes of a document's JSON.
@@ -219,6 +219,9 @@ type part struct {
 
 	template string // the path of the one that the request is about, "" if it names none
 }
+
+// templatePath is the member of a request that names a template.
+const templatePath = "templatePath"
 
 // eachTemplate returns a part for each template of manifests that have several.
 func eachTemplate(manifests []part) (each []part) {
@@ -461,7 +464,7 @@ func (b *builder) build(docs []*Document, manifests []part) ([]*Request, error) 
 		manifests = []part{{}}
 	}
 	requests := make([]*Request, 0, len(manifests))
-	if b.o.EachTemplate && b.o.Members["template"] == nil && (b.request == nil || absent(b.request.value.Get("template"))) {
+	if b.o.EachTemplate && b.o.Members[templatePath] == nil && (b.request == nil || absent(b.request.value.Get(templatePath)) && absent(b.request.value.Get("manifest"))) {
 		manifests = eachTemplate(manifests)
 	}
 	for _, m := range manifests {
@@ -640,7 +643,7 @@ func (b *builder) write(w *writer, m part) {
 		}
 	}
 	if m.template != "" {
-		w.Key("template")
+		w.Key(templatePath)
 		w.String(m.template)
 	}
 	names := append([]string{"cluster", "fieldValidation", "manifest", "exits"}, slices.Sorted(maps.Keys(b.o.Members))...)

@@ -165,6 +165,9 @@ func (s *Stream) nextYAML() (*Piece, error) {
 		if head.line(line, len(p.text)); !p.cut {
 			p.text = append(p.text, line...)
 		}
+		if p.size > MaxDocumentBytes && !head.seen { // a long comment is no document
+			p = s.piece()
+		}
 		if p.size > MaxDocumentBytes && !p.cut {
 			if head.items > 0 {
 				s.list = newItemReader(s, p, &head)
@@ -200,6 +203,7 @@ func (s *Stream) read(line []byte) {
 type headReader struct {
 	kind, apiVersion, name string
 	mid                    bool // the last line has not ended
+	seen                   bool // there is more than comments
 	inMetadata             bool
 	indent                 int // of the members of metadata
 	afterItems             bool
@@ -219,6 +223,7 @@ func (h *headReader) line(line []byte, at int) {
 	if len(body) == 0 || body[0] == '#' {
 		return
 	}
+	h.seen = true
 	margin := len(text) - len(body)
 	if h.afterItems && h.items == 0 && at > 0 && (string(body) == "-" || bytes.HasPrefix(body, []byte("- "))) {
 		h.items, h.prefix = at, string(text[:margin])+"-"
@@ -513,6 +518,12 @@ func (p *Piece) Decode() ([]*Document, error) {
 	}
 	return nil, faults
 }
+
+// Source returns the name given to [NewStream].
+func (p *Piece) Source() string { return p.source }
+
+// Text returns the document as it stands, "" for one that is too long.
+func (p *Piece) Text() string { return string(p.text) }
 
 // Nameless reports whether the document seems to have neither kind nor apiVersion: it may be a request, or a part of one.
 func (p *Piece) Nameless() bool { return !p.cut && p.kind == "" && p.apiVersion == "" }

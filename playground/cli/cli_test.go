@@ -380,7 +380,7 @@ func TestUsage(t *testing.T) {
 		{"decide -f testdata/pod.yaml --exit main", 2, "NAME=CODE"},
 		{"decide -f testdata/pod.yaml --exit =1", 2, "NAME=CODE"},
 		{"decide -f testdata/pod.yaml --exit main=99999999999", 2, "NAME=CODE"},
-		{"decide -f testdata/pod.yaml --exit main=1 -o xml", 2, "text, json or yaml"},
+		{"decide -f testdata/pod.yaml --exit main=1 -o xml", 2, "text, json, jsonl or yaml"},
 		{"decide -f testdata/pod.yaml --exit main=1 --engine jit", 2, "native or wasm"},
 		{"validate -f testdata/pod.yaml --feature-gates ContainerRestartRules", 2, "NAME=true"},
 		{"validate -f testdata/pod.yaml --kubelet-feature-gates ContainerRestartRules", 2, "--kubelet-feature-gates \"ContainerRestartRules\": must be NAME=true"},
@@ -418,7 +418,8 @@ func TestObjectsWithoutPods(t *testing.T) {
 	for _, output := range []string{"text", "json", "yaml"} {
 		got := podfate(t, "", "validate", "-f", dir, "-o", output)
 		want := filepath.Join(dir, "a.yaml") + ":4:7: note: \"Service web\" has no Pods and is not read\n" +
-			filepath.Join(dir, "service.yaml") + ":2:7: note: \"Service web\" has no Pods and is not read\n"
+			filepath.Join(dir, "service.yaml") + ":2:7: note: \"Service web\" has no Pods and is not read\n" +
+			"podfate: note: passed over: 2 objects without Pods\n"
 		if got.status != 0 || got.err != want || strings.Contains(got.out, "Service") || got.out == "" {
 			t.Errorf("%s: status %d\n%s%s", output, got.status, got.out, got.err)
 		}
@@ -533,7 +534,7 @@ func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	for flag, want := range map[string]string{
 		"decide --engine":               "native wasm",
-		"decide --output":               "text json yaml",
+		"decide --output":               "text json jsonl yaml",
 		"decide --validate=":            "strict warn ignore", // a word behind --validate is not its value
 		"decide --kubernetes-version":   strings.Join(policy.Versions(), " "),
 		"decide --feature-gates":        strings.Join(gateNames(), " "),

@@ -5,225 +5,324 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/podfate/podfate/policy/ops"
 	"github.com/podfate/podfate/schema"
-	"github.com/podfate/podfate/web/views"
 )
 
 // asked is one request, or why it could not be built.
 type asked struct {
 	source  string // file that it came from; "" if there is none
+	number  int    // of the document in its file, from 1; 0 if there is none
+	line    int    // in which the document begins
 	request *schema.Request
 	faults  schema.Faults
-	others  []schema.Fault // objects of the file that have no Pods; with the first request of the file, or with none
-	note    string         // what else is to be said, "" if nothing
 }
 
-// text is a file's name, as it can be shown, and content. Whoever made a folder chose the names in it.
-type text struct {
-	name    string
-	content []byte
+// reader reads everything that -f names, asks about each manifest, and says what it passed over. Each document is judged
+// for itself: what is wrong with one does not keep the others from being answered. No more than one is in memory, beside
+// those that belong to all.
+type reader struct {
+	op        ops.Operation
+	sources   *sources
+	overrides schema.Overrides
+	out       *printer
+	ask       func(asked) error
+
+	// common are the documents that belong to every request, whichever file they stand in.
+	common []*schema.Document
+	lost   string // a file that cannot be read and may say something about all manifests
+	// mixed are the files of several documents of which one names no kind: it belongs to the others of its file.
+	mixed map[string]bool
+
+	manifests int
+	objects   int       // without Pods
+	pending   []without // of these, until it is known whether there is anything else
 }
 
-// stdin is what standard input is called in messages.
-const stdin = "stdin"
+// without is a document that holds nothing but objects without Pods.
+type without struct {
+	asked
+	notes []schema.Fault
+	docs  []*schema.Document
+}
 
-// readFiles reads files, folders and standard input and builds a request for each manifest in them, in order. A
-// Scenario or a KubeletConfiguration belongs to all requests, whichever file it stands in. What is wrong with one file
-// does not keep the others from being answered, unless it may be such a document: without it they would be answered
-// otherwise.
-//
-// Objects without Pods, such as a Service, are passed over and named; if there is nothing else, each is a fault.
-func readFiles(names []string, in io.Reader, overrides schema.Overrides) ([]asked, error) {
-	texts, err := open(names, in)
-	if err != nil {
-		return nil, err
+// maxPending bounds the objects without Pods that wait until a manifest comes; more are named at once.
+const maxPending = 100
+
+// maxCommon bounds the Scenarios and KubeletConfigurations that are kept. More than one of each is a fault already.
+const maxCommon = 8
+
+// run reads the files twice: a Scenario or a KubeletConfiguration belongs to all requests, and may stand in the last one.
+func (r *reader) run() error {
+	r.mixed = map[string]bool{}
+	if err := r.sources.walk(walker{file: r.survey}); err != nil {
+		return err
 	}
-	var batch []asked
-	var common []*schema.Document
-	lost := "" // a file that cannot be read and may say something about all manifests
-	own := make([][]*schema.Document, len(texts))
-	for i, t := range texts {
-		docs, err := schema.DecodeNamed(t.name, t.content)
+	if r.lost != "" {
+		r.out.note("%s cannot be read and may concern every manifest, so none is answered", r.lost)
+		return nil
+	}
+	r.leaveOut()
+	if err := r.sources.walk(walker{file: r.file, passed: r.out.passedFile, failed: r.out.unreadable}); err != nil {
+		return err
+	}
+	return r.end()
+}
+
+// pieces calls each for all documents of a file.
+func (r *reader) pieces(name string, in io.Reader, each func(*schema.Piece) error) error {
+	stream := schema.NewStream(name, in)
+	for {
+		p, err := stream.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			r.out.unreadable(statusError{StatusUsage, fmt.Errorf("%s: %w", name, err)})
+			return nil
+		}
+		if err := each(p); err != nil {
+			return err
+		}
+	}
+}
+
+// survey looks for documents that belong to more than one request.
+func (r *reader) survey(name string, in io.ReadSeeker) error {
+	nameless, count := 0, 0
+	err := r.pieces(name, in, func(p *schema.Piece) error {
+		r.out.progress.tick(name)
+		if count++; p.Nameless() {
+			nameless++
+		}
+		if !p.Contains(commonKinds...) {
+			return nil
+		}
+		docs, err := p.Decode()
 		var faults schema.Faults
 		if errors.As(err, &faults) {
-			batch = append(batch, asked{source: t.name, faults: faults})
-			if lost == "" && commonKinds.Match(t.content) {
-				lost = t.name
+			if _, other := p.Unread(faults); !other && commonKind.MatchString(p.Text()) {
+				r.lost = name
+				return r.ask(asked{source: name, number: p.Number, line: p.Line, faults: faults})
 			}
-			continue
+			return nil
 		}
-		if err != nil {
-			return nil, err
-		}
-		if lost == "" && commonKinds.Match(t.content) && slices.ContainsFunc(docs, isBroken) {
-			batch, lost = append(batch, build(t.name, docs, overrides)...), t.name
-			continue
+		if slices.ContainsFunc(docs, isBroken) && commonKind.MatchString(p.Text()) {
+			r.lost = name
+			return r.build(asked{source: name, number: p.Number, line: p.Line}, docs)
 		}
 		for _, doc := range docs {
-			if isCommon(doc) {
-				common = append(common, doc)
-			} else {
-				own[i] = append(own[i], doc)
+			if isCommon(doc) && len(r.common) < maxCommon {
+				r.common = append(r.common, doc)
 			}
 		}
+		return nil
+	})
+	if nameless > 0 && count > 1 {
+		r.mixed[name] = true
 	}
-	if lost != "" {
-		if len(texts) > len(batch) {
-			batch = append(batch, asked{note: lost + " cannot be read and may concern every manifest, so none is answered"})
-		}
-		return batch, nil
-	}
-	unreadable, manifests := len(batch), 0
-	others := make([][]schema.Fault, len(texts))
-	barren := make([]bool, len(texts)) // nothing but objects without Pods
-	for i := range texts {
-		others[i], barren[i] = schema.Others(own[i])
-		if len(own[i]) > 0 && !barren[i] {
-			manifests++
-		}
-	}
-	for i, t := range texts {
-		switch {
-		case barren[i] && manifests > 0:
-			batch = append(batch, asked{source: t.name, others: others[i]})
-		case len(own[i]) > 0:
-			answered := build(t.name, slices.Concat(common, own[i]), overrides)
-			if answered[0].request != nil {
-				answered[0].others = others[i]
+	return err
+}
+
+// leaveOut names the members of Scenarios that this operation has no use for.
+func (r *reader) leaveOut() {
+	for _, doc := range r.common {
+		for _, name := range r.overrides.LeftOut(doc) {
+			var takes []string
+			for _, op := range ops.Table() {
+				if slices.Contains(ops.Members(op.Name), name) {
+					takes = append(takes, op.Name)
+				}
 			}
-			batch = append(batch, answered...)
+			r.out.note("%s: %s is for %s and is left out here", doc.Source(), name, strings.Join(takes, ", "))
 		}
 	}
-	if len(batch) == unreadable && len(common) > 0 {
-		batch = append(batch, build(texts[0].name, common, overrides)...)
-	}
-	return batch, nil
 }
 
-func build(source string, docs []*schema.Document, overrides schema.Overrides) []asked {
-	requests, err := schema.NewRequests(docs, overrides)
-	var faults schema.Faults
-	if errors.As(err, &faults) {
-		return []asked{{source: source, faults: faults}}
+// file asks about each document of a file.
+func (r *reader) file(name string, in io.ReadSeeker) error {
+	r.out.progress.files++
+	var own []*schema.Document // parts of requests that go with every manifest of the file
+	taken := map[int]bool{}
+	if r.mixed[name] {
+		err := r.pieces(name, in, func(p *schema.Piece) error {
+			if !p.Nameless() {
+				return nil
+			}
+			if docs, err := p.Decode(); err == nil && len(docs) == 1 && isPart(docs[0]) && len(own) < maxCommon {
+				own = append(own, docs[0])
+				taken[p.Number] = true
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := in.Seek(0, io.SeekStart); err != nil {
+			return fileError(err)
+		}
 	}
-	batch := make([]asked, len(requests))
-	for i, r := range requests {
-		batch[i] = asked{source: source, request: r}
+	count := 0
+	err := r.pieces(name, in, func(p *schema.Piece) error {
+		count++
+		r.out.progress.documents++
+		r.out.progress.tick(name)
+		if taken[p.Number] {
+			return nil
+		}
+		return r.document(p, own)
+	})
+	switch {
+	case err != nil:
+		return err
+	case count == 0:
+		_, err := schema.DecodeNamed(name, nil)
+		return r.build(asked{source: name}, nil, err)
+	case len(taken) == count: // nothing but parts of a request: they are one
+		r.manifests++
+		return r.build(asked{source: name, number: 1, line: 1}, slices.Concat(r.common, own))
 	}
-	return batch
+	return nil
 }
 
-// commonKinds matches a text that may hold a document of which [isCommon] is true.
-var commonKinds = regexp.MustCompile(`\bkind["']?\s*:\s*["']?(Scenario|KubeletConfiguration)\b`)
+// document asks about one document.
+func (r *reader) document(p *schema.Piece, own []*schema.Document) error {
+	a := asked{source: p.Source(), number: p.Number, line: p.Line}
+	all, err := p.Decode()
+	if errors.As(err, &a.faults) {
+		if note, other := p.Unread(a.faults); other {
+			a.faults = nil
+			return r.passOver(without{asked: a, notes: []schema.Fault{note}})
+		}
+		return r.ask(a)
+	}
+	var docs []*schema.Document
+	for _, doc := range all {
+		if !isCommon(doc) {
+			docs = append(docs, doc)
+		}
+	}
+	if len(docs) == 0 {
+		return nil
+	}
+	others, barren := schema.Others(docs)
+	if barren {
+		return r.passOver(without{asked: a, notes: others, docs: docs})
+	}
+	r.manifests++
+	r.name()
+	for _, n := range others {
+		r.objects++
+		r.out.passedObject(n)
+	}
+	return r.build(a, slices.Concat(r.common, own, docs))
+}
+
+// passOver notes a document without Pods.
+func (r *reader) passOver(w without) error {
+	r.objects += len(w.notes)
+	r.pending = append(r.pending, w)
+	if r.manifests > 0 || len(r.pending) > maxPending {
+		r.name()
+	}
+	return nil
+}
+
+// name names the objects that have waited.
+func (r *reader) name() {
+	for _, w := range r.pending {
+		for _, n := range w.notes {
+			r.out.passedObject(n)
+		}
+	}
+	r.pending = nil
+}
+
+// end says what is to be said when everything has been read.
+func (r *reader) end() error {
+	switch {
+	case r.manifests > 0:
+	case r.objects > 0 && len(r.pending) == 0:
+		r.out.bad = true
+		r.out.note("none of %d objects has Pods, so that there is nothing to answer", r.objects)
+	case r.objects > 0: // each is a fault, and not passed over
+		r.objects = 0
+		for _, w := range r.pending {
+			if len(w.docs) == 0 {
+				w.docs = nil
+				w.faults = w.notes
+				w.faults[0].Code, w.faults[0].Detail = "unknown_kind", "no kind that is read here: "+w.notes[0].Detail
+				if err := r.ask(w.asked); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := r.build(w.asked, slices.Concat(r.common, w.docs)); err != nil {
+				return err
+			}
+		}
+	case len(r.common) > 0 && r.out.count == 0:
+		if err := r.build(asked{source: r.common[0].Source()}, r.common); err != nil {
+			return err
+		}
+	}
+	r.out.passedOver(r.objects)
+	return nil
+}
+
+// build asks about each manifest of docs.
+func (r *reader) build(a asked, docs []*schema.Document, failed ...error) error {
+	var requests []*schema.Request
+	var err error
+	if len(failed) > 0 {
+		err = failed[0]
+	} else {
+		requests, err = schema.NewRequests(docs, r.overrides)
+	}
+	if errors.As(err, &a.faults) {
+		return r.ask(a)
+	}
+	for _, a.request = range requests {
+		if err := r.ask(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commonKinds are the kinds of which isCommon may be true.
+var commonKinds = []string{"Scenario", "KubeletConfiguration"}
+
+// commonKind matches a text that may hold a document of such a kind.
+var commonKind = regexp.MustCompile(`\bkind["']?\s*:\s*["']?(Scenario|KubeletConfiguration)\b`)
 
 // isBroken reports whether a document is JSON as it was given, which only the core reads, and not well-formed.
 func isBroken(doc *schema.Document) bool { return !json.Valid(doc.JSON()) }
 
 // isCommon reports whether a document says something about all manifests and is none itself.
 func isCommon(doc *schema.Document) bool {
+	kind, _, manifest := head(doc)
+	return kind == "KubeletConfiguration" || kind == "Scenario" && !manifest
+}
+
+// isPart reports whether a document says something about the manifests of its file: a request without its manifest.
+func isPart(doc *schema.Document) bool {
+	kind, apiVersion, manifest := head(doc)
+	return kind == "" && apiVersion == "" && !manifest
+}
+
+func head(doc *schema.Document) (kind, apiVersion string, manifest bool) {
 	var head struct {
-		Kind     string          `json:"kind"`
-		Manifest json.RawMessage `json:"manifest"`
+		Kind       string          `json:"kind"`
+		APIVersion string          `json:"apiVersion"`
+		Manifest   json.RawMessage `json:"manifest"`
 	}
 	if json.Unmarshal(doc.JSON(), &head) != nil {
-		return false
+		return "?", "", false
 	}
-	return head.Kind == "KubeletConfiguration" || head.Kind == "Scenario" && head.Manifest == nil
-}
-
-// open reads everything that -f names. A folder is walked in alphabetical order.
-func open(names []string, in io.Reader) ([]text, error) {
-	return openBounded(names, in, schema.MaxBodyBytes)
-}
-
-// openBounded is open with another bound on the bytes of a file. One byte more is read, so that the size can be refused.
-func openBounded(names []string, in io.Reader, most int64) ([]text, error) {
-	var texts []text
-	for i, name := range names {
-		if name == "-" {
-			if slices.Contains(names[:i], "-") {
-				return nil, errors.New("- stands here twice: standard input can be read only once")
-			}
-			content, err := io.ReadAll(io.LimitReader(in, most+1))
-			if err != nil {
-				return nil, fmt.Errorf("standard input: %w", err)
-			}
-			texts = append(texts, text{stdin, content})
-			continue
-		}
-		info, err := os.Stat(name)
-		switch {
-		case name == "":
-			return nil, errors.New("the name of a file is empty; name a file or a folder, or - for standard input")
-		case err != nil && (strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")):
-			return nil, fmt.Errorf("%s: nothing is fetched from the net; try curl -sS %s | podfate … -f -", name, name)
-		case err != nil:
-			return nil, fileError(err)
-		}
-		found := []string{name}
-		if info.IsDir() {
-			if found, err = manifestsBelow(name); err != nil {
-				return nil, fileError(err)
-			}
-		}
-		for _, file := range found {
-			content, err := readFile(file, most)
-			if err != nil {
-				return nil, fileError(err)
-			}
-			texts = append(texts, text{views.Visible(file), content})
-		}
-	}
-	return texts, nil
-}
-
-// manifestsBelow lists the files of a folder that look like manifests.
-func manifestsBelow(folder string) (files []string, err error) {
-	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		ext := filepath.Ext(path)
-		if entry.IsDir() || ext != ".yaml" && ext != ".yml" && ext != ".json" {
-			return nil
-		}
-		switch info, err := os.Stat(path); { // of what a link leads to
-		case err != nil:
-			return err
-		case info.Mode().IsRegular():
-			files = append(files, path)
-		case !info.IsDir(): // it may be read for ever, or wait for somebody who writes to it
-			return fmt.Errorf("%s: is no ordinary file; name it with -f to read it", views.Visible(path))
-		}
-		return nil
-	})
-	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("%s: no file ends in .yaml, .yml or .json", folder)
-	}
-	return files, err
-}
-
-func readFile(name string, most int64) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, most+1))
-}
-
-// fileError says what is wrong without the name of the system call.
-func fileError(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		err = fmt.Errorf("%s: %w", views.Visible(path.Path), path.Err)
-	}
-	return statusError{StatusUsage, err}
+	return head.Kind, head.APIVersion, head.Manifest != nil
 }

@@ -2,10 +2,13 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/podfate/podfate/policy/ops"
+	"github.com/podfate/podfate/schema"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -26,17 +29,24 @@ type printer struct {
 
 	said     map[string]bool // faults of what all manifests share
 	repeated int             // how often they came again
+
+	progress *progress
+	files    int  // that were passed over
+	broken   bool // a file in a folder cannot be read
 }
+
+// maxSaid bounds the faults that are remembered.
+const maxSaid = 1000
 
 func newPrinter(output string, text func(*printer, outcome) error, streams Streams) (*printer, error) {
 	forms := map[string]func(*printer, outcome) error{
-		"text": text, "json": (*printer).json, "yaml": (*printer).yaml,
+		"text": text, "json": (*printer).json, "jsonl": (*printer).jsonl, "yaml": (*printer).yaml,
 	}
 	form, known := forms[output]
 	if !known {
-		return nil, fmt.Errorf("--output %q: must be text, json or yaml", output)
+		return nil, fmt.Errorf("--output %q: must be text, json, jsonl or yaml", output)
 	}
-	return &printer{Streams: streams, form: form, said: map[string]bool{}}, nil
+	return &printer{Streams: streams, form: form, said: map[string]bool{}, progress: newProgress(streams.Err)}, nil
 }
 
 // invalid is how an answer of validate begins when there are faults. The core writes members in a fixed order.
@@ -46,6 +56,7 @@ func (p *printer) print(o outcome) error {
 	if o.failed || bytes.HasPrefix(o.answer, invalid) {
 		p.bad = true
 	}
+	p.progress.clear()
 	err := p.form(p, o)
 	p.count++
 	if err != nil {
@@ -54,14 +65,43 @@ func (p *printer) print(o outcome) error {
 	return nil
 }
 
-// passedOver names the objects beside the manifests that were not read, and manifests that are not answered, whatever the
-// form of the answers.
-func (p *printer) passedOver(a asked) {
-	if a.note != "" {
-		fmt.Fprintf(p.Err, "podfate: note: %s\n", a.note)
+// note says something about the whole run.
+func (p *printer) note(format string, args ...any) {
+	p.progress.clear()
+	fmt.Fprintf(p.Err, "podfate: note: "+format+"\n", args...)
+}
+
+// passedObject names an object that is not read, whatever the form of the answers.
+func (p *printer) passedObject(n schema.Fault) {
+	p.progress.clear()
+	fmt.Fprintf(p.Err, "%s:%d:%d: note: %s\n", n.Source, n.Line, n.Column, n.Detail)
+}
+
+// passedFile names a file that is not read.
+func (p *printer) passedFile(name, why string) {
+	p.files++
+	p.progress.clear()
+	fmt.Fprintf(p.Err, "%s: note: passed over: %s\n", name, why)
+}
+
+// unreadable names a file that cannot be read. The others are.
+func (p *printer) unreadable(err error) {
+	p.broken = true
+	p.progress.clear()
+	fmt.Fprintf(p.Err, "podfate: %v\n", err)
+}
+
+// passedOver counts what was named above.
+func (p *printer) passedOver(objects int) {
+	var parts []string
+	if objects > 0 {
+		parts = append(parts, plural(int64(objects), "object")+" without Pods")
 	}
-	for _, n := range a.others {
-		fmt.Fprintf(p.Err, "%s:%d:%d: note: %s\n", n.Source, n.Line, n.Column, n.Detail)
+	if p.files > 0 {
+		parts = append(parts, plural(int64(p.files), "file"))
+	}
+	if len(parts) > 0 {
+		p.note("passed over: %s", strings.Join(parts, ", "))
 	}
 }
 
@@ -70,7 +110,11 @@ func (p *printer) end() error {
 	if p.repeated > 0 {
 		fmt.Fprintf(p.Err, "podfate: %s of what all manifests share, said once above\n", plural(int64(p.repeated), "more fault"))
 	}
-	if p.bad {
+	p.progress.clear()
+	switch {
+	case p.broken:
+		return statusError{status: StatusUsage}
+	case p.bad:
 		return statusError{status: StatusFaults}
 	}
 	return nil
@@ -79,6 +123,35 @@ func (p *printer) end() error {
 // json prints the answer as it is, one line for each request.
 func (p *printer) json(o outcome) error {
 	_, err := p.Out.Write(append(o.answer[:len(o.answer):len(o.answer)], '\n'))
+	return err
+}
+
+// jsonl prints a line that says which document the answer is about.
+func (p *printer) jsonl(o outcome) error {
+	line := struct {
+		File      string          `json:"file,omitempty"`
+		Document  int             `json:"document,omitempty"`
+		Line      int             `json:"line,omitempty"`
+		Kind      string          `json:"kind,omitempty"`
+		Namespace string          `json:"namespace,omitempty"`
+		Name      string          `json:"name,omitempty"`
+		Template  string          `json:"template,omitempty"`
+		Answer    json.RawMessage `json:"answer"`
+	}{File: o.asked.source, Document: o.asked.number, Line: o.asked.line, Answer: o.answer}
+	if r := o.asked.request; r != nil {
+		var at int
+		if line.Kind, line.Name, _, at, _ = r.Manifest(); at > 0 {
+			line.Line = at
+		}
+		line.Namespace, line.Template = r.Namespace(), r.Template()
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(line); err != nil {
+		return err
+	}
+	_, err := p.Out.Write(b.Bytes())
 	return err
 }
 

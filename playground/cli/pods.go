@@ -17,24 +17,33 @@ const maxPodsBytes = 64 << 20
 
 // readPods reads Pods from a file for the member pods of a request.
 func readPods(name string, in io.Reader) (json.RawMessage, error) {
-	texts, err := openBounded([]string{name}, in, maxPodsBytes)
+	from, err := openSources([]string{name}, in)
 	if err != nil {
 		return nil, err
 	}
+	defer from.close()
 	pods := []json.RawMessage{}
-	for _, t := range texts {
-		if len(t.content) > maxPodsBytes {
-			return nil, fmt.Errorf("%s: more than %d MiB", t.name, maxPodsBytes>>20)
-		}
-		array, err := schema.ReadPods(t.name, t.content)
+	err = from.walk(walker{file: func(name string, in io.ReadSeeker) error {
+		content, err := io.ReadAll(io.LimitReader(in, maxPodsBytes+1))
 		if err != nil {
-			return nil, err
+			return fileError(err)
+		}
+		if len(content) > maxPodsBytes {
+			return fmt.Errorf("%s: more than %d MiB", name, maxPodsBytes>>20)
+		}
+		array, err := schema.ReadPods(name, content)
+		if err != nil {
+			return err
 		}
 		var list []json.RawMessage
 		if err := json.Unmarshal(array, &list); err != nil {
-			return nil, err
+			return err
 		}
 		pods = append(pods, list...)
+		return nil
+	}})
+	if err != nil {
+		return nil, err
 	}
 	return encode(pods), nil
 }

@@ -96,8 +96,9 @@ func TestWordsForPods(t *testing.T) {
 
 // TestFaultsOfAllAreSaidOnce: a Scenario in a folder belongs to each manifest there, and its faults are not repeated.
 func TestFaultsOfAllAreSaidOnce(t *testing.T) {
-	got := podfate(t, "", "validate", "-f", "testdata/pod.yaml", "-f", "testdata/job.yaml", "-f", "testdata/over-time.yaml")
-	if got.status != 1 || strings.Count(got.err, "runs: unknown member") != 1 || !strings.Contains(got.err, "of what all manifests share, said once above") {
+	const scenario = "apiVersion: podfate.dev/v1\nkind: Scenario\nruns: {}\ncluster: {version: \"1.9\"}\n"
+	got := podfate(t, scenario, "validate", "-f", "testdata/pod.yaml", "-f", "testdata/job.yaml", "-f", "-")
+	if got.status != 1 || strings.Count(got.err, "cluster.version: ") != 1 || strings.Count(got.err, "runs is for simulate") != 1 || !strings.Contains(got.err, "of what all manifests share, said once above") {
 		t.Errorf("status %d\n%s", got.status, got.err)
 	}
 }

@@ -102,7 +102,9 @@ func (p *printer) report(o outcome, kind string, f views.Fault) {
 			p.repeated++
 			return
 		}
-		p.said[line] = true
+		if len(p.said) < maxSaid {
+			p.said[line] = true
+		}
 	}
 	io.WriteString(p.Err, line)
 }
@@ -110,7 +112,7 @@ func (p *printer) report(o outcome, kind string, f views.Fault) {
 // fromFlags reports whether path is of a part of the request beside the manifest: a flag set it, or a Scenario.
 func fromFlags(path string) bool {
 	for _, name := range []string{
-		"exits", "pods", "cluster", "fieldValidation", "old", "static", "from", "now", "runs", "podRuns", "events", "timing", "until",
+		"exits", "pods", "cluster", "fieldValidation", "templatePath", "old", "static", "from", "now", "runs", "podRuns", "events", "timing", "until",
 		"backoff", "run", "model", "windows", "outage", "sweep", "module",
 	} {
 		if rest, ok := strings.CutPrefix(path, name); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {

@@ -173,7 +173,7 @@ type options struct {
 }
 
 var (
-	outputs     = []string{"text", "json", "yaml"}
+	outputs     = []string{"text", "json", "jsonl", "yaml"}
 	engines     = []string{"native", "wasm"}
 	validations = map[string]string{
 		"": "", "strict": "Strict", "warn": "Warn", "ignore": "Ignore",
@@ -212,7 +212,7 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringVarP(&o.output, "output", "o", "text", "form of the answer: text, json or yaml")
+	flags.StringVarP(&o.output, "output", "o", "text", "form of the answer: text, json, jsonl (a line for each manifest, with file, document, line, kind, namespace and name) or yaml")
 	flags.StringVar(&o.engine, "engine", "native", "what answers: the core in this program (native), or the WebAssembly module (wasm)")
 	complete(command, "output", outputs)
 	complete(command, "engine", engines)
@@ -315,26 +315,7 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 		return err
 	}
 	defer closeEngine(engine)
-	var batch []asked
-	if len(o.files) > 0 {
-		if batch, err = readFiles(o.files, streams.In, overrides); err != nil {
-			return err
-		}
-	} else {
-		if op.Name == "describe" {
-			overrides.Members = members{"module": moduleMember()}
-		}
-		request, err := schema.NewRequest(nil, overrides)
-		if err != nil {
-			return err
-		}
-		batch = []asked{{request: request}}
-	}
-	for _, a := range batch {
-		p.passedOver(a)
-		if a.faults == nil && a.request == nil {
-			continue
-		}
+	ask := func(a asked) error {
 		result := outcome{op: op, asked: a}
 		if a.faults != nil {
 			result.answer, result.failed = a.faults.Payload(), true
@@ -345,11 +326,47 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 			}
 			result.answer, result.failed = a.request.Relocate(answer), failed
 		}
-		if err := p.print(result); err != nil {
+		return p.print(result)
+	}
+	if len(o.files) > 0 {
+		from, err := openSources(o.files, streams.In)
+		if err != nil {
 			return err
 		}
+		defer from.close()
+		overrides.Leave, overrides.EachTemplate = othersMembers(op), op.Name == "simulate"
+		r := &reader{op: op, sources: from, overrides: overrides, out: p, ask: ask}
+		if err := r.run(); err != nil {
+			return err
+		}
+		return p.end()
+	}
+	if op.Name == "describe" {
+		overrides.Members = members{"module": moduleMember()}
+	}
+	request, err := schema.NewRequest(nil, overrides)
+	if err != nil {
+		return err
+	}
+	if err := ask(asked{request: request}); err != nil {
+		return err
 	}
 	return p.end()
+}
+
+// othersMembers are what a Scenario may have for other operations than op.
+func othersMembers(op ops.Operation) (names []string) {
+	if ops.Members(op.Name) == nil { // explain takes what any of them takes
+		return nil
+	}
+	for _, other := range ops.Table() {
+		for _, name := range ops.Members(other.Name) {
+			if !slices.Contains(ops.Members(op.Name), name) && name != "manifest" {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // overrides turns flags into parts of the request.

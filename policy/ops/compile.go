@@ -44,7 +44,7 @@ func Compile(request []byte, handle int64, room int) (p *Policy, answer []byte) 
 }
 
 func (c *call) compile(handle int64, room int) *Policy {
-	c.requestMembers("cluster", "fieldValidation", "manifest", "template")
+	c.requestMembers("cluster", "fieldValidation", "manifest", "templatePath")
 	cl := c.readCluster()
 	l := c.load(cl.features)
 	if c.failure != nil {

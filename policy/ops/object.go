@@ -62,8 +62,8 @@ func (c *call) one(all []loaded) loaded {
 		return all[0]
 	}
 	if len(all) > 1 {
-		c.requestFault(c.root.Get("template"), policy.FieldError{
-			Path: "template", Code: policy.CodeRequired, Allowed: c.templatePaths(),
+		c.requestFault(c.root.Get("templatePath"), policy.FieldError{
+			Path: "templatePath", Code: policy.CodeRequired, Allowed: c.templatePaths(),
 			Detail: "the " + cut(c.man.Get("kind").Str()) + " has " + strconv.Itoa(len(all)) + " templates: name the path of one",
 		})
 	}
@@ -71,11 +71,11 @@ func (c *call) one(all []loaded) loaded {
 }
 
 // admit reads the manifest as the API server of f would, or a kubelet: decode, drop what gates disable, check. There is
-// one result, and in an object of another kind one for each template, or for that which the member template names. There
+// one result, and in an object of another kind one for each template, or for that which the member templatePath names. There
 // is none, and a failure or a fault in c.faults, if the request around it is wrong: no manifest at all.
 func (c *call) admit(f policy.Features, a admission) []loaded {
 	mode := c.readFieldValidation()
-	chosen, named := c.text(c.root.Get("template"), "template")
+	chosen, named := c.text(c.root.Get("templatePath"), "templatePath")
 	if !c.man.Exists() || c.man.Kind() == manifest.Null {
 		c.requestFault(c.root, policy.FieldError{Path: "manifest", Code: policy.CodeRequired, Detail: "a manifest is required, with its apiVersion and kind"})
 		return nil

@@ -38,14 +38,14 @@ func Table() []Operation { return table }
 // What a request of each operation may have, beside apiVersion and kind. Nobody writes to them.
 var (
 	describeMembers = []string{"module"}
-	validateMembers = []string{"cluster", "fieldValidation", "manifest", "template", "old", "static"}
-	decideMembers   = []string{"cluster", "fieldValidation", "manifest", "template", "exits", "pods"}
-	simulateMembers = []string{"cluster", "fieldValidation", "manifest", "template", "from", "now", "runs", "podRuns", "events", "until", "timing"}
+	validateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "old", "static"}
+	decideMembers   = []string{"cluster", "fieldValidation", "manifest", "templatePath", "exits", "pods"}
+	simulateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "from", "now", "runs", "podRuns", "events", "until", "timing"}
 	curveMembers    = []string{"cluster", "backoff", "run", "until", "model", "windows", "outage", "sweep"}
 )
 
-// Members returns what a request of the operation called name may have, beside apiVersion and kind; nil for a name that is
-// not in the table. The list is shared: callers must not change it.
+// Members returns what a request of the operation called name may have, beside apiVersion and kind; nil for explain,
+// which takes what any of them takes, and for a name that is not in the table. The list is shared: callers must not change it.
 func Members(name string) []string {
 	switch name {
 	case "describe":

@@ -38,11 +38,11 @@ func (c *call) templatePaths() (paths []string) {
 	return paths
 }
 
-// noSuchTemplate says that the member template names none of the templates.
+// noSuchTemplate says that the member templatePath names none of the templates.
 func (c *call) noSuchTemplate(templates ...string) {
-	v := c.root.Get("template")
+	v := c.root.Get("templatePath")
 	fault := policy.FieldError{
-		Path: "template", Code: policy.CodeUnsupported, Detail: strconv.Quote(cut(v.Str())) + " is not the path of a template of this manifest",
+		Path: "templatePath", Code: policy.CodeUnsupported, Detail: strconv.Quote(cut(v.Str())) + " is not the path of a template of this manifest",
 	}
 	for _, t := range templates {
 		if t != "" {

@@ -1,0 +1,212 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// tree writes files below a new folder; a content that begins with -> is a link.
+func tree(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if to, link := strings.CutPrefix(content, "->"); link {
+			err = os.Symlink(to, path)
+		} else {
+			err = os.WriteFile(path, []byte(content), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+const (
+	bigMap   = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: big\ndata:\n  a: |\n"
+	aService = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n"
+	aJobSet  = `{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: js, namespace: ml}, spec: {replicatedJobs: [
+{name: a, template: {spec: {template: {spec: {containers: [{name: main, image: i}]}}}}}, {name: b, template: {spec: {template: {spec: {containers: [{name: main, image: i}]}}}}}]}}
+`
+)
+
+// TestEachDocumentIsJudgedForItself: what is wrong with one, or too large in one, does not hide the others (R-W9).
+func TestEachDocumentIsJudgedForItself(t *testing.T) {
+	big := bigMap + strings.Repeat("    "+strings.Repeat("x", 70)+"\n", 6000)
+	dir := tree(t, map[string]string{
+		"a.yaml": big + "---\n" + pod + "\n---\na: [\n---\n" + pod + "\n",
+		"b.json": "[1]", "c.yaml": aJobSet,
+	})
+	got := podfate(t, "", "validate", "-f", dir, "-o", "jsonl")
+	var lines []string
+	for line := range strings.Lines(got.out) {
+		var l struct {
+			File, Kind, Namespace, Name string
+			Document, Line              int
+			Answer                      struct {
+				Valid *bool
+				Error *struct{ Code string }
+			}
+		}
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatal(err)
+		}
+		says := "?"
+		if l.Answer.Valid != nil {
+			says = fmt.Sprint(*l.Answer.Valid)
+		} else if l.Answer.Error != nil {
+			says = l.Answer.Error.Code
+		}
+		lines = append(lines, fmt.Sprintf("%s %d:%d %s %s/%s %s", filepath.Base(l.File), l.Document, l.Line, l.Kind, l.Namespace, l.Name, says))
+	}
+	want := "a.yaml 2:6008 Pod /p true|a.yaml 3:6010  / BAD_YAML|a.yaml 4:6012 Pod /p true|b.json 1:1  / EVENT_INVALID|c.yaml 1:1 JobSet ml/js true"
+	if strings.Join(lines, "|") != want || got.status != StatusFaults {
+		t.Errorf("status %d\ngot  %s\nwant %s\n%s", got.status, strings.Join(lines, "|"), want, got.err)
+	}
+	if says := filepath.Join(dir, "a.yaml") + ":1:1: note: \"ConfigMap big\" has no Pods and is not read\npodfate: note: passed over: 1 object without Pods\n"; got.err != says {
+		t.Errorf("got  %s\nwant %s", got.err, says)
+	}
+}
+
+// TestFoldersAndLinks: a linked folder is walked once, and everything passed over is named and counted (R-W10).
+func TestFoldersAndLinks(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("left out on Windows: making a link takes a privilege there")
+	}
+	dir := tree(t, map[string]string{
+		"real/pod.yaml": pod, "real/deep/pod.yml": pod, "real/deep/up": "->../..", "real/readme.txt": "x",
+		"real/kustomization.yaml": "resources: [pod.yaml]\n", "real/chart/values.yaml": "a: 1\n", "real/chart/Chart.yaml": "apiVersion: v2\nname: x\n",
+		"real/gone.yaml": "->nowhere", "real/gone": "->nowhere", "other/job.yaml": strings.Replace(pod, "name: p", "name: q", 1),
+		"real/other": "->../other", "real/again": "->../other", "link": "->real",
+	})
+	for _, from := range []string{"link", "link/", "real"} {
+		got := podfate(t, "", "validate", "-f", filepath.Join(dir, from)+from[len(strings.TrimSuffix(from, "/")):])
+		if n := strings.Count(got.out, "valid in Kubernetes"); got.status != 0 || n != 3 {
+			t.Errorf("%s: status %d, %d answers\n%s%s", from, got.status, n, got.out, got.err)
+		}
+		for _, says := range []string{
+			"kustomization.yaml: note: passed over: it is for kustomize", "values.yaml: note: passed over: it holds values", "Chart.yaml: note: passed over: it describes",
+			"gone.yaml: note: passed over: this link leads nowhere", "other: note: passed over: the folder that this link leads to is read already",
+			"podfate: note: passed over: ",
+		} {
+			if !strings.Contains(got.err, says) {
+				t.Errorf("%s: %q is missing\n%s", from, says, got.err)
+			}
+		}
+	}
+}
+
+// TestScenarioInAFolder: what it asks of other operations is left out, and said (R-W10).
+func TestScenarioInAFolder(t *testing.T) {
+	dir := tree(t, map[string]string{
+		"pod.yaml":      pod,
+		"scenario.yaml": "apiVersion: podfate.dev/v1\nkind: Scenario\nexits: [{exitCode: 1}]\ncluster: {version: \"1.35\"}\n",
+	})
+	for _, op := range []string{"validate", "simulate"} {
+		got := podfate(t, "", op, "-f", dir)
+		if got.status != 0 || !strings.Contains(got.out, "Kubernetes 1.35") || !strings.Contains(got.err, "scenario.yaml: exits is for decide and is left out here\n") {
+			t.Errorf("%s: status %d\n%s%s", op, got.status, got.out, got.err)
+		}
+	}
+	if got := podfate(t, "", "decide", "-f", dir); got.status != 0 || !strings.Contains(got.out, "main exits with 1") || got.err != "" {
+		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
+	}
+}
+
+// TestPartsOfARequestInAFile: a document without a kind goes with the manifests of its file, wherever it stands.
+func TestPartsOfARequestInAFile(t *testing.T) {
+	dir := tree(t, map[string]string{"a.yaml": pod + "\n---\nexits: [{exitCode: 1}]\n", "b.yaml": "exits: [{exitCode: 2}]\n---\n" + pod})
+	got := podfate(t, "", "decide", "-f", dir)
+	if got.status != 0 || strings.Count(got.out, "exits with 1") != 1 || strings.Count(got.out, "exits with 2") != 1 {
+		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
+	}
+}
+
+// TestTemplatesOnTheCommandLine: over time each template is played by itself.
+func TestTemplatesOnTheCommandLine(t *testing.T) {
+	got := podfate(t, aJobSet, "simulate", "-f", "-", "--run", "main=10s:1x2", "-o", "jsonl")
+	if got.status != 0 || strings.Count(got.out, `"template":"spec.replicatedJobs[0].template"`) != 1 || strings.Count(got.out, `"template":"spec.replicatedJobs[1].template"`) != 1 {
+		t.Errorf("status %d\n%.2000s%s", got.status, got.out, got.err)
+	}
+	if got := podfate(t, aJobSet, "simulate", "-f", "-"); got.status != 0 || !strings.Contains(got.out, "spec.replicatedJobs[1].template") {
+		t.Errorf("status %d\n%.2000s%s", got.status, got.out, got.err)
+	}
+}
+
+// TestManyFiles: memory does not grow with the number of documents, nor with their length. PODFATE_LONG=1 makes it 10,000
+// files and 100 MB.
+func TestManyFiles(t *testing.T) {
+	files, megabytes := 300, 6
+	if os.Getenv("PODFATE_LONG") != "" {
+		files, megabytes = 10_000, 100
+	}
+	dir := t.TempDir()
+	for i := range files {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%05d.yaml", i)), []byte(pod+"\n---\n"+aService), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stream := filepath.Join(t.TempDir(), "stream.yaml")
+	f, err := os.Create(stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := bigMap + strings.Repeat("    "+strings.Repeat("x", 70)+"\n", 3000) + "---\n" + pod + "\n---\n"
+	blocks := megabytes << 20 / len(block)
+	for range blocks {
+		if _, err := f.WriteString(block); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.Close()
+	for _, c := range []struct {
+		from        string
+		valid, over int
+	}{{dir, files, files}, {stream, blocks, blocks}} {
+		peak := peakOf(func() {
+			got := podfate(t, "", "validate", "-f", c.from, "-o", "jsonl")
+			if n := strings.Count(got.out, `"valid":true`); got.status != 0 || n != c.valid || !strings.Contains(got.err, fmt.Sprintf("passed over: %d objects without Pods\n", c.over)) {
+				t.Errorf("%s: status %d, %d of %d valid\n%.500s", c.from, got.status, n, c.valid, got.err)
+			}
+		})
+		t.Logf("%s: %d answers, at most %d MiB held", filepath.Base(c.from), c.valid, peak>>20)
+		if most := uint64(48 << 20); peak > most {
+			t.Errorf("%s: %d bytes were held, at most %d wanted", c.from, peak, most)
+		}
+	}
+}
+
+// peakOf returns the most memory that is in use while do runs, beyond what was in use before.
+func peakOf(do func()) uint64 {
+	var before, now runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	stop, peak := make(chan struct{}), make(chan uint64)
+	go func() {
+		most := uint64(0)
+		for {
+			select {
+			case <-stop:
+				peak <- most
+				return
+			case <-time.After(5 * time.Millisecond):
+				runtime.ReadMemStats(&now)
+				most = max(most, now.HeapInuse-min(now.HeapInuse, before.HeapInuse))
+			}
+		}
+	}()
+	do()
+	close(stop)
+	return <-peak
+}
