@@ -54,6 +54,12 @@ func NewStream(name string, in io.Reader) *Stream {
 	return &Stream{source: name, in: bufio.NewReaderSize(in, MaxBodyBytes+1)}
 }
 
+// Reset begins another text with the memory of this one. Pieces that were read stay as they are.
+func (s *Stream) Reset(name string, in io.Reader) {
+	s.in.Reset(in)
+	*s = Stream{source: name, in: s.in}
+}
+
 // Next returns the next document that is not empty; the error is io.EOF behind the last one, or that of the reader.
 func (s *Stream) Next() (*Piece, error) {
 	for {

@@ -38,6 +38,7 @@ type reader struct {
 	// mixed are the files of several documents of which one names no kind: it belongs to the others of its file.
 	mixed map[string]bool
 
+	stream    *schema.Stream // of the file that is being read
 	manifests int
 	objects   int       // without Pods
 	pending   []without // of these, until it is known whether there is anything else
@@ -75,9 +76,13 @@ func (r *reader) run() error {
 
 // pieces calls each for all documents of a file.
 func (r *reader) pieces(name string, in io.Reader, each func(*schema.Piece) error) error {
-	stream := schema.NewStream(name, in)
+	if r.stream == nil {
+		r.stream = schema.NewStream(name, in)
+	} else {
+		r.stream.Reset(name, in)
+	}
 	for {
-		p, err := stream.Next()
+		p, err := r.stream.Next()
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil

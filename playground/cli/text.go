@@ -47,6 +47,9 @@ func (o outcome) subject() string {
 	}
 	kind, name, source, _, _ := o.asked.request.Manifest()
 	subject := views.Visible(strings.TrimSpace(cmp.Or(kind, "manifest") + " " + name))
+	if template := o.asked.request.Template(); template != "" {
+		subject += ", " + views.Visible(template)
+	}
 	if source != "" {
 		subject += " (" + source + ")"
 	}
@@ -165,6 +168,8 @@ func (p *printer) validate(o outcome) error {
 	switch {
 	case a.Error != nil:
 		return nil
+	case a.Valid && len(a.Templates) > 0: // nothing is said of the object itself
+		_, err = fmt.Fprintf(p.Out, "%s: %s valid in Kubernetes %s%s\n", o.subject(), plural(int64(len(a.Templates)), "template"), a.Cluster.Releases(), counts(a))
 	case a.Valid:
 		_, err = fmt.Fprintf(p.Out, "%s: valid in Kubernetes %s%s\n", o.subject(), a.Cluster.Releases(), counts(a))
 	default:

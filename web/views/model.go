@@ -93,6 +93,7 @@ type Answer struct {
 	Faults    []Fault    `json:"faults"`
 	Dropped   []Dropped  `json:"dropped"`
 	Warnings  []Fault    `json:"warnings"`
+	Templates []Template `json:"templates"` // of a manifest whose own kind is not read
 	Cluster   Cluster    `json:"cluster"`
 	Error     *Error     `json:"error"` // the operation was refused; then only Operation and Request are set besides
 
@@ -242,8 +243,15 @@ func (c Cluster) Releases() string {
 	return c.Version + ", kubelet " + c.Kubelet.Version
 }
 
+// Template is a template of Pods or Jobs in a manifest.
+type Template struct {
+	Path string `json:"path"`
+	Kind string `json:"kind"` // Pod or Job
+}
+
 // Decision is what happens after one exit.
 type Decision struct {
+	Template  string     `json:"template"` // path of the one that the container is of, in a manifest that has them; otherwise ""
 	Container string     `json:"container"`
 	ExitCode  int        `json:"exitCode"`
 	Reason    string     `json:"reason"`
