@@ -44,7 +44,7 @@ func TestStream(t *testing.T) {
 		{"documents", "kind: A\n---\n# nothing\n---\n\nkind: B\n--- # a comment\nkind: C", "1 line 1 A 1:7|2 line 5 B 6:7|3 line 8 C 8:7"},
 		{"nothing", "---\n# x\n---\n", ""},
 		{"a byte order mark", "\uFEFFkind: A\n---\nkind: B\n", "1 line 1 A 1:7|2 line 3 B 3:7"},
-		{"each is judged for itself", "kind: A\n---\na: [\n---\nkind: C\n", "1 line 1 A 1:7|2 line 3: f:3:5: a value|3 line 5 C 5:7"},
+		{"each is judged for itself", "kind: A\n---\na: [\n---\nkind: C\n", "1 line 1 A 1:7|2 line 3: f:3:|3 line 5 C 5:7"},
 		{"a separator with more in its line", "kind: A\n--- b\nkind: C\n", `1 line 1 A 1:7|2 line 2: f:2:1: only a comment`},
 		{"that is the last line", "kind: A\n--- b", `1 line 1 A 1:7|2 line 2: f:2:1: only a comment`},
 		{"one that is too long", "kind: A\n---\nkind: B\na: " + long + "\n---\nkind: C\n", "1 line 1 A 1:7|2 line 3: f:3:1: a document of 131084 bytes, at most 131072 allowed|3 line 6 C 6:7"},
