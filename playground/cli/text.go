@@ -116,7 +116,7 @@ func (p *printer) report(o outcome, kind string, f views.Fault) {
 func fromFlags(path string) bool {
 	for _, name := range []string{
 		"exits", "pods", "cluster", "fieldValidation", "templatePath", "old", "static", "from", "now", "runs", "podRuns", "events", "timing", "until",
-		"backoff", "run", "model", "windows", "outage", "sweep", "module",
+		"backoff", "run", "model", "windows", "outage", "sweep", "module", "of", "request",
 	} {
 		if rest, ok := strings.CutPrefix(path, name); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
 			return true
