@@ -25,6 +25,8 @@ type Object struct {
 	Embedded bool
 	// Fields checks the rest of the spec of a new object; nil if that is not checked.
 	Fields Fields
+	// Around checks what is around the spec of the Pod when the object is created; nil if that is not checked.
+	Around Around
 	// Job is the spec of a Job, or that which a CronJob gives its Jobs; nil for other kinds.
 	Job *Job
 }
@@ -86,6 +88,8 @@ func (o *Object) ValidateStatic(f Features) []FieldError {
 
 // created checks o as a new object.
 func (v *validator) created(o *Object) []FieldError {
+	v.around = o.Around
+	v.part(PartMetadata)
 	switch ok := v.template(o); {
 	case ok && o.Kind == "Pod":
 		if len(o.Spec.EphemeralContainers) > 0 {
@@ -168,6 +172,7 @@ func (o *Object) ValidateUpdate(old *Object, f Features) []FieldError {
 // template checks the Pod of o and what its kind asks of it; false means that there is none, or that the API server
 // gets no further.
 func (v *validator) template(o *Object) bool {
+	shown := v.part(PartHead)
 	if o.NoTemplate {
 		v.required("spec.template", "")
 		return false
@@ -175,8 +180,28 @@ func (v *validator) template(o *Object) bool {
 	if o.Job != nil && !v.jobSpec(o) {
 		return false
 	}
+	if shown {
+		v.podTemplate(o)
+	}
+	switch o.Kind {
+	case "Deployment", "ReplicaSet":
+		if shown {
+			v.alwaysOnly(o)
+		}
+	case "StatefulSet", "DaemonSet", "ReplicationController":
+		v.alwaysOnly(o)
+	case "Job", "CronJob":
+		v.jobRestartPolicy(o.SpecPath+"restartPolicy", o.Spec.RestartPolicy, o.Job.PodFailurePolicy != nil)
+	}
+	v.part(PartTail)
+	return true
+}
+
+// podTemplate checks the Pod of o.
+func (v *validator) podTemplate(o *Object) {
 	unchecked := o.Kind == "StatefulSet" && (v.wasBad || v.f.Minor < 34) // 1.33 looks only at labels and annotations of the template
 	if !unchecked {
+		v.part(PartTemplate)
 		if !v.replaces {
 			v.rest = o.Fields
 		}
@@ -188,13 +213,9 @@ func (v *validator) template(o *Object) bool {
 	if o.Kind != "Pod" && !unchecked && len(o.Spec.EphemeralContainers) > 0 {
 		v.forbidden(o.SpecPath+"ephemeralContainers", "ephemeral containers not allowed in pod template")
 	}
-	switch o.Kind {
-	case "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ReplicationController":
-		v.alwaysOnly(o)
-	case "Job", "CronJob":
-		v.jobRestartPolicy(o.SpecPath+"restartPolicy", o.Spec.RestartPolicy, o.Job.PodFailurePolicy != nil)
+	if o.Kind == "StatefulSet" { // whose metadata is checked once more
+		v.part(PartTemplate)
 	}
-	return true
 }
 
 func (v *validator) alwaysOnly(o *Object) {

@@ -78,6 +78,7 @@ type validator struct {
 	Report
 	rest         Fields // nil: not checked
 	replaces     bool   // an update
+	around       Around // nil: not checked
 	resizeInUse  bool   // an update, and the old object has what 1.36 forbids to new ones
 	noInitResize bool   // a static Pod of an old kubelet
 	wasBad       bool   // an update, and the template of the old object has faults of its own

@@ -50,23 +50,24 @@ func (p *Paths) cut(n int) {
 // strange values into these fields and excuses only faults of fields that are not listed.
 const judgedOnCreate = `
 CronJob apiVersion kind metadata spec status*
-CronJobSpec jobTemplate
+CronJobSpec concurrencyPolicy failedJobsHistoryLimit jobTemplate schedule startingDeadlineSeconds successfulJobsHistoryLimit suspend
 DaemonSet apiVersion kind metadata spec status*
-DaemonSetSpec template
+DaemonSetSpec minReadySeconds revisionHistoryLimit selector* template updateStrategy*
 Deployment apiVersion kind metadata spec status*
-DeploymentSpec template
+DeploymentSpec minReadySeconds paused progressDeadlineSeconds replicas revisionHistoryLimit selector* strategy* template
 Job apiVersion kind metadata spec status*
-JobSpec activeDeadlineSeconds backoffLimit backoffLimitPerIndex completionMode completions managedBy maxFailedIndexes parallelism podFailurePolicy* podReplacementPolicy successPolicy* suspend template ttlSecondsAfterFinished
-JobTemplateSpec spec
+JobSpec activeDeadlineSeconds backoffLimit backoffLimitPerIndex completionMode completions managedBy manualSelector maxFailedIndexes parallelism podFailurePolicy* podReplacementPolicy selector* successPolicy* suspend template ttlSecondsAfterFinished
+JobTemplateSpec metadata* spec
+ObjectMeta annotations creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName generation labels name namespace ownerReferences* selfLink uid
 Pod apiVersion kind metadata spec status*
 PodTemplate apiVersion kind metadata template
-PodTemplateSpec spec
+PodTemplateSpec metadata spec
 ReplicaSet apiVersion kind metadata spec status*
-ReplicaSetSpec template
+ReplicaSetSpec minReadySeconds replicas selector* template
 ReplicationController apiVersion kind metadata spec status*
-ReplicationControllerSpec template
+ReplicationControllerSpec minReadySeconds replicas selector template
 StatefulSet apiVersion kind metadata spec status*
-StatefulSetSpec template
+StatefulSetSpec minReadySeconds ordinals* persistentVolumeClaimRetentionPolicy* podManagementPolicy replicas revisionHistoryLimit selector* serviceName template updateStrategy*
 
 AWSElasticBlockStoreVolumeSource fsType partition readOnly volumeID
 AzureFileVolumeSource readOnly secretName shareName

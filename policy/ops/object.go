@@ -48,6 +48,7 @@ func (c *call) readFieldValidation() fieldValidation {
 
 // admission is the way on which a manifest comes into the cluster. The zero value is a create request.
 type admission struct {
+	whole  bool           // all is checked, not only what decisions depend on
 	static bool           // a kubelet reads it from a file: nothing is dropped, unknown fields are passed over
 	old    *policy.Object // the object that it replaces, nil for none
 }
@@ -114,6 +115,9 @@ func (c *call) admit(f policy.Features, a admission) []loaded {
 		return []loaded{l}
 	}
 	l.object = manifest.ReadObject(c.man, kind.Kind, kind.Template)
+	if a.whole {
+		l.object.Around = manifest.ReadAround(c.man, kind.Kind, kind.Template, &l.object)
+	}
 	c.judge(&l, f, a)
 	return []loaded{l}
 }
@@ -163,7 +167,7 @@ func (c *call) judge(l *loaded, f policy.Features, a admission) {
 		l.dropped = append(l.dropped, policy.DropDisabled(&o.Spec, o.SpecPath, f)...)
 		l.faults = append(l.faults, c.manifestFaults(o.Validate(f))...)
 	}
-	o.Fields = nil // a policy may outlive the text
+	o.Fields, o.Around = nil, nil // a policy may outlive the text
 }
 
 // kindOf finds what a manifest says it is, or the fault in that.

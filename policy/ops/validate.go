@@ -101,6 +101,7 @@ func (l *loaded) panics() bool {
 }
 
 func (c *call) readAdmission(f policy.Features) (a admission) {
+	a.whole = true
 	switch v := c.root.Get("static"); v.Kind() {
 	case manifest.Invalid, manifest.Null:
 	case manifest.Bool:

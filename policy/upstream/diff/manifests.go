@@ -17,14 +17,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// published are the modules whose files are searched for manifests that people wrote.
-var published = []string{"k8s.io/kubernetes", "k8s.io/api"}
+// besideCode are the modules whose files are searched for manifests that people wrote.
+var besideCode = []string{"k8s.io/kubernetes", "k8s.io/api"}
 
 // manifests compares what is dropped and refused of the manifests that lie beside Kubernetes' own code: its addons, the
 // manifests of its end-to-end tests, and objects with every field of the API.
 func (c *comparison) manifests(t *testing.T) {
 	found := map[string]string{} // where, by text: many manifests are there several times
-	for _, module := range published {
+	for _, module := range besideCode {
 		root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
 		if err != nil {
 			t.Fatalf("where is %s? %v", module, err)

@@ -24,6 +24,9 @@ const shownDifferences = 5
 // SummaryPrefix begins the line that [Run] prints for policy/upstream/run.
 const SummaryPrefix = "upstream "
 
+// PublishedPrefix begins the line about published files.
+const PublishedPrefix = "published "
+
 // Run compares the core with release r and prints one line of numbers.
 func Run(t *testing.T, r Release) {
 	start := time.Now()
@@ -33,7 +36,9 @@ func Run(t *testing.T, r Release) {
 	t.Run("decisions", func(t *testing.T) { c.decisions(t, s.cases*20) })
 	t.Run("validation", func(t *testing.T) { c.validation(t, s.cases) })
 	t.Run("fields of Pods", func(t *testing.T) { c.podFields(t, s.cases) })
+	t.Run("workloads", func(t *testing.T) { c.workloads(t, s.cases) })
 	t.Run("published manifests", c.manifests)
+	t.Run("published files", c.publishedFiles)
 	t.Run("updates", func(t *testing.T) { c.updates(t, s.cases/10) })
 	t.Run("static Pods", func(t *testing.T) { c.statics(t, s.cases/10) })
 	t.Run("jobs", func(t *testing.T) { c.jobs(t, s.cases) })
@@ -86,6 +91,8 @@ type comparison struct {
 	decided, validated, published, faulty, dropping, sequences, gateSettings int
 
 	updated, static, jobsValidated, panicking int
+	surrounded                                int // objects with strange metadata and specs
+	verdicts                                  verdicts
 	podsJudged, podsMatched                   int
 	ended, goingOn                            int // Jobs with Pods
 

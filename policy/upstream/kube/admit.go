@@ -100,6 +100,9 @@ func (r *Release) Admit(manifest []byte, strict bool) (a diff.Admission) {
 	if m.GetName() == "" && m.GetGenerateName() != "" { // as the store of the API server does first of all
 		m.SetName(res.strategy.GenerateName(m.GetGenerateName()))
 	}
+	if m.GetNamespace() == "" { // as kubectl does
+		m.SetNamespace("default")
+	}
 	before := r.fields(res)
 	err = rest.BeforeCreate(res.strategy, requestContext("create", res.resource, m.GetNamespace()), object)
 	a.Dropped = missing(before, r.fields(res))

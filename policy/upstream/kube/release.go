@@ -8,6 +8,7 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/capabilities"
 	_ "k8s.io/kubernetes/pkg/features" // registers the gates
 
 	"github.com/podfate/podfate/policy"
@@ -26,6 +27,7 @@ var _ diff.Release = (*Release)(nil)
 // New returns the release that a describes. It silences the log of Kubernetes, which repeats each switched gate.
 func New(a Adapter) *Release {
 	klog.SetOutput(io.Discard)
+	capabilities.Setup(true, 0) // --allow-privileged, as every installer has it
 	var flags flag.FlagSet
 	klog.InitFlags(&flags)
 	for name, value := range map[string]string{"logtostderr": "false", "stderrthreshold": "FATAL"} {
