@@ -35,7 +35,7 @@ const (
 // podMistakes are for validate, the others for simulate.
 var podMistakes = []mistake{
 	{"⟦apiVersion: v2\nkind: Pod\n", "apiVersion", "unknown_kind", []string{"v1"}},
-	{"apiVersion: v1\nkind: Pod\n⟦restartPolicy: Never\nspec: {containers: [{name: main, image: i}]}\n", "restartPolicy", "unknown_field", []string{"metadata", "spec"}},
+	{"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n⟦restartPolicy: Never\nspec: {containers: [{name: main, image: i}]}\n", "restartPolicy", "unknown_field", []string{"metadata", "spec"}},
 	{"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n⟦spec: []\n", "spec", "wrong_type", nil},
 	{head + "  ⟦restartPolicy: Sometimes\n  containers: [{name: main, image: i}]\n", "spec.restartPolicy", "unsupported_value", []string{"Always", "OnFailure", "Never"}},
 	{head + "  ⟦restartPolicy: 5\n  containers: [{name: main, image: i}]\n", "spec.restartPolicy", "wrong_type", nil},

@@ -22,7 +22,7 @@ func TestFaultsStandInTheOrderOfTheText(t *testing.T) {
 		{4, []string{scenario + "until: x\nruns: {main: [{for: 1, exitCode: a}]}\nevents: [{type: X, at: y}]\nmanifest:\n  kind: Pod\n  apiVersion: v1\n  spec: {z: 1, a: 2}\n"},
 			"until 3 runs.main 4 runs.main[0].for 4 runs.main[0].exitCode 4 events[0].type 5 events[0].at 5 spec.containers 9 spec.z 9 spec.a 9"},
 		// What decoding refuses comes in the order of the text, what the API server checks in its own.
-		{2, []string{"apiVersion: batch/v1\nkind: Job\nspec:\n  restartPolicy: Never\n  backOffLimit: 3\n  completions: -1\n  parallelism: -1\n  template:\n    spec:\n      restartPolicy: Never\n      containers: [{name: a, image: i}]\n"},
+		{2, []string{"apiVersion: batch/v1\nkind: Job\nspec:\n  restartPolicy: Never\n  backOffLimit: 3\n  completions: -1\n  parallelism: -1\n  template:\n    spec:\n      restartPolicy: Never\n      containers: [{name: a, image: i}]\nmetadata: {name: j}\n"},
 			"spec.restartPolicy 4 spec.backOffLimit 5 spec.parallelism 7 spec.completions 6"},
 		// Lines of one text say nothing about another.
 		{4, []string{"apiVersion: v1\nkind: Pod\nspec:\n  b: 1\n  a: 1\n", scenario + "until: x\nfoo: 1\n"}, "until 3 foo 4 spec.containers 3 spec.b 4 spec.a 5"},
@@ -66,7 +66,7 @@ func TestFaultsStandInTheOrderOfTheText(t *testing.T) {
 
 // TestPlacesInWords: the one sentence of the core with places in it has those of the text, wherever its JSON stands (R-W5).
 func TestPlacesInWords(t *testing.T) {
-	const twice = "{\"apiVersion\": \"v1\", \"kind\": \"Pod\",\n \"spec\": {\"restartPolicy\": \"Never\",\n  \"restartPolicy\": \"Always\", \"containers\": [{\"name\": \"main\", \"image\": \"i\"}]}}\n"
+	const twice = "{\"apiVersion\": \"v1\", \"kind\": \"Pod\",\n \"spec\": {\"restartPolicy\": \"Never\",\n  \"restartPolicy\": \"Always\", \"containers\": [{\"name\": \"main\", \"image\": \"i\"}]}, \"metadata\": {\"name\": \"p\"}}\n"
 	for places, text := range map[string]string{
 		"line 3, column 3, first in line 2, column 11":  twice,
 		"line 4, column 3, first in line 3, column 11":  "{\"kind\": \"Scenario\"}\n" + twice,
