@@ -159,7 +159,7 @@ func (g generator) simulation() map[string]any {
 		"from":    g.usually("creation", "status", nil),
 		"now":     g.usually("2026-01-31T12:00:00Z", "yesterday", 5),
 		"timing": g.usually(g.object(g.sometimes(2, map[string]any{
-			"detection": g.length(), "firstRestart": g.usually("documented", "kubelet"), "sync": g.usually("kubelet", "ideal", "real"), "jitter": g.usually("none", "mean", "full"),
+			"detection": g.length(), "firstRestart": g.usually("documented", "kubelet"), "sync": g.usually("kubelet", "ideal", "real"), "jitter": g.usually("none", "mean", "full"), "jitterMillis": g.usually(g.IntN(40_000)),
 		}))),
 	})
 }

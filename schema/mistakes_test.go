@@ -130,7 +130,11 @@ var scenarioMistakes = []mistake{
 	{timed + "  sync: ⟦real\n", "timing.sync", "unsupported_value", []string{"ideal", "kubelet"}},
 	{timed + "  sync: kubelet\n  jitter: ⟦some\n", "timing.jitter", "unsupported_value", []string{"none", "mean", "full"}},
 	{timed + "  jitter: ⟦full\n", "timing.jitter", "forbidden", nil},
-	{timed + "  ⟦lag: 1s\n", "timing.lag", "unknown_field", []string{"detection", "firstRestart", "sync", "jitter"}},
+	{timed + "  ⟦lag: 1s\n", "timing.lag", "unknown_field", []string{"detection", "firstRestart", "sync", "jitter", "jitterMillis"}},
+	{timed + "  sync: kubelet\n  jitterMillis: ⟦30000\n", "timing.jitterMillis", "out_of_range", nil},
+	{timed + "  sync: kubelet\n  jitterMillis: ⟦2s\n", "timing.jitterMillis", "wrong_type", nil},
+	{timed + "  jitterMillis: ⟦5\n", "timing.jitterMillis", "forbidden", nil},
+	{timed + "  sync: kubelet\n  jitter: full\n  jitterMillis: ⟦5\n", "timing.jitterMillis", "forbidden", nil},
 }
 
 // TestAMistakeInEachField: each is named at its place in the text, alone, with what could stand there.

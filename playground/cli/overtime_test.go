@@ -263,7 +263,8 @@ func TestTiming(t *testing.T) {
 		"":                           "first_restart_at_once",
 		"--first-restart kubelet":    "first_restart_at_once",
 		"--first-restart documented": "first_restart_as_documented",
-		"--detection 1s --sync kubelet --jitter full": `"atMillis":22000,"container":"main","event":"BackOff"`,
+		"--detection 1s --sync kubelet --jitter full":  `"atMillis":22000,"container":"main","event":"BackOff"`,
+		"--detection 1s --sync kubelet --jitter 29999": `"atMillis":22000,"container":"main","event":"BackOff"`,
 	} {
 		args := append([]string{"simulate", "-f", "testdata/pod.yaml", "--run", "main=10s:42x2", "-o", "json"}, strings.Fields(flags)...)
 		if got := podfate(t, "", args...); got.status != 0 || !strings.Contains(got.out, want) {

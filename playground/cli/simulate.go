@@ -47,7 +47,7 @@ func simulateFlags(flags *pflag.FlagSet) func() (members, error) {
 	flags.Lookup("detection").DefValue = "0s"
 	sync := flags.String("sync", "", "a container starts when its wait ends (ideal), or when the kubelet next looks at the Pod after that (kubelet)")
 	flags.Lookup("sync").DefValue = "ideal"
-	jitter := flags.String("jitter", "", "the random extra between two looks, with --sync kubelet: none, a quarter (mean) or almost half (full)")
+	jitter := flags.String("jitter", "", "the random extra between two looks, with --sync kubelet: none, a quarter (mean), almost half (full), or a number of milliseconds")
 	flags.Lookup("jitter").DefValue = "none"
 	return func() (members, error) {
 		m := members{}
@@ -98,7 +98,7 @@ func simulateFlags(flags *pflag.FlagSet) func() (members, error) {
 			setIn(m, "detection", *detection, "timing", "detection"),
 			setWord(m, "first-restart", *first, "firstRestart", timingWords["first-restart"]),
 			setWord(m, "sync", *sync, "sync", timingWords["sync"]),
-			setWord(m, "jitter", *jitter, "jitter", timingWords["jitter"]),
+			setJitter(m, *jitter),
 		} {
 			if err != nil {
 				return nil, err
@@ -123,6 +123,15 @@ func setWord(m members, flag, word, inner string, words []string) error {
 	}
 	setInside(m, "timing", inner, encode(word))
 	return nil
+}
+
+// setJitter sets the jitter, which is a word or a number of milliseconds.
+func setJitter(m members, value string) error {
+	if n, err := strconv.ParseUint(value, 10, 31); err == nil {
+		setInside(m, "timing", "jitterMillis", encode(n))
+		return nil
+	}
+	return setWord(m, "jitter", value, "jitter", timingWords["jitter"])
 }
 
 // parseRun reads NAME=LENGTH:CODE, with xTIMES and :REASON behind it if wanted.

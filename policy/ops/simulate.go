@@ -127,7 +127,7 @@ func (c *call) readTiming(v manifest.Value) (t simulate.Timing) {
 	if !v.Exists() || v.Kind() == manifest.Null {
 		return t
 	}
-	c.members(v, "timing", "detection", "firstRestart", "sync", "jitter")
+	c.members(v, "timing", "detection", "firstRestart", "sync", "jitter", "jitterMillis")
 	t.Detection = c.length(v.Get("detection"), "timing.detection", 0, 0)
 	if most := 600 * policy.Second; t.Detection > most {
 		c.fault(v.Get("detection"), "timing.detection", policy.CodeOutOfRange, "must be at most 10m")
@@ -139,7 +139,24 @@ func (c *call) readTiming(v manifest.Value) (t simulate.Timing) {
 	if j := v.Get("jitter"); j.Kind() == manifest.String && !t.KubeletSync && c.faults.n == before {
 		c.forbidden(j, "timing.jitter", "counts only with sync: kubelet")
 	}
+	c.readJitterMillis(v, &t)
 	return t
+}
+
+// readJitterMillis reads the jitter as a number, in place of one of the words.
+func (c *call) readJitterMillis(timing manifest.Value, t *simulate.Timing) {
+	const path = "timing.jitterMillis"
+	v := timing.Get("jitterMillis")
+	n, ok := c.integer(v, path, 0, int64(simulate.MaxJitter))
+	switch {
+	case !ok:
+	case given(timing.Get("jitter")):
+		c.forbidden(v, path, "the jitter is given already, as a word")
+	case !t.KubeletSync:
+		c.forbidden(v, path, "counts only with sync: kubelet")
+	default:
+		t.Jitter, t.JitterMillis = simulate.JitterMillis, policy.Millis(n)
+	}
 }
 
 // choice reads one of some words; the first is the default.

@@ -148,6 +148,14 @@ func (s *simulation) details(r *simulate.Record) {
 	if r.OfKubelet {
 		s.text("view", "kubelet")
 	}
+	if r.Cause != nil {
+		w.Key("cause")
+		w.Object()
+		s.text("container", s.name(r.Cause.Container))
+		s.int("exitCode", int64(r.Cause.ExitCode))
+		writeOutcome(w, s.paths[r.Cause.Container], r.Cause.Decision)
+		w.End()
+	}
 }
 
 func (s *simulation) repeated(r *simulate.Record) {

@@ -89,6 +89,7 @@ type container struct {
 	until       Millis // when the wait ends
 	release     Millis // when it ends or the back-off is forgotten, whichever is earlier
 	retryAt     Millis // when the refused start is tried again under ideal timing
+	cause       *Cause // of the next start, as far as the last exit led to it
 	toldRefused int64  // the exited instance whose refusal is in the timeline
 
 	tape

@@ -410,7 +410,8 @@ func (a *Record) alike(b *Record) bool {
 	return a.Event == b.Event && a.Container == b.Container && a.RestartCount == b.RestartCount && a.ExitCode == b.ExitCode &&
 		a.Reason == b.Reason && a.Until == b.Until && a.Delay == b.Delay && a.From == b.From && a.To == b.To && a.Ignored == b.Ignored &&
 		a.Match == b.Match && a.WillRestart == b.WillRestart && (a.Decision == nil) == (b.Decision == nil) &&
-		(a.Decision == nil || *a.Decision == *b.Decision) && len(a.Starts)+len(b.Starts) == 0
+		(a.Decision == nil || *a.Decision == *b.Decision) && (a.Cause == nil) == (b.Cause == nil) &&
+		(a.Cause == nil || *a.Cause == *b.Cause) && len(a.Starts)+len(b.Starts) == 0
 }
 
 // ask is what the podFailurePolicy says of p as it is now. Of a Pod that nobody knows an answer for it says so, and

@@ -45,6 +45,9 @@ type kubelet struct {
 	busy   work   // what goes on at freeAt
 	freeAt Millis // the sync under way waits until then
 
+	// The last exits after which a container stays down, all containers are restarted, and the next container has its turn.
+	stopCause, resetCause, turnCause *Cause
+
 	plan      plan
 	started   []int  // containers started at this instant
 	refused   bool   // the last sync left a start refused
@@ -428,11 +431,14 @@ func (k *kubelet) resync() {
 // wakes is when the work queue wakes for what was put into it at an instant, to wait so long.
 func (k *kubelet) wakes(at, wait Millis) Millis {
 	at += wait
-	switch k.sc.Timing.Jitter {
+	most := max(wait/2-1, 0) // the end of the range does not belong to it
+	switch t := &k.sc.Timing; t.Jitter {
 	case JitterMean:
 		at += wait / 4
 	case JitterFull:
-		at += max(wait/2-1, 0) // the end of the range does not belong to it
+		at += most
+	case JitterMillis:
+		at += min(t.JitterMillis, most)
 	}
 	return at/workQueueTick*workQueueTick + workQueueTick
 }
@@ -516,7 +522,7 @@ func (k *kubelet) kills(p *plan) (changed bool) {
 			}
 		}
 		if x.remove && c.latest() != nil {
-			c.insts, c.dirty = c.insts[:0], true
+			c.insts, c.dirty, c.cause = c.insts[:0], true, k.resetCause
 			if k.f.Minor < 36 {
 				c.logs = 0
 			}
@@ -544,6 +550,56 @@ func (k *kubelet) stopPod(p *plan) {
 	k.sandboxReady = false
 }
 
+// follow notes what follows from an exit.
+func (k *kubelet) follow(c *container, cause *Cause) {
+	c.cause = cause
+	switch d := &cause.Decision; {
+	case d.Because == policy.BecauseInitCompleted:
+		k.turnCause = cause
+	case d.Action == policy.Stop:
+		k.stopCause = cause
+	case d.Action == policy.RestartAllContainers:
+		k.resetCause = cause
+	}
+}
+
+// startCause is the exit that leads to the start of c, nil if none does.
+func (k *kubelet) startCause(c *container) *Cause {
+	switch {
+	case c.cause != nil && c.cause.Decision.Action != policy.Stop:
+		return c.cause
+	case c.cause == nil && c.latest() == nil && c.logs == 0 && c.ref.Kind != policy.EphemeralContainer:
+		return k.turnCause
+	}
+	return nil
+}
+
+// killCause is the exit that leads to a kill, nil if none does.
+func (k *kubelet) killCause(reason string) *Cause {
+	switch reason {
+	case killRestartAll:
+		return k.resetCause
+	case killPodDone:
+		return k.stopCause
+	case killTerminating:
+		return k.phaseCause(policy.PodFailed)
+	}
+	return nil
+}
+
+// phaseCause is the exit that leads to a phase, nil if none does.
+func (k *kubelet) phaseCause(to policy.PodPhase) *Cause {
+	switch {
+	case k.ends():
+		return nil
+	case to.Terminal():
+		return k.stopCause
+	case to == policy.PodPending:
+		return k.resetCause
+	}
+	return nil
+}
+
 // createSandbox begins anew: init containers are removed with their logs. What the sync knows of the runtime is from its
 // beginning: the one that this very sync starts still counts on, or is refused for its last end.
 //
@@ -563,6 +619,7 @@ func (k *kubelet) createSandbox() {
 	}
 	k.sandbox++
 	k.sandboxReady, k.sandboxGone = true, never
+	k.resetCause, k.turnCause = nil, nil
 	k.note(SandboxCreated, none, "")
 }
 
@@ -587,7 +644,7 @@ func (k *kubelet) end(i int, at Millis, code int32, reason string) {
 		c.stats.Ran += at - in.started
 	}
 	in.state, in.finished, in.exitAt, in.code, in.reason = exited, at, never, code, reason
-	c.dirty, c.died = true, death{true, k.busy == terminating}
+	c.dirty, c.died, c.cause = true, death{true, k.busy == terminating}, nil
 }
 
 // collect removes the older dead instance of containers that have died, once the status has shown the end: one is kept.
@@ -637,6 +694,7 @@ func (k *kubelet) start(i int) bool {
 	if last != nil && !k.backoffLets(i, last) {
 		return false
 	}
+	cause := k.startCause(c)
 	in := instance{sandbox: k.sandbox, started: k.now, exitAt: never, own: end{at: never}, signalled: never, attempt: c.logs}
 	if newest := c.latest(); newest != nil {
 		in.attempt = newest.attempt + 1
@@ -652,7 +710,8 @@ func (k *kubelet) start(i int) bool {
 	c.backingOff, c.dirty = false, true
 	c.stats.Starts++
 	c.startRecord = len(k.res.Timeline)
-	k.record(&Record{Event: Started, Container: i, RestartCount: max(in.attempt, k.apiRestarts(c, in.attempt))})
+	k.record(&Record{Event: Started, Container: i, RestartCount: max(in.attempt, k.apiRestarts(c, in.attempt)), Cause: cause})
+	c.cause = nil
 	return true
 }
 
@@ -714,7 +773,7 @@ func (k *kubelet) backoffLets(i int, last *instance) bool {
 	if tell {
 		c.toldRefused = last.id
 		k.told = true
-		k.record(&Record{Event: BackOff, Container: i, Until: until, Delay: e.Delay})
+		k.record(&Record{Event: BackOff, Container: i, Until: until, Delay: e.Delay, Cause: k.startCause(c)})
 	}
 	return false
 }
@@ -739,7 +798,7 @@ func (k *kubelet) planReset(p *plan) {
 		return
 	}
 	p.reset = true
-	k.note(RestartingAllContainers, none, "")
+	k.record(&Record{Event: RestartingAllContainers, Container: none, Cause: k.resetCause})
 	for _, sources := range []bool{false, true} {
 		for n := range len(k.ctrs) - k.ephemerals {
 			i := (n + k.inits) % (len(k.ctrs) - k.ephemerals) // main containers first
@@ -888,7 +947,7 @@ func (k *kubelet) exit(i int, at Millis, code int32, reason string) {
 		k.restop()
 		return
 	}
-	d := k.rules.Decide(c.ref, e)
+	cause := &Cause{i, code, k.rules.Decide(c.ref, e)}
 	r := Record{Event: ExitedBy, Container: i, ExitCode: code, Reason: reason}
 	why, path := "", ""
 	if k.sc.Undecided != nil {
@@ -896,7 +955,8 @@ func (k *kubelet) exit(i int, at Millis, code int32, reason string) {
 		why, path = k.sc.Undecided(c.ref, e)
 	}
 	if why == "" {
-		r.Decision = &d
+		r.Decision = &cause.Decision
+		k.follow(c, cause)
 	}
 	k.record(&r)
 	if why != "" {

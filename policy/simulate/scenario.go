@@ -185,7 +185,12 @@ const (
 	JitterNone Jitter = "none"
 	JitterMean Jitter = "mean" // a quarter more
 	JitterFull Jitter = "full" // almost half more, the most that can come
+	// JitterMillis adds [Timing.JitterMillis] to each wait, or almost half of it if that is less.
+	JitterMillis Jitter = "millis"
 )
+
+// MaxJitter is the most that can come of the longest wait, that for a resync.
+const MaxJitter = syncFrequency/2 - 1
 
 // Timing says how much of a real kubelet's slowness is played. The zero value is ideal timing.
 type Timing struct {
@@ -193,6 +198,7 @@ type Timing struct {
 	FirstRestart FirstRestart
 	KubeletSync  bool   // tries come when the kubelet's work queue wakes, not when a wait ends
 	Jitter       Jitter // with KubeletSync
+	JitterMillis Millis // with [JitterMillis], at most [MaxJitter]
 }
 
 // Scenario is what a simulation starts from.

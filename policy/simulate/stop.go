@@ -36,7 +36,7 @@ func (k *kubelet) kill(i int, reason string, restart bool, grace, turn Millis) (
 	c := &k.ctrs[i]
 	in := c.latest()
 	if !in.stopping {
-		k.record(&Record{Event: Killing, Container: i, Reason: reason, WillRestart: restart})
+		k.record(&Record{Event: Killing, Container: i, Reason: reason, WillRestart: restart, Cause: k.killCause(reason)})
 	}
 	in.killedIn = k.serial
 	switch {

@@ -26,6 +26,13 @@ const (
 // none is the container of an entry that concerns the Pod.
 const none = -1
 
+// Cause is the exit that something follows from, and what was decided about it.
+type Cause struct {
+	Container int // index in [Result.Containers]
+	ExitCode  int32
+	Decision  policy.Decision
+}
+
 // Record is one entry of the timeline. Which fields count depends on Event; those of other kinds are zero.
 type Record struct {
 	At        Millis
@@ -35,11 +42,12 @@ type Record struct {
 	RestartCount int64            // Started; Repeated: after the last round
 	ExitCode     int32            // Exited
 	Reason       string           // Exited, Killing, PhaseChanged: why
-	Decision     *policy.Decision // Exited, RestartingAllContainers: what follows; nil where nobody asks
+	Decision     *policy.Decision // Exited: what follows; nil where nobody asks
 	Until, Delay Millis           // BackOff
 	WillRestart  bool             // Killing
 	From, To     policy.PodPhase  // PhaseChanged, PhaseDecided
 	OfKubelet    bool             // only the kubelet knows of it: the API shows something else
+	Cause        *Cause           // of an entry other than Exited: nil if no exit led to it
 	Ignored      string           // an event of the scenario that changes nothing: why
 
 	// Of a Job: the entry stands for Pods Pods, by number from Pod on; Pod is -1 if it concerns the Job.
@@ -49,7 +57,7 @@ type Record struct {
 	Message   string                 // of a condition
 	Index     int32                  // IndexFailed
 
-	// Repeated: the entries from Since to At occur Times more, Every apart, the last ending at Until. Starts says how
+	// Repeated: the entries after Since, up to At, occur Times more, Every apart, the last ending at Until. Starts says how
 	// many starts of which container that makes.
 	Since, Every Millis
 	Times        int64

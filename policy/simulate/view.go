@@ -167,7 +167,7 @@ func (k *kubelet) publish() {
 // shift makes v what the API shows.
 func (k *kubelet) shift(v view) {
 	if v.phase != k.api.phase {
-		k.record(&Record{Event: PhaseChanged, Container: none, From: k.api.phase, To: v.phase, Reason: v.reason})
+		k.record(&Record{Event: PhaseChanged, Container: none, From: k.api.phase, To: v.phase, Reason: v.reason, Cause: k.phaseCause(v.phase)})
 	}
 	k.news = k.news || v != k.api
 	k.api = v
@@ -206,7 +206,7 @@ func (k *kubelet) tell() {
 	if from == "" {
 		from = k.api.phase
 	}
-	k.record(&Record{Event: PhaseDecided, Container: none, From: from, To: known, Reason: k.made.reason, OfKubelet: true})
+	k.record(&Record{Event: PhaseDecided, Container: none, From: from, To: known, Reason: k.made.reason, OfKubelet: true, Cause: k.phaseCause(known)})
 	k.toldPhase = known
 }
 
