@@ -75,6 +75,7 @@ type tab struct {
 // open starts Chromium with an empty profile and opens a page of the server.
 func open(t *testing.T, origin string) *tab {
 	t.Helper()
+	policytest.Quick(t, "the page in a browser")
 	chromium := policytest.Executable(t, "Chromium", "the page is not used in a browser", "chromium", "chromium-browser", "google-chrome")
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(chromium), chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1280, 1000),

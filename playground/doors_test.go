@@ -67,6 +67,9 @@ func TestCommandLine(t *testing.T) {
 			}
 			if engine.module && !policytest.Long() { // it is started for each request; TestModule of policytest asks it all of them
 				door.Every = 10
+				if testing.Short() {
+					door.Every = 100
+				}
 			}
 			door.Call = func(op ops.Operation, request []byte) ([]byte, bool, error) {
 				return commandLine(request, op.Name, "-o", "json", "--engine", engine.name, "-f", "-")
