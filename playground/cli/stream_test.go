@@ -223,3 +223,42 @@ func peakOf(do func()) uint64 {
 	close(stop)
 	return <-peak
 }
+
+// TestWhatIsValidatedBesideAManifest: an update, a static Pod, one template of several, a kubelet's configuration (R-W11).
+func TestWhatIsValidatedBesideAManifest(t *testing.T) {
+	dir := tree(t, map[string]string{
+		"pod.yaml": pod, "old.yaml": strings.Replace(pod, `"main"`, `"other"`, 1), "job.yaml": "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\n",
+		"js.yaml": aJobSet, "two.yaml": pod + "\n---\n" + pod, "broken.yaml": "a: [\n",
+		"kubelet.yaml": "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 5\n",
+		"bad.yaml":     "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: many\n",
+	})
+	for _, c := range []struct {
+		args   string
+		status int
+		says   string
+	}{
+		{"-f pod.yaml --old old.yaml", 1, "pod updates may not change fields"},
+		{"-f pod.yaml --old pod.yaml", 0, ": valid in"},
+		{"-f pod.yaml --old job.yaml", 1, "old.kind: must be the kind of the manifest"},
+		{"-f pod.yaml --old two.yaml", 1, "two.yaml: 2 documents"},
+		{"-f pod.yaml --old broken.yaml", 1, "broken.yaml:1:"},
+		{"-f pod.yaml --old nowhere.yaml", 2, "nowhere.yaml: no such file"},
+		{"-f pod.yaml --old .", 2, "is a folder"},
+		{"-f pod.yaml --old pod.yaml --static", 2, "a static Pod is not updated"},
+		{"-f - --old -", 2, "cannot both read standard input"},
+		{"-f pod.yaml --static", 0, ": valid in"},
+		{"-f job.yaml --static", 1, "only a Pod can be static"},
+		{"-f js.yaml --template spec.replicatedJobs[1].template", 0, "1 template valid"},
+		{"-f js.yaml", 0, "2 templates valid"},
+		{"-f js.yaml --template spec", 1, "templatePath: \"spec\" is not the path of a template"},
+		{"-f pod.yaml --template spec", 1, "templatePath: a Pod has no template"},
+		{"-f kubelet.yaml", 0, "KubeletConfiguration (kubelet.yaml): valid in"},
+		{"-f bad.yaml", 1, "bad.yaml:3:10: cluster.kubeletConfiguration.maxPods: must be an integer"},
+	} {
+		t.Chdir(dir)
+		got := podfate(t, "", append([]string{"validate"}, strings.Fields(c.args)...)...)
+		if got.status != c.status || !strings.Contains(got.out+got.err, c.says) {
+			t.Errorf("%s: status %d, want %d with %q\n%s%s", c.args, got.status, c.status, c.says, got.out, got.err)
+		}
+	}
+}

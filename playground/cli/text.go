@@ -46,6 +46,9 @@ func (o outcome) subject() string {
 		return o.asked.source
 	}
 	kind, name, source, _, _ := o.asked.request.Manifest()
+	if kind == "" && source == "" && o.op.Name == "validate" { // what is judged without a manifest
+		kind, source = "KubeletConfiguration", o.asked.source
+	}
 	subject := views.Visible(strings.TrimSpace(cmp.Or(kind, "manifest") + " " + name))
 	if template := o.asked.request.Template(); template != "" {
 		subject += ", " + views.Visible(template)

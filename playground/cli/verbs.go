@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"regexp"
 	"runtime"
 	"slices"
@@ -49,13 +51,20 @@ digest of the WebAssembly module in it.`,
 		long: `Says whether the API server would accept each manifest, in its own words: what it would refuse, what it would
 drop without a word because a feature gate is off, and what it would accept although it can never work.
 
-Files hold YAML or JSON, also streams of documents and Lists. A KubeletConfiguration or a Scenario among them holds
-for all manifests. Folders are walked for *.yaml, *.yml and *.json. Objects without Pods, such as a Service, are passed
-over beside others; a note names them.`,
+Files hold YAML or JSON, also streams of documents and Lists, of any size: each document is judged for itself. A
+KubeletConfiguration or a Scenario among them holds for all manifests; a KubeletConfiguration alone is judged by itself.
+Folders are walked for *.yaml, *.yml and *.json, linked ones once. Objects without Pods, such as a Service, files of
+kustomize and values of charts are passed over; notes name them and count them.
+
+A JobSet, a RayCluster, a Rollout or any other kind with Pod templates in it is answered for these, each with its path;
+what its own controller does is not played.`,
 		example: `  podfate validate -f pod.yaml
   podfate validate -f manifests/ --kubernetes-version 1.34
   podfate validate -f job.yaml --feature-gates ContainerRestartRules=false
-  helm template . | podfate validate -f - --validate=ignore -o json`,
+  podfate validate -f new.yaml --old old.yaml  # an update
+  podfate validate -f pod.yaml --static        # a file in a kubelet's folder
+  podfate validate -f kubelet.yaml             # a KubeletConfiguration alone
+  helm template . | podfate validate -f - --validate=ignore -o jsonl`,
 		files:    true,
 		manifest: true,
 		text:     (*printer).validate,
@@ -168,6 +177,9 @@ type options struct {
 	kubelet    string // the version of the node
 	nodeGates  []string
 	validation string
+	old        string
+	static     bool
+	template   string
 	exits      []string
 	pods       string
 }
@@ -234,6 +246,13 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 		flags.Lookup("validate").DefValue = "strict"
 		flags.Lookup("validate").NoOptDefVal = "strict"
 		complete(command, "validate", []string{"strict", "warn", "ignore"})
+	}
+	if v.manifest {
+		flags.StringVar(&o.template, "template", "", "path of one of several Pod templates in a JobSet and the like, such as spec.replicatedJobs[0].template")
+	}
+	if op.Name == "validate" {
+		flags.StringVar(&o.old, "old", "", "file with the object that the manifest replaces: would the API server accept this update? - for standard input")
+		flags.BoolVar(&o.static, "static", false, "the manifest is a file in a kubelet's folder: would the kubelet run this static Pod?")
 	}
 	if v.exits {
 		flags.StringArrayVar(&o.exits, "exit", nil, "exit to judge: NAME=CODE or NAME=CODE:REASON; NAME= may be left out for a Pod with one container; repeatable")
@@ -303,6 +322,16 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 		}
 		overrides.Members = members{"pods": pods}
 	}
+	set, err := o.members(streams)
+	if err != nil {
+		return err
+	}
+	if len(set) > 0 {
+		merged := members{}
+		maps.Copy(merged, overrides.Members)
+		maps.Copy(merged, set)
+		overrides.Members = merged
+	}
 	if v.manifest && len(o.files) == 0 {
 		return errors.New("no manifest: name a file or a folder with -f, or - for standard input")
 	}
@@ -352,6 +381,52 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 		return err
 	}
 	return p.end()
+}
+
+// members turns flags into members of the request that have no field of their own.
+func (o *options) members(streams Streams) (members, error) {
+	set := members{}
+	if o.template != "" {
+		set["templatePath"] = encode(o.template)
+	}
+	if o.static {
+		set["static"] = encode(true)
+	}
+	if o.old == "" {
+		return set, nil
+	}
+	if o.static {
+		return nil, errors.New("--old and --static: a static Pod is not updated")
+	}
+	if o.old == "-" && slices.Contains(o.files, "-") {
+		return nil, errors.New("-f - and --old - cannot both read standard input")
+	}
+	from, err := openSources([]string{o.old}, streams.In)
+	if err != nil {
+		return nil, err
+	}
+	defer from.close()
+	if from.entries[0].folder {
+		return nil, fmt.Errorf("--old %s: is a folder; name the file with the object that is replaced", o.old)
+	}
+	err = from.walk(walker{file: func(name string, in io.ReadSeeker) error {
+		text, err := io.ReadAll(io.LimitReader(in, schema.MaxBodyBytes+1))
+		if err != nil {
+			return fileError(err)
+		}
+		docs, err := schema.DecodeNamed(name, text)
+		switch {
+		case err != nil:
+			return statusError{StatusFaults, err}
+		case len(docs) != 1:
+			return statusError{StatusFaults, fmt.Errorf("%s: %d documents; the object that is replaced is one", name, len(docs))}
+		case !json.Valid(docs[0].JSON()):
+			return statusError{StatusFaults, fmt.Errorf("%s: is not JSON", name)}
+		}
+		set["old"] = docs[0].JSON()
+		return nil
+	}})
+	return set, err
 }
 
 // othersMembers are what a Scenario may have for other operations than op.

@@ -11,10 +11,14 @@ import (
 // error; faults of the request around it are.
 //
 // Beside what every request has it reads old, the manifest that this one replaces, and static: true, a file that a
-// kubelet reads.
+// kubelet reads. A KubeletConfiguration without a manifest is judged by itself.
 func (c *call) validate() {
 	c.requestMembers(validateMembers...)
 	cl := c.readCluster()
+	if path := c.kubeletAlone(); path != "" {
+		c.validateKubelet(cl, path)
+		return
+	}
 	a, f := c.readAdmission(cl.features), cl.features
 	if a.static {
 		f = cl.node().features
@@ -98,6 +102,44 @@ func (c *call) writePaths(name string, paths manifest.Paths) {
 func (l *loaded) panics() bool {
 	n := len(l.faults)
 	return n > 0 && l.faults[n-1].Code == policy.CodePanics
+}
+
+// kubeletAlone returns the path of a KubeletConfiguration that is asked about by itself, "" if there is a manifest or what
+// belongs to one.
+func (c *call) kubeletAlone() string {
+	for _, name := range []string{"manifest", "old", "static", "templatePath"} {
+		if given(c.root.Get(name)) {
+			return ""
+		}
+	}
+	for _, path := range []string{"cluster.kubeletConfiguration", "cluster.kubelet.kubeletConfiguration"} {
+		if v := c.root.Locate(path); given(v) && v.Path(c.root) == path {
+			return path
+		}
+	}
+	return ""
+}
+
+// validateKubelet answers whether a kubelet would start with the configuration at path. Only its own faults are the answer.
+func (c *call) validateKubelet(cl cluster, path string) {
+	for _, f := range c.faults.kept {
+		if !strings.HasPrefix(f.Path, path) {
+			c.failOnFaults()
+			return
+		}
+	}
+	if c.failure != nil {
+		return
+	}
+	c.w.Object()
+	c.w.Key("valid")
+	c.w.Bool(c.faults.n == 0)
+	c.w.Key("faults")
+	c.writeFaults(&c.w, inOrder(c.faults.kept), c.faults.n-len(c.faults.kept))
+	c.writeDropped(nil)
+	c.writeWarnings(nil)
+	c.writeCluster(cl)
+	c.w.End()
 }
 
 func (c *call) readAdmission(f policy.Features) (a admission) {
