@@ -178,7 +178,26 @@ func (p *printer) validate(o outcome) error {
 	default:
 		_, err = fmt.Fprintf(p.Out, "%s: not valid in Kubernetes %s%s\n", o.subject(), a.Cluster.Releases(), counts(a))
 	}
+	if line := notChecked(a); err == nil && line != "" {
+		_, err = fmt.Fprintf(p.Out, "  %s\n", line)
+	}
 	return err
+}
+
+// namedPaths is how many fields that are not checked a line names; -o json lists them all.
+const namedPaths = 6
+
+// notChecked says which fields of a manifest were judged by name and type only; "" if there is none.
+func notChecked(a *views.Answer) string {
+	n := len(a.NotChecked)
+	if n == 0 {
+		return ""
+	}
+	line := "judged by name and type only: " + views.Visible(strings.Join(a.NotChecked[:min(n, namedPaths)], ", "))
+	if more := n + a.NotCheckedMore - min(n, namedPaths); more > 0 {
+		line += fmt.Sprintf(" and %d more", more)
+	}
+	return line
 }
 
 // counts says how much there is on standard error.

@@ -49,7 +49,9 @@ digest of the WebAssembly module in it.`,
 	},
 	"validate": {
 		long: `Says whether the API server would accept each manifest, in its own words: what it would refuse, what it would
-drop without a word because a feature gate is off, and what it would accept although it can never work.
+drop without a word because a feature gate is off, and what it would accept although it can never work. Metadata,
+selectors, strategies, schedules and most of the spec of the Pod are checked as the API server does. Fields that are
+judged by their names and types only are named under the verdict: there it may still refuse something.
 
 Files hold YAML or JSON, also streams of documents and Lists, of any size: each document is judged for itself. A
 KubeletConfiguration or a Scenario among them holds for all manifests; a KubeletConfiguration alone is judged by itself.

@@ -138,7 +138,8 @@ func (d *document) validate() {
 
 // unchecked is how many fields were judged by name and type only.
 func (d *document) unchecked() int64 {
-	return int64(d.Answer.Get("notChecked").Len())
+	more, _ := d.Answer.Get("notCheckedMore").Int64()
+	return int64(d.Answer.Get("notChecked").Len()) + more
 }
 
 func counted(n int, noun string) string {

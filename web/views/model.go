@@ -94,8 +94,12 @@ type Answer struct {
 	Dropped   []Dropped  `json:"dropped"`
 	Warnings  []Fault    `json:"warnings"`
 	Templates []Template `json:"templates"` // of a manifest whose own kind is not read
-	Cluster   Cluster    `json:"cluster"`
-	Error     *Error     `json:"error"` // the operation was refused; then only Operation and Request are set besides
+	// NotChecked are the paths of fields that validate judged by name and type only, NotCheckedMore how many more there are.
+	NotChecked     []string `json:"notChecked"`
+	NotCheckedMore int      `json:"notCheckedMore"`
+
+	Cluster Cluster `json:"cluster"`
+	Error   *Error  `json:"error"` // the operation was refused; then only Operation and Request are set besides
 
 	PodDecisions []PodDecision `json:"podDecisions"` // of decide, about the Pods of a Job
 	JobDecision  *JobDecision  `json:"jobDecision"`
