@@ -2,6 +2,7 @@ package ops
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/manifest"
@@ -134,7 +135,15 @@ func (c *call) manifestFaults(faults []policy.FieldError) []located {
 }
 
 // place returns where the element at path of the manifest stands: its name if it has one, else its value.
-func (c *call) place(path string) int { return placeOf(c.man.Locate(path), c.man) }
+func (c *call) place(path string) int {
+	// Kubernetes names labels and annotations of a template as if they stood in it, and not in its metadata.
+	for _, name := range [...]string{"labels", "annotations"} {
+		if before, after, found := strings.Cut(path, "template."+name); found {
+			path = before + "template.metadata." + name + after
+		}
+	}
+	return placeOf(c.man.Locate(path), c.man)
+}
 
 // placeOf returns where v stands, which is in top: its name if it has one there, else its value.
 func placeOf(v, top manifest.Value) int {

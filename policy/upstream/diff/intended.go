@@ -60,18 +60,6 @@ func Intended() []Difference {
 			},
 		},
 		{
-			Name: "an invalid selector hides no template",
-			Why:  "Selectors are not read. The template's faults are told at once, not after the selector was mended.",
-			shown: func(r Release) (bool, string) {
-				text := []byte(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a","namespace":"default"},"spec":{` +
-					`"selector":{"matchExpressions":[{"key":"k","operator":"Near"}]},"template":{"metadata":{"labels":{"k":"v"}},` +
-					`"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}`)
-				ours, err := validate(r.Minor(), nil, text, nil)
-				theirs := r.Admit(text, false).Faults
-				return err == nil && len(ours.Faults) == 1 && len(owned(theirs, text, r.Minor(), false, nil)) == 0 && selectorHidesTemplate(theirs), fmt.Sprint(err, ours, theirs)
-			},
-		},
-		{
 			Name: "the difference of two Pods is not printed",
 			Why:  "Kubernetes adds a comparison of two Go values to the message about an update, in several lines.",
 			shown: func(r Release) (bool, string) {

@@ -1,11 +1,12 @@
 // Command run compares the core with all releases of Kubernetes and prints one line for each.
 //
-//	go run ./policy/upstream/run [-cases 100000] [-seed 7] [-v] [-kubelet] [1.36 1.37 …]
+//	go run ./policy/upstream/run [-cases 100000] [-seed 7] [-v] [-kubelet] [-published] [1.36 1.37 …]
 //
 // The first run on a machine compiles about 1,100 packages per release: a few minutes and a gigabyte of build cache
 // each. After that a run with the default number of cases takes seconds per release. -kubelet links the kubelet itself
 // as well, for its plans, phases and back-off settings: 670 packages more. It also runs those of Kubernetes' own tests
-// that call the compared functions, and asks our core the same.
+// that call the compared functions, and asks our core the same. -published compares nothing but whole verdicts on the files
+// of policy/upstream/published, and prints a table of them.
 package main
 
 import (
@@ -35,6 +36,7 @@ func main() {
 	seed := flag.Uint64("seed", 0, "seed of the random cases; 0 for the default")
 	verbose := flag.Bool("v", false, "print what the tests print")
 	kubelet := flag.Bool("kubelet", false, "link the kubelet as well")
+	files := flag.Bool("published", false, "print how verdicts on published files agree, and nothing else")
 	flag.Parse()
 	root, err := releases.Root()
 	if err != nil {
@@ -57,7 +59,12 @@ func main() {
 	}
 	failed := false
 	for _, r := range chosen {
-		failed = !test(filepath.Join(root, "policy", "upstream", r.Folder()), r, env, tags, *verbose) || failed
+		dir := filepath.Join(root, "policy", "upstream", r.Folder())
+		if *files {
+			failed = !verdicts(dir, r) || failed
+		} else {
+			failed = !test(dir, r, env, tags, *verbose) || failed
+		}
 	}
 	if failed {
 		os.Exit(1)
@@ -123,6 +130,19 @@ func test(dir string, r releases.Release, env []string, tags string, verbose boo
 	return err == nil
 }
 
+// verdicts prints the line of one release about published files.
+func verdicts(dir string, r releases.Release) bool {
+	command := exec.Command("go", "test", "-trimpath", "-mod=mod", "-vet=off", "-count=1", "-timeout=60m", "-v", "-run=^TestUpstream$/^published_files$", ".")
+	command.Dir = dir
+	out, err := command.CombinedOutput()
+	line := lineAfter(out, diff.PublishedPrefix)
+	if line == "" || err != nil {
+		fmt.Printf("%s\nFAIL %s: %v\n", out, r.Name(), err)
+	}
+	fmt.Println(line)
+	return err == nil && line != ""
+}
+
 // record runs the tests of Kubernetes whose questions are asked again; see mirror.Tables.
 func record(dir string, args, env []string) ([]byte, error) {
 	args = append(slices.Clone(args), "-run="+mirror.TableTests)
@@ -136,11 +156,14 @@ func record(dir string, args, env []string) ([]byte, error) {
 }
 
 // summary returns the line that diff.Run prints, "" if it did not get that far.
-func summary(out []byte) string {
+func summary(out []byte) string { return lineAfter(out, diff.SummaryPrefix) }
+
+// lineAfter returns the first line that begins with prefix, without it.
+func lineAfter(out []byte, prefix string) string {
 	lines := bufio.NewScanner(bytes.NewReader(out))
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
-		if line, ok := strings.CutPrefix(lines.Text(), diff.SummaryPrefix); ok {
+		if line, ok := strings.CutPrefix(lines.Text(), prefix); ok {
 			return line
 		}
 	}
