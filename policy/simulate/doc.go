@@ -42,9 +42,9 @@
 //
 // # What is not modelled
 //
-// Static Pods, garbage collection of dead instances (the two newest of each container are kept), failures to pull
-// images, to mount volumes or to create containers, and the race in which OnPodSandboxReady overwrites a
-// newer status (v1.36). An event that asks for one of them ends the simulation as undecided.
+// Static Pods, the collection of garbage that runs out of space, the scheduler (the Pod is on its node, and fails there if
+// the node lacks what it needs), failures to pull images, to mount volumes or to create containers, and the race in which
+// OnPodSandboxReady overwrites a newer status (v1.36). An event that asks for one of them ends the simulation as undecided.
 //
 // # Jobs
 //
