@@ -162,6 +162,8 @@ func assumption(code string) string {
 		return "only runs and waits take time"
 	case "relist_on_demand_after_100ms":
 		return "after its own actions the kubelet looks again within 100ms"
+	case "on_this_node_whatever_it_lacks":
+		return "the Pod is on this node, although the scheduler would place it where all containers can be restarted"
 	case "node_back_at_once":
 		return "a node that reboots is back immediately"
 	case "api_server_echo_comes_later":
