@@ -34,6 +34,7 @@ func (c *podChecker) Check(r *policy.Report, p policy.Part, at policy.Ref) {
 	switch p {
 	case policy.PartVolumes:
 		c.checkVolumes()
+		c.resourceClaims()
 	case policy.PartImage:
 		c.image()
 	case policy.PartSecurity:
