@@ -50,7 +50,7 @@
 //
 // A Job is a Job controller beside one kubelet for each Pod that runs. Of an instant first the kubelets see what they
 // can, then the controller makes one round, and so on until nothing changes. What the API server refuses is refused
-// here as well. Scaling, Pods of others with the same labels and a status that somebody else writes are not modelled.
+// here as well. Of the two views of a Pod only the API's is told, which is all that the controller sees. Scaling, Pods of others with the same labels and a status that somebody else writes are not modelled.
 //
 // What a Job repeats is written out, unlike the crash loops of one Pod: each round makes Pods with names, indexes and
 // annotations of their own, and their lines are what people read. A Job without end therefore meets a limit: so many

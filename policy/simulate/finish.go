@@ -72,9 +72,11 @@ func (k *kubelet) shown(c *container, s state) State {
 //
 // Source: generateAPIPodStatus in pkg/kubelet/kubelet_pods.go, pkg/kubelet/status/generate.go, mergePodStatus in
 // pkg/kubelet/status/status_manager.go, Kubernetes v1.33 to v1.37.
-func (k *kubelet) conditions() []Condition {
+func (k *kubelet) conditions() []Condition { return k.conditionsOf(&k.api, k.shownStatus) }
+
+// conditionsOf returns those of a view with the containers that belong to it.
+func (k *kubelet) conditionsOf(v *view, of func(i int) *status) []Condition {
 	var list []Condition
-	v := &k.api
 	if v.disruption != "" {
 		list = append(list, Condition{"DisruptionTarget", true, v.disruptedBy, v.disruption})
 	}
@@ -94,12 +96,12 @@ func (k *kubelet) conditions() []Condition {
 		initialized.Reason = over
 	} else if !v.initialized {
 		initialized.Reason = "ContainersNotInitialized"
-		initialized.Message = "containers with incomplete status: " + k.names(func(c *container, s *status) bool {
+		initialized.Message = "containers with incomplete status: " + k.names(of, func(c *container, s *status) bool {
 			return c.ref.Kind == policy.InitContainer && (c.sidecar && !s.started || !c.sidecar && !s.ready)
 		})
 	}
 	ready := Condition{Type: "Ready", Status: true}
-	unready := k.names(func(c *container, s *status) bool {
+	unready := k.names(of, func(c *container, s *status) bool {
 		return (c.sidecar || c.ref.Kind == policy.MainContainer) && !s.ready
 	})
 	switch {
@@ -127,10 +129,10 @@ func (k *kubelet) conditions() []Condition {
 }
 
 // names lists the containers that which holds for, as Kubernetes prints lists.
-func (k *kubelet) names(which func(*container, *status) bool) string {
+func (k *kubelet) names(of func(i int) *status, which func(*container, *status) bool) string {
 	s := "["
 	for i := range k.ctrs {
-		if which(&k.ctrs[i], k.shownStatus(i)) {
+		if which(&k.ctrs[i], of(i)) {
 			if len(s) > 1 {
 				s += " "
 			}

@@ -28,6 +28,8 @@ type kubelet struct {
 	frozen          []status        // what the API shows of each container while the API server refuses more, else empty
 	dropped         bool            // made is not kept
 	toldPhase       policy.PodPhase // which the kubelet alone knows, as the timeline says, "" for none
+	final           bool            // the containers have been stopped for good
+	watch           func(done bool) // of [Watch], else nil: called before and after a status is kept
 	news            bool            // what the API shows has changed
 
 	deleted      bool   // deletionTimestamp is set
@@ -847,6 +849,7 @@ func (k *kubelet) terminate() {
 		k.send(none, false)
 		return
 	}
+	k.final = true
 	for range 3 { // the status is built again until it is what stays
 		k.generate(true)
 		k.keep()
@@ -854,8 +857,10 @@ func (k *kubelet) terminate() {
 	}
 	k.locate()
 	k.terminated = true
+	k.look(false)
 	k.send(k.refusal(), k.dropped)
 	k.dropped = false
+	k.look(true)
 }
 
 // locate gives a container without an end one, and the Pod a terminal phase.

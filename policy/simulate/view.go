@@ -43,6 +43,12 @@ func revived(old, now *status) bool {
 //
 // Source: updateStatusInternal in pkg/kubelet/status/status_manager.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) keep() {
+	k.look(false)
+	k.keepOrDrop()
+	k.look(true)
+}
+
+func (k *kubelet) keepOrDrop() {
 	for i := range k.ctrs {
 		if c := &k.ctrs[i]; revived(&c.api, &c.next) && !k.kubeletLets(c) {
 			if !k.dropped {
@@ -70,6 +76,13 @@ func (k *kubelet) keep() {
 	k.send(refused, caught)
 }
 
+// look tells those who watch.
+func (k *kubelet) look(done bool) {
+	if k.watch != nil {
+		k.watch(done)
+	}
+}
+
 // send lets the API show what the kubelet keeps, unless the API server refuses it because of a container.
 func (k *kubelet) send(refused int, caught bool) {
 	if refused != none {
@@ -88,12 +101,18 @@ func (k *kubelet) send(refused int, caught bool) {
 func (k *kubelet) kubeletLets(c *container) bool {
 	code, onFailure := c.api.state.code, k.spec.RestartPolicy == policy.RestartPolicyOnFailure
 	switch {
-	case k.spec.RestartPolicy != policy.RestartPolicyNever && !onFailure, k.rac() && k.couldRestartAll:
+	case k.alwaysPod(), k.rac() && k.couldRestartAll:
 		return true
 	case c.sidecar, c.ref.Kind == policy.EphemeralContainer, onFailure && code != 0:
 		return true
 	}
 	return k.f.ContainerRestartRules && k.spec.RestartsAfter(c.ref, code, k.f)
+}
+
+// alwaysPod reports whether the policy of the Pod is Always, which is the default. Unlike elsewhere one that nobody knows
+// is not taken for it.
+func (k *kubelet) alwaysPod() bool {
+	return k.spec.RestartPolicy == policy.RestartPolicyAlways || k.spec.RestartPolicy == ""
 }
 
 // refusal returns a container because of which the API server refuses the status, none if it accepts it.
@@ -123,8 +142,7 @@ func (k *kubelet) serverLets(c *container, code int32) bool {
 		rules = false
 	}
 	if !rules {
-		always := k.spec.RestartPolicy != policy.RestartPolicyNever && k.spec.RestartPolicy != policy.RestartPolicyOnFailure
-		return always || c.sidecar || code != 0 && k.spec.RestartPolicy == policy.RestartPolicyOnFailure
+		return k.alwaysPod() || c.sidecar || code != 0 && k.spec.RestartPolicy == policy.RestartPolicyOnFailure
 	}
 	if k.couldRestartAll && f.Minor >= 35 {
 		return true // a rule that is there is allowed for

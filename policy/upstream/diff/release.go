@@ -107,9 +107,22 @@ type Pod interface {
 	// Phase is getPhase about the Pod with statuses for those containers that states lists.
 	Phase(states map[policy.Ref]policy.ContainerState, o policy.PhaseOptions) (p policy.PodPhase, known bool)
 
+	// Judge says what Kubernetes makes of a status that a simulation has come to; known is false if the kubelet is not
+	// linked.
+	Judge(s *simulate.Step) (j Judgement, known bool)
+
 	// With returns a copy of the Pod in which the Pod's policy is pod, if that is not "", and that of container c is
 	// own, if that is not "".
 	With(pod policy.RestartPolicy, c policy.Ref, own policy.RestartPolicy) Pod
+}
+
+// Judgement is what the status manager of a kubelet and the API server make of a status.
+type Judgement struct {
+	Phase      policy.PodPhase      // getPhase of the statuses
+	Conditions []simulate.Condition // Initialized, Ready and ContainersReady of the statuses and the phase
+	Dropped    bool                 // checkContainerStateTransition
+	Denied     bool                 // ValidatePodStatusUpdate
+	Merged     simulate.PodStatus   // mergePodStatus, without containers
 }
 
 // InitPlan is what happens to an init container.

@@ -207,13 +207,14 @@ func (k *miniKubelet) take(p *miniPod, name string) *diff.JobRun {
 	return nil
 }
 
-// endItself ends p without the API server. When its containers have been stopping for some time, and do not get less of
-// it, that changes nothing, not even the status.
+// endItself ends p without the API server. Once its containers have been stopping for some time that changes nothing,
+// not even the status: nothing cancels the stop, whatever it is given.
 //
-// Source: UpdatePod and startPodSync in pkg/kubelet/pod_workers.go, Kubernetes v1.33 to v1.37.
+// Source: UpdatePod and startPodSync in pkg/kubelet/pod_workers.go, SyncTerminatingPod in pkg/kubelet/kubelet.go,
+// Kubernetes v1.33 to v1.37.
 func (k *miniKubelet) endItself(p *miniPod, reason string, disruption *v1.PodCondition, grace policy.Millis) {
 	again := p.stopping && max(grace, policy.Second) >= p.grace
-	if again && p.stoppingSince < k.server.now {
+	if p.stopping && p.stoppingSince < k.server.now {
 		return
 	}
 	p.disruption, p.reason = disruption, reason
@@ -228,7 +229,7 @@ func (k *miniKubelet) endItself(p *miniPod, reason string, disruption *v1.PodCon
 func (k *miniKubelet) end(p *miniPod, grace policy.Millis) {
 	now := k.server.now
 	grace = max(grace, policy.Second)
-	if p.stopping && grace >= p.grace {
+	if p.stopping && (grace >= p.grace || p.stoppingSince < now) {
 		return
 	}
 	for i := range p.containers {
@@ -248,9 +249,7 @@ func (k *miniKubelet) end(p *miniPod, grace policy.Millis) {
 				at, code = limit, 137
 			}
 		}
-		if c.endsAt < 0 || at < c.endsAt || c.stop < 0 && c.endsAt > now {
-			c.endsAt, c.code, c.reason = at, code, exitReason(code)
-		}
+		c.endsAt, c.code, c.reason = at, code, exitReason(code) // in place of the rest of its run
 	}
 }
 

@@ -19,6 +19,11 @@ type Kubelet struct {
 	ReadPlan func(text []byte, pod *v1.Pod, s *kubecontainer.PodStatus) (simulate.Sync, error)
 	// Phase is getPhase.
 	Phase func(pod *v1.Pod, statuses []v1.ContainerStatus, terminating, initialized bool) policy.PodPhase
+	// Transition is checkContainerStateTransition of the status manager, Merge its mergePodStatus.
+	Transition func(old, updated *v1.PodStatus, spec *v1.PodSpec) error
+	Merge      func(pod *v1.Pod, old, updated v1.PodStatus, couldHaveRunningContainers bool) v1.PodStatus
+	// Conditions returns Initialized, Ready and ContainersReady of a Pod with these statuses.
+	Conditions func(pod *v1.Pod, old *v1.PodStatus, statuses []v1.ContainerStatus, phase v1.PodPhase) []v1.PodCondition
 	// CrashLoop returns how a kubelet sets up its restart back-off; see diff.Release.
 	CrashLoop func(maxContainerRestartPeriod string) diff.CrashLoop
 }

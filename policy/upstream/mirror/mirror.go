@@ -102,6 +102,21 @@ func PodfatePhase(pod *v1.Pod, info []v1.ContainerStatus, podIsTerminal, podHasI
 func PodfateCrashLoop(c *kubeletconfig.KubeletConfiguration) (most, initial time.Duration) { return newCrashLoopBackOff(c) }
 `
 
+const statusExports = `package status
+
+import v1 "k8s.io/api/core/v1"
+
+// PodfateMerge calls mergePodStatus.
+func PodfateMerge(pod *v1.Pod, old, updated v1.PodStatus, couldHaveRunningContainers bool) v1.PodStatus {
+	return mergePodStatus(pod, old, updated, couldHaveRunningContainers)
+}
+
+// PodfateTransition calls checkContainerStateTransition.
+func PodfateTransition(old, updated *v1.PodStatus, spec *v1.PodSpec) error {
+	return checkContainerStateTransition(old, updated, spec)
+}
+`
+
 func kubeletVariant(minor int) string {
 	logger := ""
 	if minor >= 36 {
@@ -114,6 +129,7 @@ func kubeletVariant(minor int) string {
 func files(minor int) map[string]string {
 	return map[string]string{
 		"pkg/kubelet/podfate.go":                     kubeletVariant(minor),
+		"pkg/kubelet/status/podfate.go":              statusExports,
 		"pkg/kubelet/kuberuntime/podfate.go":         runtimeExports,
 		"pkg/kubelet/kuberuntime/podfate_release.go": runtimeVariant(minor),
 	}

@@ -18,6 +18,7 @@ import (
 	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
 	"k8s.io/kubernetes/pkg/kubelet/kuberuntime"
 	"k8s.io/kubernetes/pkg/kubelet/prober/results"
+	"k8s.io/kubernetes/pkg/kubelet/status"
 
 	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/simulate"
@@ -28,10 +29,19 @@ import (
 func init() {
 	kube.Link(kube.Kubelet{
 		PlanInit: planInit, Plan: newPlanner().plan, ReadPlan: readPlan, CrashLoop: crashLoop,
+		Transition: status.PodfateTransition, Merge: status.PodfateMerge, Conditions: conditions,
 		Phase: func(pod *v1.Pod, statuses []v1.ContainerStatus, terminating, initialized bool) policy.PodPhase {
 			return policy.PodPhase(kubelet.PodfatePhase(pod, statuses, terminating, initialized))
 		},
 	})
+}
+
+func conditions(pod *v1.Pod, old *v1.PodStatus, statuses []v1.ContainerStatus, phase v1.PodPhase) []v1.PodCondition {
+	return []v1.PodCondition{
+		status.GeneratePodInitializedCondition(pod, old, statuses, phase),
+		status.GeneratePodReadyCondition(pod, old, nil, statuses, phase),
+		status.GenerateContainersReadyCondition(pod, old, statuses, phase),
+	}
 }
 
 // planInit asks for the whole plan of a Pod of which only one init container has a status.
