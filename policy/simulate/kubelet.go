@@ -103,7 +103,7 @@ func (k *kubelet) reset(sc *Scenario) {
 		c.sidecar = c.spec.IsSidecar(c.ref.Kind)
 		c.retryAt, c.dirty, c.startRecord = never, true, none
 		for _, rule := range c.spec.RestartPolicyRules {
-			k.couldRestartAll = k.couldRestartAll || rule.Action == policy.ActionRestartAllContainers
+			k.couldRestartAll = k.couldRestartAll || rule.Action == policy.ActionRestartAllContainers && c.ref.Kind != policy.EphemeralContainer
 			if rule.ExitCodes != nil {
 				c.values += len(rule.ExitCodes.Values)
 			}
