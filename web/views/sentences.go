@@ -349,3 +349,16 @@ func marks(a *Answer) map[int]string {
 	delete(m, 0)
 	return m
 }
+
+// namedPaths is how many fields that are not checked the page names.
+const namedPaths = 6
+
+// looked says which fields were judged by name and type only.
+func looked(a *Answer) string {
+	named := a.NotChecked[:min(len(a.NotChecked), namedPaths)]
+	paths := Visible(strings.Join(named, ", "))
+	if more := len(a.NotChecked) + a.NotCheckedMore - len(named); more > 0 {
+		return say("looked.more", "paths", paths, "n", number(more))
+	}
+	return say("looked", "paths", paths)
+}

@@ -2,7 +2,8 @@
 // becomes text nodes.
 import {control} from './answer.js';
 import {
-  allowed, by, code, faults, glyph, headline, kubernetes, means, message, outcomeTone, podEnds, podOutcome, podWhy, quote, quoteFailureRule, title, tone, why,
+  allowed, by, code, faults, glyph, headline, kubernetes, looked, means,
+  message, outcomeTone, podEnds, podOutcome, podWhy, quote, quoteFailureRule, title, tone, why,
 } from './sentences.js';
 import {layers, maxKinds} from './job.js';
 import {say} from './text.js';
@@ -44,6 +45,7 @@ export function reply(a) {
     dropped.length > 0 && [heading('heading.dropped'), h('ul', {class: 'faults warnings'}, dropped.map((d) =>
       h('li', {}, sign(say('glyph.skipped')), ' ', h('span', {}, say('dropped', {path: visible(d.path), gate: visible(d.gate)})), ' ', at(d))))],
     warnings.length > 0 && [heading('heading.warnings'), faultList('faults warnings', 'glyph.warning', warnings)],
+    a.notChecked?.length > 0 && note(looked(a)),
     a.cluster?.version && note(say('cluster', {version: a.cluster.version})),
   ].flat(3).filter(Boolean);
 }

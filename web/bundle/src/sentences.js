@@ -163,3 +163,12 @@ export function marks(a) {
   mark('fault', faults(a));
   return m;
 }
+
+// namedPaths is how many fields that are not checked the page names.
+const namedPaths = 6;
+
+export function looked(a) {
+  const named = a.notChecked.slice(0, namedPaths);
+  const n = a.notChecked.length + (a.notCheckedMore ?? 0) - named.length;
+  return say(n > 0 ? 'looked.more' : 'looked', {paths: visible(named.join(', ')), n});
+}
