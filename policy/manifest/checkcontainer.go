@@ -42,6 +42,7 @@ func (c *podChecker) image() {
 
 const portText = "must be between 1 and 65535, inclusive"
 
+//go:noinline
 func validPort(n int64) bool { return 1 <= n && n <= 65535 }
 
 // ports checks the ports of a container.
@@ -49,15 +50,16 @@ func validPort(n int64) bool { return 1 <= n && n <= 65535 }
 // Source: validateContainerPorts in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
 func (c *podChecker) ports(list Value) {
 	var names nameSet
-	for v := list.First(); v.Exists(); v = v.Next() {
+	for e, n := walkOf(list); n > 0; n-- {
+		v := e.step()
 		if name := text(v, "name"); name != "" {
 			before := c.r.Count()
 			if c.form(v, ".name", name, policy.PortName); c.r.Count() == before && !names.add(name) {
-				c.r.Duplicate(c.path(v, ".name"), policy.Quoted(name))
+				c.twice(v, ".name", name)
 			}
 		}
 		if n := number(v, "containerPort", 0); n == 0 {
-			c.r.Required(c.path(v, ".containerPort"), "")
+			c.missing(v, ".containerPort")
 		} else if !validPort(n) {
 			c.badNumber(v, ".containerPort", n, portText)
 		}
@@ -70,6 +72,8 @@ func (c *podChecker) ports(list Value) {
 
 // hostPort returns the port of the node that port v of a container takes, 0 for none: in a Pod on the node's network
 // that of the container by default, unless the container is ephemeral.
+//
+//go:noinline
 func (c *podChecker) hostPort(v Value) int64 {
 	n := number(v, "hostPort", 0)
 	if n == 0 && c.pod && c.ref.Kind != policy.EphemeralContainer && isTrue(c.spec, "hostNetwork") {
@@ -87,8 +91,9 @@ func (c *podChecker) hostPorts() {
 	var taken nameSet
 	from, at := c.ctr, 0
 	for ; from.Exists(); from, at = from.Next(), at+1 {
-		i := 0
-		for v := from.Get("ports").First(); v.Exists(); v, i = v.Next(), i+1 {
+		e, ports := walkOf(from.Get("ports"))
+		for i := range ports {
+			v := e.step()
 			n := c.hostPort(v)
 			if n == 0 {
 				continue
@@ -115,8 +120,10 @@ func (c *podChecker) hostNetworkPorts() {
 		return
 	}
 	c.ref = policy.Ref{}
-	for ctr := c.spec.Get("containers").First(); ctr.Exists(); ctr = ctr.Next() {
-		for v := ctr.Get("ports").First(); v.Exists(); v = v.Next() {
+	for e, n := walkOf(c.spec.Get("containers")); n > 0; n-- {
+		ctr := e.step()
+		for e, n := walkOf(ctr.Get("ports")); n > 0; n-- {
+			v := e.step()
 			if n := c.hostPort(v); n != 0 && n != number(v, "containerPort", 0) {
 				c.badNumber(v, ".hostPort", n, "must match `containerPort` when `hostNetwork` is true")
 			}
@@ -129,9 +136,10 @@ func (c *podChecker) hostNetworkPorts() {
 //
 // Source: ValidateEnv and validateEnvVarValueFrom in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
 func (c *podChecker) env(list Value) {
-	for v := list.First(); v.Exists(); v = v.Next() {
+	for e, n := walkOf(list); n > 0; n-- {
+		v := e.step()
 		if name := text(v, "name"); name == "" {
-			c.r.Required(c.path(v, ".name"), "")
+			c.missing(v, ".name")
 		} else {
 			c.form(v, ".name", name, c.envForm())
 		}
@@ -188,7 +196,7 @@ func (c *podChecker) valueFrom(v Value, value bool) {
 	default:
 		return
 	}
-	c.r.Invalid(c.path(v, ""), `""`, detail)
+	c.bad(v, "", "", detail)
 }
 
 func (c *podChecker) fileKeyRef(v Value) {
@@ -217,7 +225,7 @@ func (c *podChecker) fileKeyRef(v Value) {
 func (c *podChecker) fieldRef(v Value, end string, ref Value, allowed string) {
 	path := text(ref, "fieldPath")
 	if path == "" {
-		c.r.Required(c.path(v, end+".fieldPath"), "")
+		c.missing(v, end+".fieldPath")
 		return
 	}
 	bad := ""
@@ -233,7 +241,7 @@ func (c *podChecker) fieldRef(v Value, end string, ref Value, allowed string) {
 	}
 	switch {
 	case bad != "":
-		c.r.Invalid(c.path(v, end+".fieldPath"), policy.Quoted(path), "error converting fieldPath: "+bad)
+		c.bad(v, end+".fieldPath", path, "error converting fieldPath: "+bad)
 	case subscripted:
 		if of == "metadata.annotations" {
 			subscript = lower(subscript)
@@ -269,9 +277,9 @@ func (c *podChecker) resourceFieldRef(v Value, end string, ref Value, inVolume b
 	pages := strings.HasPrefix(name, "requests.hugepages-") || strings.HasPrefix(name, "limits.hugepages-")
 	switch {
 	case inVolume && text(ref, "containerName") == "":
-		c.r.Required(c.path(v, end+".containerName"), "")
+		c.missing(v, end+".containerName")
 	case name == "":
-		c.r.Required(c.path(v, end+".resource"), "")
+		c.missing(v, end+".resource")
 	case !pages && !among(name, resourcePaths):
 		c.r.Unsupported(c.path(v, end+".resource"), policy.Quoted(name), resourcePaths)
 	}
@@ -295,7 +303,7 @@ func (c *podChecker) resourceFieldRef(v Value, end string, ref Value, inVolume b
 		detail = sizesText + "local ephemeral storage resource"
 	}
 	if !among(divisor.String(), allowed) {
-		c.r.Invalid(c.path(v, end+".divisor"), policy.Quoted(name), detail)
+		c.bad(v, end+".divisor", name, detail)
 	}
 }
 
@@ -303,7 +311,8 @@ func (c *podChecker) resourceFieldRef(v Value, end string, ref Value, inVolume b
 //
 // Source: ValidateEnvFrom in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
 func (c *podChecker) envFrom(list Value) {
-	for v := list.First(); v.Exists(); v = v.Next() {
+	for e, n := walkOf(list); n > 0; n-- {
+		v := e.step()
 		if prefix := text(v, "prefix"); prefix != "" {
 			c.form(v, ".prefix", prefix, c.envForm())
 		}
@@ -320,9 +329,9 @@ func (c *podChecker) envFrom(list Value) {
 		}
 		switch {
 		case found == 0:
-			c.r.Invalid(c.path(list, ""), `""`, "must specify one of: `configMapRef` or `secretRef`")
+			c.bad(list, "", "", "must specify one of: `configMapRef` or `secretRef`")
 		case found > 1:
-			c.r.Invalid(c.path(list, ""), `""`, "may not have more than one field specified at a time")
+			c.bad(list, "", "", "may not have more than one field specified at a time")
 		}
 	}
 }
@@ -337,7 +346,7 @@ func (c *podChecker) prefixForm(v Value, name string) {
 		masked = name[:len(name)-2] + "a"
 	}
 	for _, fault := range policy.DNSSubdomain.Faults(masked, c.r.Minor()) {
-		c.r.Invalid(c.path(v, ".name"), policy.Quoted(name), fault)
+		c.bad(v, ".name", name, fault)
 	}
 }
 
@@ -347,9 +356,11 @@ func (c *podChecker) prefixForm(v Value, name string) {
 // which mount has a bad path below the volume, or propagation.
 func (c *podChecker) mounts(list, devices Value) {
 	var paths nameSet
-	deviceNames, devicePaths := c.lastPaths(devices, "devicePath", list)
-	i, number := 0, 0
-	for v := list.First(); v.Exists(); v, i = v.Next(), i+1 {
+	taken := c.lastPaths(devices, "devicePath", list)
+	number := 0
+	e, n := walkOf(list)
+	for i := range n {
+		v := e.step()
 		name, path, before := text(v, "name"), text(v, "mountPath"), c.r.Count()
 		if c.volumes.dropped.has(name) {
 			continue
@@ -364,13 +375,13 @@ func (c *podChecker) mounts(list, devices Value) {
 			c.need(v, "mountPath")
 		}
 		if !paths.add(path) {
-			c.r.Invalid(c.path(v, ".mountPath"), policy.Quoted(path), "must be unique")
+			c.bad(v, ".mountPath", path, "must be unique")
 		}
-		if _, taken := deviceNames[name]; taken {
-			c.r.Invalid(c.path(v, ".name"), policy.Quoted(name), "must not already exist in volumeDevices")
+		if taken.names.has(name) {
+			c.bad(v, ".name", name, "must not already exist in volumeDevices")
 		}
-		if devicePaths[path] {
-			c.r.Invalid(c.path(v, ".mountPath"), policy.Quoted(path), "must not already exist as a path in volumeDevices")
+		if taken.paths.has(path) {
+			c.bad(v, ".mountPath", path, "must not already exist as a path in volumeDevices")
 		}
 		sub, expression := text(v, "subPath"), text(v, "subPathExpr")
 		if sub != "" {
@@ -378,7 +389,7 @@ func (c *podChecker) mounts(list, devices Value) {
 		}
 		if expression != "" {
 			if sub != "" {
-				c.r.Invalid(c.path(v, ".subPathExpr"), policy.Quoted(expression), "subPathExpr and subPath are mutually exclusive")
+				c.bad(v, ".subPathExpr", expression, "subPathExpr and subPath are mutually exclusive")
 			}
 			c.descending(list, ".subPathExpr", expression)
 		}
@@ -388,22 +399,29 @@ func (c *podChecker) mounts(list, devices Value) {
 	}
 }
 
-// lastPaths returns the path at which each volume of list is last, and those paths; nil if other is empty, since nobody
-// asks then.
-func (c *podChecker) lastPaths(list Value, member string, other Value) (last map[string]string, paths map[string]bool) {
+// places are the volumes of a list of mounts or devices, and where each of them is last.
+type places struct{ names, paths nameSet }
+
+// lastPaths returns the places of list, none if other is empty, since nobody asks then.
+func (c *podChecker) lastPaths(list Value, member string, other Value) (p places) {
 	if list.Len() == 0 || other.Len() == 0 {
-		return nil, nil
+		return p
 	}
-	last, paths = make(map[string]string), make(map[string]bool)
-	for v := list.First(); v.Exists(); v = v.Next() {
-		if name := text(v, "name"); member == "devicePath" || !c.volumes.dropped.has(name) {
-			last[name] = text(v, member)
+	all := make([]Value, list.Len())
+	e, n := walkOf(list)
+	for i := range n {
+		all[i] = e.step()
+	}
+	for n--; n >= 0; n-- {
+		name := text(all[n], "name")
+		if member == "mountPath" && c.volumes.dropped.has(name) {
+			continue
+		}
+		if p.names.add(name) {
+			p.paths.add(text(all[n], member))
 		}
 	}
-	for _, path := range last {
-		paths[path] = true
-	}
-	return last, paths
+	return p
 }
 
 // propagation checks what a mount says about mounts in it.
@@ -411,10 +429,10 @@ func (c *podChecker) propagation(list, v Value) {
 	mode := v.Get("mountPropagation")
 	if mode.Kind() == String {
 		if !among(mode.Str(), propagations) || mode.Str() == "" {
-			c.r.Unsupported(c.path(list, ".mountPropagation"), c.r.Word(mode.Str()), propagations)
+			c.unknown(list, ".mountPropagation", mode.Str(), propagations)
 		}
 		if mode.Str() == "Bidirectional" && !isTrue(c.ctr.Get("securityContext"), "privileged") {
-			c.r.Forbidden(c.path(list, ".mountPropagation"), "Bidirectional mount propagation is available only to privileged containers")
+			c.forbid(list, ".mountPropagation", "Bidirectional mount propagation is available only to privileged containers")
 		}
 	}
 	choice := v.Get("recursiveReadOnly")
@@ -425,13 +443,13 @@ func (c *podChecker) propagation(list, v Value) {
 	case "Disabled":
 	case "Enabled", "IfPossible":
 		if !isTrue(v, "readOnly") {
-			c.r.Forbidden(c.path(list, ".recursiveReadOnly"), "may only be specified when readOnly is true")
+			c.forbid(list, ".recursiveReadOnly", "may only be specified when readOnly is true")
 		}
 		if mode.Kind() == String && mode.Str() != "None" {
-			c.r.Forbidden(c.path(list, ".recursiveReadOnly"), "may only be specified when mountPropagation is None or not specified")
+			c.forbid(list, ".recursiveReadOnly", "may only be specified when mountPropagation is None or not specified")
 		}
 	default:
-		c.r.Unsupported(c.path(list, ".recursiveReadOnly"), c.r.Word(choice.Str()), recursiveChoices)
+		c.unknown(list, ".recursiveReadOnly", choice.Str(), recursiveChoices)
 	}
 }
 
@@ -440,39 +458,38 @@ func (c *podChecker) propagation(list, v Value) {
 // Source: ValidateVolumeDevices in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
 func (c *podChecker) devices(list, mounts Value) {
 	var names, paths nameSet
-	mountNames, mountPaths := c.lastPaths(mounts, "mountPath", list)
-	for v := list.First(); v.Exists(); v = v.Next() {
+	taken := c.lastPaths(mounts, "mountPath", list)
+	for e, n := walkOf(list); n > 0; n-- {
+		v := e.step()
 		name, path := text(v, "name"), text(v, "devicePath")
-		badName := func(detail string) { c.r.Invalid(c.path(v, ".name"), policy.Quoted(name), detail) }
-		badPath := func(detail string) { c.r.Invalid(c.path(v, ".devicePath"), policy.Quoted(path), detail) }
 		if name == "" {
 			c.need(v, "name")
 		}
 		if names.has(name) {
-			badName("must be unique")
+			c.bad(v, ".name", name, "must be unique")
 		}
 		switch volume := c.volumes.find(name); {
 		case volume == nil:
 			c.r.NotFound(c.path(v, ".name"), policy.Quoted(name), "")
 		case !volume.isClaim():
-			badName("can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode")
+			c.bad(v, ".name", name, "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode")
 		}
 		if path == "" {
 			c.need(v, "devicePath")
 		}
 		if paths.has(path) {
-			badPath("must be unique")
+			c.bad(v, ".devicePath", path, "must be unique")
 		}
 		if stepsBack(path) {
-			badPath("can not contain backsteps ('..')")
+			c.bad(v, ".devicePath", path, "can not contain backsteps ('..')")
 		} else {
 			paths.add(path)
 		}
-		if _, taken := mountNames[name]; taken {
-			badName("must not already exist in volumeMounts")
+		if taken.names.has(name) {
+			c.bad(v, ".name", name, "must not already exist in volumeMounts")
 		}
-		if mountPaths[path] {
-			badPath("must not already exist as a path in volumeMounts")
+		if taken.paths.has(path) {
+			c.bad(v, ".devicePath", path, "must not already exist as a path in volumeMounts")
 		}
 		if name != "" {
 			names.add(name)
@@ -482,16 +499,18 @@ func (c *podChecker) devices(list, mounts Value) {
 
 // subPaths checks that an ephemeral container mounts whole volumes.
 func (c *podChecker) subPaths() {
-	i, number := 0, 0
+	number := 0
 	list := c.ctr.Get("volumeMounts")
-	for v := list.First(); v.Exists(); v, i = v.Next(), i+1 {
+	e, n := walkOf(list)
+	for i := range n {
+		v := e.step()
 		if c.volumes.dropped.has(text(v, "name")) {
 			continue
 		}
 		before := c.r.Count()
 		for _, name := range []string{"subPath", "subPathExpr"} {
 			if text(v, name) != "" {
-				c.r.Forbidden(c.path(v, "."+name), "cannot be set for an Ephemeral Container")
+				c.forbid(v, "."+name, "cannot be set for an Ephemeral Container")
 			}
 		}
 		c.renumber(list, before, i, number)

@@ -16,8 +16,10 @@ type podChecker struct {
 	at   string // path of spec with its dot
 	pod  bool   // of a Pod, not of a template
 	name string // the Pod's
-	// templates are the volumeClaimTemplates of a StatefulSet.
+	// stateful: the template of a StatefulSet, with these volumeClaimTemplates.
+	stateful  bool
 	templates Value
+	claimed   nameSet // their names
 
 	r       *policy.Report
 	ref     policy.Ref // of ctr
@@ -38,6 +40,7 @@ func (c *podChecker) Check(r *policy.Report, p policy.Part, at policy.Ref) {
 	case policy.PartImage:
 		c.image()
 	case policy.PartSecurity:
+		c.security()
 		if at.Kind == policy.EphemeralContainer {
 			c.imageSpaces()
 		}
@@ -51,6 +54,12 @@ func (c *podChecker) Check(r *policy.Report, p policy.Part, at policy.Ref) {
 		c.hostNetworkPorts()
 	case policy.PartSubPaths:
 		c.subPaths()
+	case policy.PartScheduling:
+		c.scheduling()
+	case policy.PartNames:
+		c.names()
+	case policy.PartNode:
+		c.node()
 	case policy.PartPod:
 		c.podOnly()
 	}
@@ -93,12 +102,14 @@ func (c *podChecker) need(v Value, names string) {
 	for names != "" {
 		var name string
 		if name, names = nextWord(names); empty(v.Get(name)) {
-			c.r.Required(c.path(v, "."+name), "")
+			c.missing(v, "."+name)
 		}
 	}
 }
 
 // empty reports whether v is absent, null, an empty text or an empty list.
+//
+//go:noinline
 func empty(v Value) bool {
 	switch v.Kind() {
 	case String:
@@ -110,6 +121,8 @@ func empty(v Value) bool {
 }
 
 // nextWord cuts a text at its first space.
+//
+//go:noinline
 func nextWord(s string) (word, rest string) {
 	for i := range len(s) {
 		if s[i] == ' ' {
@@ -120,6 +133,8 @@ func nextWord(s string) (word, rest string) {
 }
 
 // among reports whether word is one of those of list, which has spaces between them.
+//
+//go:noinline
 func among(word, list string) bool {
 	for list != "" {
 		var w string
@@ -135,16 +150,50 @@ func among(word, list string) bool {
 //go:noinline
 func (c *podChecker) enum(v Value, name, list string) {
 	if s := text(v, name); s != "" && !among(s, list) {
-		c.r.Unsupported(c.path(v, "."+name), c.r.Word(s), list)
+		c.unknown(v, "."+name, s, list)
 	}
 }
+
+// bad adds the fault of s, which is at the given end of the path of v.
+//
+//go:noinline
+func (c *podChecker) bad(v Value, end, s, detail string) {
+	c.r.Invalid(c.path(v, end), policy.Quoted(s), detail)
+}
+
+// missing adds the fault that nothing is at the given end of the path of v.
+//
+//go:noinline
+func (c *podChecker) missing(v Value, end string) { c.r.Required(c.path(v, end), "") }
+
+// forbid adds the fault that something is at the given end of the path of v.
+//
+//go:noinline
+func (c *podChecker) forbid(v Value, end, detail string) { c.r.Forbidden(c.path(v, end), detail) }
+
+// unknown adds the fault of s, a word that is not in list.
+//
+//go:noinline
+func (c *podChecker) unknown(v Value, end, s, list string) {
+	c.r.Unsupported(c.path(v, end), c.r.Word(s), list)
+}
+
+// twice adds the fault of s, which is there for the second time.
+//
+//go:noinline
+func (c *podChecker) twice(v Value, end, s string) { c.r.Duplicate(c.path(v, end), policy.Quoted(s)) }
+
+// walkOf begins to visit the n elements or members of v.
+//
+//go:noinline
+func walkOf(v Value) (w walk, n int) { return walk{v.First()}, v.Len() }
 
 // form adds the faults of s, which is at the given end of the path of v, as a name of that form.
 //
 //go:noinline
 func (c *podChecker) form(v Value, end, s string, form policy.NameForm) {
 	for _, fault := range form.Faults(s, c.r.Minor()) {
-		c.r.Invalid(c.path(v, end), policy.Quoted(s), fault)
+		c.bad(v, end, s, fault)
 	}
 }
 
@@ -175,6 +224,8 @@ func (c *podChecker) between(v Value, name string, low, high int64, detail strin
 }
 
 // isTrue reports whether a member of v is true.
+//
+//go:noinline
 func isTrue(v Value, name string) bool { return v.Get(name).Bool() }
 
 // few is the size up to which a nameSet is a list: most have fewer members, and a list needs no memory but its own.
@@ -187,6 +238,8 @@ type nameSet struct {
 }
 
 // has reports whether s was added.
+//
+//go:noinline
 func (n *nameSet) has(s string) bool {
 	if n.many != nil {
 		return n.many[s]
@@ -200,6 +253,8 @@ func (n *nameSet) has(s string) bool {
 }
 
 // add adds s and reports whether it is new.
+//
+//go:noinline
 func (n *nameSet) add(s string) bool {
 	if n.has(s) {
 		return false
@@ -227,7 +282,8 @@ func (c *podChecker) podOnly() {
 		c.tokensWithoutAccount()
 	}
 	for _, kind := range []policy.ContainerKind{policy.MainContainer, policy.InitContainer} {
-		for v := c.spec.Get(kind.Field()).First(); v.Exists(); v = v.Next() {
+		for e, n := walkOf(c.spec.Get(kind.Field())); n > 0; n-- {
+			v := e.step()
 			c.ctr = v
 			c.imageSpaces()
 		}
@@ -238,6 +294,6 @@ func (c *podChecker) podOnly() {
 // imageSpaces checks that there are no spaces around the image of the container. Templates may have them.
 func (c *podChecker) imageSpaces() {
 	if s := text(c.ctr, "image"); trimSpace(s) != s {
-		c.r.Invalid(c.path(c.ctr, ".image"), policy.Quoted(s), "must not have leading or trailing whitespace")
+		c.bad(c.ctr, ".image", s, "must not have leading or trailing whitespace")
 	}
 }

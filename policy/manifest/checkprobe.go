@@ -55,7 +55,7 @@ func (c *podChecker) handler(v Value) {
 			continue
 		}
 		if found++; found > 1 {
-			c.r.Forbidden(c.path(v, "."+name), "may not specify more than 1 handler type")
+			c.forbid(v, "."+name, "may not specify more than 1 handler type")
 			continue
 		}
 		switch i {
@@ -77,7 +77,8 @@ func (c *podChecker) handler(v Value) {
 func (c *podChecker) httpGet(v Value) {
 	c.port(v)
 	c.enum(v, "scheme", "HTTP HTTPS")
-	for header := v.Get("httpHeaders").First(); header.Exists(); header = header.Next() {
+	for e, n := walkOf(v.Get("httpHeaders")); n > 0; n-- {
+		header := e.step()
 		c.form(v, ".httpHeaders", text(header, "name"), policy.HTTPHeaderName)
 	}
 }
@@ -117,7 +118,7 @@ func (c *podChecker) ephemeralOnly() {
 			set = has(resources, "limits") || has(resources, "requests") || resources.Get("claims").Kind() == Array && c.r.Minor() >= 34
 		}
 		if set {
-			c.r.Forbidden(c.path(c.ctr, "."+name), "cannot be set for an Ephemeral Container")
+			c.forbid(c.ctr, "."+name, "cannot be set for an Ephemeral Container")
 		}
 	}
 }

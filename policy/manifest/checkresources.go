@@ -25,7 +25,8 @@ func (c *podChecker) resources(v Value) {
 	}
 	computes, pages := false, false
 	each := func(list, at Value, end string, inherited bool) {
-		for m := list.First(); m.Exists(); m = m.Next() {
+		for e, n := walkOf(list); n > 0; n-- {
+			m := e.step()
 			if inherited && requests.Get(m.Key()).Exists() {
 				continue
 			}
@@ -46,7 +47,7 @@ func (c *podChecker) resources(v Value) {
 		each(limits, v, ".requests", true)
 	}
 	if pages && !computes {
-		c.r.Forbidden(c.path(v, ""), "HugePages require cpu or memory")
+		c.forbid(v, "", "HugePages require cpu or memory")
 	}
 }
 
@@ -75,6 +76,8 @@ func (c *podChecker) resourceName(path, name string) {
 }
 
 // nativeResource reports whether a resource is Kubernetes' own.
+//
+//go:noinline
 func nativeResource(name string) bool {
 	return strings.IndexByte(name, '/') < 0 || strings.Contains(name, "kubernetes.io/")
 }
@@ -152,5 +155,5 @@ func (c *podChecker) requestWithinLimit(v Value, name string, q quantity, limit 
 	default:
 		return
 	}
-	c.r.Invalid(c.path(v, ".requests"), policy.Quoted(q.String()), what+cut(name)+" limit of "+most.String())
+	c.bad(v, ".requests", q.String(), what+cut(name)+" limit of "+most.String())
 }

@@ -22,10 +22,13 @@ type volume struct {
 }
 
 // isClaim reports whether v is backed by a claim, so that it can be a device.
+//
+//go:noinline
 func (v *volume) isClaim() bool {
 	return v.claimed || has(v.source, "persistentVolumeClaim") || has(v.source, "ephemeral")
 }
 
+//go:noinline
 func (l *volumeList) add(v volume) {
 	if l.list = append(l.list, v); len(l.list) <= few {
 		return
@@ -40,6 +43,8 @@ func (l *volumeList) add(v volume) {
 }
 
 // find returns the volume with this name, nil if there is none.
+//
+//go:noinline
 func (l *volumeList) find(name string) *volume {
 	if l.many != nil {
 		if i, ok := l.many[name]; ok {
@@ -114,49 +119,58 @@ var volumeSources = []volumeSource{
 // Source: ValidateVolumes in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
 func (c *podChecker) checkVolumes() {
 	c.volumes = volumeList{}
-	templates := c.claimTemplates()
+	claimed := c.claimTemplates()
 	list := c.spec.Get("volumes")
 	if list.Kind() != Array || list.Len() == 0 {
 		return
 	}
 	claims := c.claims(list)
-	drops := c.r.Minor() < 35 && !c.r.Static() // the gate ImageVolume is off
-	for v := list.First(); drops && v.Exists(); v = v.Next() {
-		if has(v, "image") {
+	for e, n := walkOf(list); n > 0; n-- {
+		if v := e.step(); c.drops(v) {
 			c.volumes.dropped.add(text(v, "name"))
 		}
 	}
-	i, number := 0, templates.n
-	for v := list.First(); v.Exists(); v, i = v.Next(), i+1 {
+	number := claimed
+	e, n := walkOf(list)
+	for i := range n {
+		v := e.step()
 		before, name := c.r.Count(), text(v, "name")
-		if templates.n > 0 && templates.names.has(name) {
+		if claimed > 0 && c.claimed.has(name) {
 			continue // the claim comes instead
 		}
-		if drops && has(v, "image") {
+		if c.drops(v) {
 			continue
 		}
 		c.volumeSource(v)
 		if name == "" {
-			c.r.Required(c.path(v, ".name"), "")
+			c.missing(v, ".name")
 		} else {
 			c.form(v, ".name", name, policy.DNSLabel)
 		}
 		if c.volumes.find(name) != nil {
-			c.r.Duplicate(c.path(v, ".name"), policy.Quoted(name))
+			c.twice(v, ".name", name)
 		}
 		if c.r.Count() == before {
 			c.volumes.add(volume{name: name, source: v})
 		}
 		if claim := v.Get("persistentVolumeClaim").Get("claimName"); len(claims) > 0 && claims[claim.Text()] {
-			c.r.Invalid(c.path(v, ".persistentVolumeClaim.claimName"), policy.Quoted(claim.Text()),
-				"must not reference a PVC that gets created for an ephemeral volume")
+			c.bad(v, ".persistentVolumeClaim.claimName", claim.Text(), "must not reference a PVC that gets created for an ephemeral volume")
 		}
 		c.renumber(list, before, i, number)
 		number++
 	}
 }
 
+// drops reports whether a gate that is off drops volume v.
+//
+//go:noinline
+func (c *podChecker) drops(v Value) bool {
+	return c.r.Minor() < 35 && !c.r.Static() && has(v, "image") // ImageVolume
+}
+
 // renumber makes the messages of the faults after the first n speak of element number of list as number as.
+//
+//go:noinline
 func (c *podChecker) renumber(list Value, n, number, as int) {
 	if number != as && c.r.Count() > n {
 		path := c.at + list.Path(c.spec)
@@ -164,25 +178,20 @@ func (c *podChecker) renumber(list Value, n, number, as int) {
 	}
 }
 
-// claimVolumes are the volumes that a StatefulSet makes of its volumeClaimTemplates: n of them come before those of its
-// template.
-type claimVolumes struct {
-	names nameSet
-	n     int
-}
-
-// claimTemplates checks the volumes that a StatefulSet makes of claims, and remembers those without faults. Kubernetes
-// looks at them in no order.
+// claimTemplates checks the volumes that a StatefulSet makes of claims, remembers those without faults and returns how many
+// there are: they come before those of the template. Kubernetes looks at them in no order.
 //
 // Source: volumesToAddForTemplates in pkg/apis/apps/validation/validation.go, Kubernetes v1.34 to v1.37.
-func (c *podChecker) claimTemplates() (made claimVolumes) {
-	for v := c.templates.First(); v.Exists(); v = v.Next() {
+func (c *podChecker) claimTemplates() (made int) {
+	c.claimed = nameSet{}
+	for e, n := walkOf(c.templates); n > 0; n-- {
+		v := e.step()
 		name := text(v.Get("metadata"), "name")
-		if !made.names.add(name) {
+		if !c.claimed.add(name) {
 			continue
 		}
-		path := c.at + "volumes[" + strconv.Itoa(made.n) + "]"
-		made.n++
+		path := c.at + "volumes[" + strconv.Itoa(made) + "]"
+		made++
 		if name == "" {
 			c.r.Required(path+".persistentVolumeClaim.claimName", "")
 			c.r.Required(path+".name", "")
@@ -204,7 +213,8 @@ func (c *podChecker) claims(list Value) (claims map[string]bool) {
 	if !c.pod || c.name == "" {
 		return nil
 	}
-	for v := list.First(); v.Exists(); v = v.Next() {
+	for e, n := walkOf(list); n > 0; n-- {
+		v := e.step()
 		if has(v, "ephemeral") {
 			if claims == nil {
 				claims = make(map[string]bool)
@@ -219,7 +229,8 @@ func (c *podChecker) claims(list Value) (claims map[string]bool) {
 func (c *podChecker) volumeSource(v Value) {
 	found := 0
 	var source Value
-	for m := v.First(); m.Exists(); m = m.Next() {
+	for e, n := walkOf(v); n > 0; n-- {
+		m := e.step()
 		if m.Kind() == Object {
 			found++
 			source = m
@@ -247,7 +258,7 @@ func (c *podChecker) volumeSource(v Value) {
 			if second == "" {
 				second = s.at()
 			}
-			c.r.Forbidden(c.path(v, "."+second), "may not specify more than 1 volume type")
+			c.forbid(v, "."+second, "may not specify more than 1 volume type")
 		}
 		found++
 	}
@@ -258,7 +269,7 @@ func (c *podChecker) source(s *volumeSource, source, v Value) {
 	for rest := s.required; rest != ""; {
 		var member string
 		if member, rest = nextWord(rest); empty(source.Get(member)) {
-			c.r.Required(c.path(v, "."+s.at()+"."+member), "")
+			c.missing(v, "."+s.at()+"."+member)
 		}
 	}
 	if s.check != nil {
@@ -268,7 +279,7 @@ func (c *podChecker) source(s *volumeSource, source, v Value) {
 
 func (c *podChecker) emptyDir(v Value, _ string) {
 	if readQuantityOf(v.Get("sizeLimit")).negative() {
-		c.r.Forbidden(c.path(v, ".sizeLimit"), "SizeLimit field must be a valid resource quantity")
+		c.forbid(v, ".sizeLimit", "SizeLimit field must be a valid resource quantity")
 	}
 }
 
@@ -281,7 +292,7 @@ func (c *podChecker) hostPath(v Value, _ string) {
 	c.noBacksteps(v, ".path", path)
 	const types = " BlockDevice CharDevice Directory DirectoryOrCreate File FileOrCreate Socket"
 	if s := text(v, "type"); s != "" && !among(s, types) {
-		c.r.Unsupported(c.path(v, ".type"), c.r.Word(s), types)
+		c.unknown(v, ".type", s, types)
 	}
 }
 
@@ -303,7 +314,8 @@ const fileModeText = "must be a number between 0 and 0777 (octal), both inclusiv
 // files checks a volume that is made from the keys of a Secret or ConfigMap.
 func (c *podChecker) files(v Value, _ string) {
 	c.between(v, "defaultMode", 0, 0o777, fileModeText)
-	for item := v.Get("items").First(); item.Exists(); item = item.Next() {
+	for e, n := walkOf(v.Get("items")); n > 0; n-- {
+		item := e.step()
 		c.keyToPath(item)
 	}
 }
@@ -316,7 +328,7 @@ func (c *podChecker) keyToPath(v Value) {
 
 func (c *podChecker) nfs(v Value, _ string) {
 	if path := text(v, "path"); !strings.HasPrefix(path, "/") {
-		c.r.Invalid(c.path(v, ".path"), policy.Quoted(path), "must be an absolute path")
+		c.bad(v, ".path", path, "must be an absolute path")
 	}
 }
 
@@ -327,17 +339,20 @@ func (c *podChecker) secretRef(v Value, _ string) {
 }
 
 func (c *podChecker) flexVolume(v Value, _ string) {
-	for option := v.Get("options").First(); option.Exists(); option = option.Next() {
+	for e, n := walkOf(v.Get("options")); n > 0; n-- {
+		option := e.step()
 		key := option.Key()
 		namespace, _, _ := strings.Cut(key, "/")
 		namespace = "." + lower(namespace)
 		if strings.HasSuffix(namespace, ".kubernetes.io") || strings.HasSuffix(namespace, ".k8s.io") {
-			c.r.Invalid(c.path(v, ".options["+cut(key)+"]"), policy.Quoted(key), "kubernetes.io and k8s.io namespaces are reserved")
+			c.bad(v, ".options["+cut(key)+"]", key, "kubernetes.io and k8s.io namespaces are reserved")
 		}
 	}
 }
 
 // lower returns s with the capitals of ASCII made small.
+//
+//go:noinline
 func lower(s string) string {
 	b := []byte(s)
 	for i := range b {
@@ -359,12 +374,12 @@ func (c *podChecker) storageOS(v Value, at string) {
 func (c *podChecker) csi(v Value, _ string) {
 	const maxDriverBytes = 63
 	c.need(v, "driver")
-	if driver := text(v, "driver"); driver != "" {
+	if driver := text(v, "driver"); driver != "" || c.r.Minor() < 35 {
 		if len(driver) > maxDriverBytes {
 			c.r.TooLong(c.path(v, ".driver"), maxDriverBytes)
 		}
 		for _, fault := range policy.DNSSubdomain.Faults(lower(driver), c.r.Minor()) {
-			c.r.Invalid(c.path(v, ".driver"), policy.Quoted(driver), fault)
+			c.bad(v, ".driver", driver, fault)
 		}
 	}
 	if ref := v.Get("nodePublishSecretRef"); ref.Kind() == Object {
@@ -393,7 +408,8 @@ func (c *podChecker) imageVolume(v Value, _ string) {
 
 func (c *podChecker) downwardAPI(v Value, _ string) {
 	c.between(v, "defaultMode", 0, 0o777, fileModeText)
-	for file := v.Get("items").First(); file.Exists(); file = file.Next() {
+	for e, n := walkOf(v.Get("items")); n > 0; n-- {
+		file := e.step()
 		c.downwardFile(v, file)
 	}
 }
@@ -402,7 +418,7 @@ func (c *podChecker) downwardAPI(v Value, _ string) {
 func (c *podChecker) downwardFile(v, file Value) {
 	path := text(file, "path")
 	if path == "" {
-		c.r.Required(c.path(v, ".path"), "")
+		c.missing(v, ".path")
 	}
 	c.localPath(v, ".path", path)
 	field, resource := file.Get("fieldRef"), file.Get("resourceFieldRef")
@@ -410,7 +426,7 @@ func (c *podChecker) downwardFile(v, file Value) {
 	case field.Kind() == Object:
 		c.fieldRef(v, ".fieldRef", field, volumeFieldPaths)
 		if resource.Kind() == Object {
-			c.r.Invalid(c.path(v, ""), `"resource"`, "fieldRef and resourceFieldRef can not be specified simultaneously")
+			c.bad(v, "", "resource", "fieldRef and resourceFieldRef can not be specified simultaneously")
 		}
 	case resource.Kind() == Object:
 		c.resourceFieldRef(v, ".resourceFieldRef", resource, true)
@@ -430,16 +446,18 @@ func (c *podChecker) projected(v Value, _ string) {
 	var paths nameSet
 	once := func(path, value string) {
 		if path != "" && !paths.add(path) {
-			c.r.Invalid(c.path(v, ""), policy.Quoted(value), "conflicting duplicate paths")
+			c.bad(v, "", value, "conflicting duplicate paths")
 		}
 	}
-	for source := v.Get("sources").First(); source.Exists(); source = source.Next() {
+	for e, n := walkOf(v.Get("sources")); n > 0; n-- {
+		source := e.step()
 		found := 0
 		for _, name := range []string{"secret", "configMap"} {
 			if from := source.Get(name); from.Kind() == Object {
 				found++
 				c.need(from, "name")
-				for item := from.Get("items").First(); item.Exists(); item = item.Next() {
+				for e, n := walkOf(from.Get("items")); n > 0; n-- {
+					item := e.step()
 					c.keyToPath(item)
 					once(text(item, "path"), text(from, "name"))
 				}
@@ -447,7 +465,8 @@ func (c *podChecker) projected(v Value, _ string) {
 		}
 		if from := source.Get("downwardAPI"); from.Kind() == Object {
 			found++
-			for file := from.Get("items").First(); file.Exists(); file = file.Next() {
+			for e, n := walkOf(from.Get("items")); n > 0; n-- {
+				file := e.step()
 				c.downwardFile(from, file)
 				once(text(file, "path"), text(file, "path"))
 			}
@@ -465,7 +484,7 @@ func (c *podChecker) projected(v Value, _ string) {
 			}
 		}
 		if found > 1 {
-			c.r.Forbidden(c.path(source, ""), "may not specify more than 1 volume type per source")
+			c.forbid(source, "", "may not specify more than 1 volume type per source")
 		}
 	}
 }
@@ -481,7 +500,7 @@ func (c *podChecker) token(v, token Value) {
 	}
 	path := text(token, "path")
 	if path == "" {
-		c.r.Required(c.path(v, ".path"), "")
+		c.missing(v, ".path")
 	} else {
 		c.localPath(v, ".path", path)
 	}
@@ -489,38 +508,53 @@ func (c *podChecker) token(v, token Value) {
 
 // tokensWithoutAccount checks that a Pod without a service account has no token of one.
 func (c *podChecker) tokensWithoutAccount() {
-	for v := c.spec.Get("volumes").First(); v.Exists(); v = v.Next() {
-		for source := v.Get("projected").Get("sources").First(); source.Exists(); source = source.Next() {
-			if has(source, "serviceAccountToken") {
-				c.r.Forbidden(c.path(source, ".serviceAccountToken"), "must not be specified when serviceAccountName is not set")
+	list, number := c.spec.Get("volumes"), 0
+	e, n := walkOf(list)
+	for i := range n {
+		v, before := e.step(), c.r.Count()
+		if c.drops(v) {
+			continue
+		}
+		for e, n := walkOf(v.Get("projected").Get("sources")); n > 0; n-- {
+			if source := e.step(); has(source, "serviceAccountToken") {
+				c.forbid(source, ".serviceAccountToken", "must not be specified when serviceAccountName is not set")
 			}
 		}
+		c.renumber(list, before, i, number)
+		number++
 	}
 }
 
 // descending checks a path that must not be absolute and must not lead up.
+//
+//go:noinline
 func (c *podChecker) descending(v Value, end, path string) {
 	if strings.HasPrefix(path, "/") {
-		c.r.Invalid(c.path(v, end), policy.Quoted(path), "must be a relative path")
+		c.bad(v, end, path, "must be a relative path")
 	}
 	c.noBacksteps(v, end, path)
 }
 
 // localPath is descending for a path that must not begin with two dots either.
+//
+//go:noinline
 func (c *podChecker) localPath(v Value, end, path string) {
 	c.descending(v, end, path)
 	if strings.HasPrefix(path, "..") && !strings.HasPrefix(path, "../") {
-		c.r.Invalid(c.path(v, end), policy.Quoted(path), "must not start with '..'")
+		c.bad(v, end, path, "must not start with '..'")
 	}
 }
 
+//go:noinline
 func (c *podChecker) noBacksteps(v Value, end, path string) {
 	if stepsBack(path) {
-		c.r.Invalid(c.path(v, end), policy.Quoted(path), "must not contain '..'")
+		c.bad(v, end, path, "must not contain '..'")
 	}
 }
 
 // stepsBack reports whether one of the elements of a path is "..".
+//
+//go:noinline
 func stepsBack(path string) bool {
 	for more := true; more; {
 		var element string

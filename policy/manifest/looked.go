@@ -70,6 +70,8 @@ StatefulSet apiVersion kind metadata spec status*
 StatefulSetSpec minReadySeconds ordinals* persistentVolumeClaimRetentionPolicy* podManagementPolicy replicas revisionHistoryLimit selector* serviceName template updateStrategy*
 
 AWSElasticBlockStoreVolumeSource fsType partition readOnly volumeID
+Affinity nodeAffinity*
+AppArmorProfile localhostProfile type
 AzureFileVolumeSource readOnly secretName shareName
 CSIVolumeSource driver fsType nodePublishSecretRef* readOnly volumeAttributes
 CephFSVolumeSource monitors path readOnly secretFile secretRef* user
@@ -78,7 +80,7 @@ ConfigMapEnvSource name optional
 ConfigMapKeySelector key name optional
 ConfigMapProjection items name optional
 ConfigMapVolumeSource defaultMode items name optional
-Container args command env envFrom image imagePullPolicy lifecycle livenessProbe name ports readinessProbe resizePolicy* resources restartPolicy restartPolicyRules* startupProbe stdin stdinOnce terminationMessagePath terminationMessagePolicy tty volumeDevices volumeMounts workingDir
+Container args command env envFrom image imagePullPolicy lifecycle livenessProbe name ports readinessProbe resizePolicy* resources restartPolicy restartPolicyRules* securityContext startupProbe stdin stdinOnce terminationMessagePath terminationMessagePolicy tty volumeDevices volumeMounts workingDir
 ContainerPort containerPort hostIP hostPort name protocol
 DownwardAPIProjection items
 DownwardAPIVolumeFile fieldRef* mode path resourceFieldRef*
@@ -86,9 +88,10 @@ DownwardAPIVolumeSource defaultMode items
 EmptyDirVolumeSource medium sizeLimit
 EnvFromSource configMapRef prefix secretRef
 EnvVar name value valueFrom
-EnvVarSource configMapKeyRef fieldRef* resourceFieldRef* secretKeyRef
-EphemeralContainer args command env envFrom image imagePullPolicy lifecycle livenessProbe name ports readinessProbe resizePolicy* resources restartPolicy restartPolicyRules* startupProbe stdin stdinOnce targetContainerName terminationMessagePath terminationMessagePolicy tty volumeDevices volumeMounts workingDir
+EnvVarSource configMapKeyRef fieldRef* fileKeyRef resourceFieldRef* secretKeyRef
+EphemeralContainer args command env envFrom image imagePullPolicy lifecycle livenessProbe name ports readinessProbe resizePolicy* resources restartPolicy restartPolicyRules* securityContext startupProbe stdin stdinOnce targetContainerName terminationMessagePath terminationMessagePolicy tty volumeDevices volumeMounts workingDir
 ExecAction command
+FileKeySelector key optional path volumeName
 FlexVolumeSource driver fsType options readOnly secretRef*
 GCEPersistentDiskVolumeSource fsType partition pdName readOnly
 GRPCAction port service
@@ -103,17 +106,20 @@ LifecycleHandler exec httpGet sleep* tcpSocket
 NFSVolumeSource path readOnly server
 PersistentVolumeClaimVolumeSource claimName readOnly
 PhotonPersistentDiskVolumeSource fsType pdID
-PodSpec activeDeadlineSeconds containers ephemeralContainers initContainers restartPolicy terminationGracePeriodSeconds volumes
+PodSecurityContext appArmorProfile fsGroup fsGroupChangePolicy runAsGroup runAsNonRoot runAsUser seccompProfile supplementalGroups supplementalGroupsPolicy
+PodSpec activeDeadlineSeconds affinity automountServiceAccountToken containers dnsPolicy enableServiceLinks ephemeralContainers hostIPC hostNetwork hostPID hostUsers hostname hostnameOverride imagePullSecrets* initContainers nodeName nodeSelector preemptionPolicy priorityClassName readinessGates* restartPolicy runtimeClassName schedulerName schedulingGates* securityContext serviceAccount serviceAccountName setHostnameAsFQDN shareProcessNamespace subdomain terminationGracePeriodSeconds tolerations* volumes
 PortworxVolumeSource fsType readOnly volumeID
 Probe exec failureThreshold grpc httpGet initialDelaySeconds periodSeconds successThreshold tcpSocket terminationGracePeriodSeconds timeoutSeconds
 ProjectedVolumeSource defaultMode sources
 RBDVolumeSource fsType image keyring monitors pool readOnly secretRef* user
 ResourceRequirements limits requests
 ScaleIOVolumeSource fsType gateway protectionDomain readOnly secretRef* sslEnabled storageMode storagePool system volumeName
+SeccompProfile localhostProfile type
 SecretEnvSource name optional
 SecretKeySelector key name optional
 SecretProjection items name optional
 SecretVolumeSource defaultMode items optional secretName
+SecurityContext allowPrivilegeEscalation appArmorProfile capabilities* procMount readOnlyRootFilesystem runAsGroup runAsNonRoot runAsUser seLinuxOptions* seccompProfile
 ServiceAccountTokenProjection audience expirationSeconds path
 StorageOSVolumeSource fsType readOnly secretRef* volumeName volumeNamespace
 TCPSocketAction host port

@@ -62,8 +62,8 @@ func TestHowFar(t *testing.T) {
 			`{"apiVersion":"v1","kind":"Pod","spec":{"restartPolicy":"Never","containers":[{"name":"a"},{"name":"b","args":["x"]}]},"status":{"phase":"Failed"}}`, false,
 			[]string{"apiVersion", "kind", "spec", "status"}, nil},
 		{"null and unknown fields are in no list", "Pod", `{"spec":{"affinity":null,"nonsense":{"a":1},"containers":[null]}}`, false, []string{"spec"}, nil},
-		{"the highest field that is not checked", "Pod", `{"spec":{"affinity":{"nodeAffinity":{}},"containers":[{"name":"a"},{"name":"b","securityContext":{"runAsUser":1}}]}}`, false,
-			[]string{"spec.containers[0]", "spec.containers[1].name"}, []string{"spec.affinity", "spec.containers[1].securityContext"}},
+		{"the highest field that is not checked", "Pod", `{"spec":{"dnsConfig":{"searches":["a"]},"containers":[{"name":"a"},{"name":"b","securityContext":{"windowsOptions":{"hostProcess":true}}}]}}`, false,
+			[]string{"spec.containers[0]", "spec.containers[1].name"}, []string{"spec.dnsConfig", "spec.containers[1].securityContext.windowsOptions"}},
 		{"on update the image may not change", "Pod", `{"spec":{"containers":[{"name":"a","command":["x"]}]}}`, true,
 			[]string{"spec.containers[0].name"}, []string{"spec.containers[0].command"}},
 	} {
@@ -89,8 +89,8 @@ func TestHowFarIsBounded(t *testing.T) {
 		checked, notChecked int
 	}{
 		{containers(policy.MaxListedPaths+7, `{"name":"a"}`), 1, 0},
-		{containers(policy.MaxListedPaths+7, `{"name":"a","securityContext":{}}`), policy.MaxListedPaths + 7, policy.MaxListedPaths + 7},
-		{containers(policy.MaxListedPaths, `{"name":"a"}`)[:len(containers(policy.MaxListedPaths, `{"name":"a"}`))-3] + `,{"securityContext":{}}]}}`, policy.MaxListedPaths, 1},
+		{containers(policy.MaxListedPaths+7, `{"name":"a","resources":{"claims":[]}}`), policy.MaxListedPaths + 7, policy.MaxListedPaths + 7},
+		{containers(policy.MaxListedPaths, `{"name":"a"}`)[:len(containers(policy.MaxListedPaths, `{"name":"a"}`))-3] + `,{"resources":{"claims":[]}}]}}`, policy.MaxListedPaths, 1},
 	} {
 		v, err := Parse([]byte(test.text))
 		if err != nil {

@@ -45,6 +45,8 @@ const (
 )
 
 // readQuantityOf returns the quantity that v is, 0 if it is absent or null.
+//
+//go:noinline
 func readQuantityOf(v Value) quantity {
 	if v.Kind() != String && v.Kind() != Number {
 		return quantity{}
@@ -91,25 +93,29 @@ func readQuantity(raw string) quantity {
 	} else {
 		exponent = decimalPower(s)
 	}
-	const small = 18 // digits that always fit
-	q.vague = len(digits)+len(decimals) > small
+	const small = 18 // digits with which Kubernetes computes without a big number
+	many := len(digits)+len(decimals) > small
 	number, err := strconv.ParseInt(digits+decimals, 10, 64)
-	if q.vague || err != nil {
+	if err != nil {
 		q.vague = true
 		return q
 	}
 	if !binary {
 		q.scale = int(exponent) - len(decimals)
 		q.value = number
-		q.decimal = q.scale < smallestScale
+		q.decimal = q.scale < smallestScale || many
 		if q.scale%3 == 0 && !strings.HasSuffix(digits+decimals, "000") && (digits + decimals)[0] != '0' {
 			q.written = whole
 		}
 	} else {
 		high, low := bits.Mul64(uint64(number), 1<<exponent)
-		q.vague = high != 0 || low > math.MaxInt64
+		over := high != 0 || low > math.MaxInt64
+		if over { // at most this
+			low = math.MaxInt64
+		}
+		q.vague = over && decimals != ""
 		q.value, q.scale = int64(low), -len(decimals)
-		q.decimal = decimals != "" || small-3-len(digits)-int(exponent)*3/10-1 < 0
+		q.decimal = over || decimals != "" || small-3-len(digits)-int(exponent)*3/10-1 < 0
 		if number&7 != 0 {
 			q.written = whole
 		}
@@ -142,6 +148,8 @@ func decimalPower(suffix string) int32 {
 }
 
 // roundedUp returns a tenth of n, rounded away from zero.
+//
+//go:noinline
 func roundedUp(n int64) int64 {
 	switch rest := n % 10; {
 	case rest > 0:
@@ -155,6 +163,8 @@ func roundedUp(n int64) int64 {
 // listed returns q as it is in a list of requests or limits: in thousandths at least.
 //
 // Source: SetDefaults_ResourceList in pkg/apis/core/v1/defaults.go, Kubernetes v1.33 to v1.37.
+//
+//go:noinline
 func (q quantity) listed() quantity {
 	if q.decimal {
 		q.written = ""
@@ -224,6 +234,8 @@ func (q quantity) counts() bool {
 }
 
 // whole reports whether q is an integer.
+//
+//go:noinline
 func (q quantity) whole() bool {
 	n := q.value
 	for s := q.scale; s < 0 && n != 0; s++ {
@@ -236,6 +248,8 @@ func (q quantity) whole() bool {
 }
 
 // units returns q rounded up to an integer; ok is false if that is too large.
+//
+//go:noinline
 func (q quantity) units() (n int64, ok bool) {
 	n = q.value
 	for s := q.scale; s < 0; s++ {

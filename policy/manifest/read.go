@@ -37,7 +37,7 @@ func ReadObject(v Value, kind, template string) policy.Object {
 	o.Spec = readPodSpec(spec)
 	checker := &podChecker{spec: spec, at: o.SpecPath, pod: kind == "Pod", name: o.Name}
 	if kind == "StatefulSet" {
-		checker.templates = v.Get("spec").Get("volumeClaimTemplates")
+		checker.stateful, checker.templates = true, v.Get("spec").Get("volumeClaimTemplates")
 	}
 	o.Fields = checker
 	return o

@@ -20,7 +20,78 @@ var shapes = map[string]shape{
 		initContainers []Container
 		ephemeralContainers []EphemeralContainer
 		hostNetwork bool
-		serviceAccountName subdomain`,
+		serviceAccountName subdomain
+		serviceAccount subdomain
+		dnsPolicy dnsPolicy
+		dnsConfig DNSConfig
+		nodeSelector NodeSelector
+		securityContext PodSecurityContext
+		shareProcessNamespace bool
+		hostPID bool
+		hostIPC bool
+		hostUsers bool
+		affinity Affinity
+		readinessGates []ReadinessGate
+		schedulingGates []SchedulingGate
+		nodeName subdomain
+		hostname label
+		subdomain label
+		hostnameOverride subdomain
+		setHostnameAsFQDN bool
+		tolerations []Toleration
+		priorityClassName subdomain
+		runtimeClassName subdomain
+		preemptionPolicy preemption`,
+	"DNSConfig": `
+		nameservers []ip`,
+	"NodeSelector": `
+		a labelValue
+		a.b/c labelValue
+		_a labelValue
+		A/b/c labelValue`,
+	"PodSecurityContext": `
+		fsGroup id
+		runAsUser id
+		runAsGroup id
+		supplementalGroups []id
+		fsGroupChangePolicy changePolicy
+		seccompProfile Profile
+		appArmorProfile Profile
+		supplementalGroupsPolicy groupsPolicy`,
+	"Profile": `
+		*type profileType
+		localhostProfile profilePath`,
+	"Affinity": `
+		*nodeAffinity NodeAffinity`,
+	"NodeAffinity": `
+		requiredDuringSchedulingIgnoredDuringExecution NodeTerms
+		preferredDuringSchedulingIgnoredDuringExecution []Preferred`,
+	"NodeTerms": `
+		*nodeSelectorTerms []NodeTerm`,
+	"Preferred": `
+		*weight weight
+		*preference NodeTerm`,
+	"NodeTerm": `
+		*matchExpressions []NodeRule
+		matchFields []FieldRule`,
+	"NodeRule": `
+		*key labelKey
+		*operator operator
+		*values []labelValue`,
+	"FieldRule": `
+		*key fieldKey
+		*operator operator
+		*values []subdomain`,
+	"ReadinessGate": `
+		*conditionType labelKey`,
+	"SchedulingGate": `
+		*name labelKey`,
+	"Toleration": `
+		*key labelKey
+		operator tolerates
+		value labelValue
+		effect effect
+		tolerationSeconds count`,
 	"Container": `
 		*image image
 		imagePullPolicy pullPolicy
@@ -152,7 +223,16 @@ var shapes = map[string]shape{
 	"SleepAction": `
 		*seconds count`,
 	"SecurityContext": `
-		privileged bool`,
+		privileged bool
+		runAsUser id
+		runAsGroup id
+		procMount procMount
+		seccompProfile Profile
+		appArmorProfile Profile
+		allowPrivilegeEscalation bool
+		capabilities Capabilities`,
+	"Capabilities": `
+		*add []capability`,
 
 	"Volume": `
 		*name volumeName
@@ -292,6 +372,22 @@ var (
 )
 
 var pools = map[string]pool{
+	"dnsPolicy":     {[]string{`"ClusterFirst"`, `"Default"`, `"ClusterFirstWithHostNet"`}, []string{`"None"`, `""`, `"none"`, `null`}},
+	"labelValue":    {[]string{`"a"`, `""`, `"A.b_c"`}, []string{`"-"`, `"a b"`, longLabel, `null`, `"a."`}},
+	"labelKey":      {[]string{`"a"`, `"x.y/Z"`, `"k"`}, []string{`""`, `"_"`, `"a/b/c"`, `"/a"`, `"A/b"`, longLabel, `null`, `"a"`}},
+	"id":            {[]string{`0`, `1000`, `2147483647`}, []string{`-1`, `2147483648`, `null`}},
+	"changePolicy":  {[]string{`"Always"`, `"OnRootMismatch"`}, []string{`""`, `"Never"`, `null`}},
+	"groupsPolicy":  {[]string{`"Merge"`, `"Strict"`}, []string{`""`, `"merge"`, `null`}},
+	"profileType":   {[]string{`"RuntimeDefault"`, `"Unconfined"`, `"Localhost"`}, []string{`""`, `"runtime/default"`, `null`}},
+	"profilePath":   {[]string{`"a/b"`, `"p"`}, []string{`""`, `"/a"`, `"../a"`, `" a"`, `null`}},
+	"weight":        {[]string{`1`, `100`}, []string{`0`, `101`, `-1`, `null`}},
+	"operator":      {[]string{`"In"`, `"NotIn"`, `"Exists"`, `"DoesNotExist"`, `"Gt"`}, []string{`""`, `"Lt"`, `"in"`, `null`}},
+	"fieldKey":      {[]string{`"metadata.name"`}, []string{`""`, `"metadata.namespace"`, `null`}},
+	"tolerates":     {[]string{`"Equal"`, `"Exists"`, `""`}, []string{`"Lt"`, `"Gt"`, `"equal"`, `null`}},
+	"effect":        {[]string{`"NoSchedule"`, `"NoExecute"`, `"PreferNoSchedule"`, `""`}, []string{`"NoRun"`, `null`}},
+	"preemption":    {[]string{`"Never"`, `"PreemptLowerPriority"`}, []string{`""`, `"never"`, `null`}},
+	"procMount":     {[]string{`"Default"`}, []string{`""`, `"Unmasked"`, `"x"`, `null`}},
+	"capability":    {[]string{`"NET_ADMIN"`}, []string{`"CAP_SYS_ADMIN"`, `"SYS_ADMIN"`}},
 	"bool":          {[]string{`true`, `false`}, []string{`null`}},
 	"image":         {[]string{`"i"`, `"i:latest"`, `"r.io/a/b@sha256:x"`}, []string{`""`, `" i"`, `"i\n"`, `" "`, `null`, `"\u00a0i"`}},
 	"pullPolicy":    {[]string{`"Always"`, `"IfNotPresent"`, `"Never"`}, []string{`""`, `null`, `"always"`, `"Sometimes"`}},
@@ -390,7 +486,7 @@ func (g *generator) object(name string, depth int) string {
 	}
 	lines := strings.Split(strings.TrimSpace(string(shapes[name])), "\n")
 	chosen := map[int]bool{}
-	for range pick(g, 1, 1, 1, 2, 3) {
+	for range pick(g, 1, 1, 1, 2, 3) + len(lines)/20 {
 		chosen[g.r.IntN(len(lines))] = true
 	}
 	for i, line := range lines {

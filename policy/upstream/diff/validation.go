@@ -138,8 +138,8 @@ func owned(faults []Fault, text []byte, minor int, update bool, said map[string]
 		if strings.HasSuffix(f.Text, "disallowed by cluster policy") {
 			continue // a flag of the API server forbids it, no field that is read
 		}
-		if strings.Contains(f.Text, "resource.Quantity{") && strings.Contains(f.Text, "(0x") {
-			f.Text = "" // an address in memory, for which Podfate has no text either
+		if wordless.MatchString(f.Text) {
+			f.Text = f.Path + addresses
 		}
 		if said[f.Text] || manifest.Judges(kind, f.Path, minor, update) || inPart.MatchString(f.Text) {
 			texts = append(texts, f.Text)
@@ -195,8 +195,19 @@ type answer struct {
 	NotChecked []string
 }
 
+// wordless matches texts with addresses in memory or with a whole security context. Podfate has none for them.
+var wordless = regexp.MustCompile(`(resource\.Quantity|core\.SeccompProfile)\{.*\(0x|: cannot set .allowPrivilegeEscalation. to false and `)
+
+// addresses stands for such a text.
+const addresses = ": addresses"
+
 // settled returns the faults with those about one map sorted by their texts.
 func (a answer) settled() []answerFault {
+	for i, f := range a.Faults {
+		if f.Message == "" && (unordered.MatchString(f.Path) || strings.Contains(f.Path, "securityContext")) {
+			a.Faults[i].Message = f.Path + addresses
+		}
+	}
 	for i := 0; i < len(a.Faults); i++ {
 		of, from := unordered.FindString(a.Faults[i].Path), i
 		for of != "" && i+1 < len(a.Faults) && unordered.FindString(a.Faults[i+1].Path) == of {
