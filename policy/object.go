@@ -120,10 +120,14 @@ func merged(faults []FieldError) []FieldError {
 	said := make(map[string]bool, len(faults))
 	kept := faults[:0]
 	for _, fault := range faults {
-		if fault.Message == "" || !said[fault.Message] {
+		text := fault.Message
+		if text == "" { // a part of it is drawn, once
+			text = fault.Path + ": " + fault.Detail
+		}
+		if !said[text] {
 			kept = append(kept, fault)
 		}
-		said[fault.Message] = true
+		said[text] = true
 	}
 	return kept
 }
@@ -175,6 +179,7 @@ func (v *validator) template(o *Object) bool {
 	shown := v.part(PartHead)
 	if o.NoTemplate {
 		v.required("spec.template", "")
+		v.part(PartTail)
 		return false
 	}
 	if o.Job != nil && !v.jobSpec(o) {

@@ -70,13 +70,8 @@ func (c *objectChecker) metadata() {
 	if c.name == "" {
 		c.r.Required("metadata.name", "name or generateName is required")
 	}
-	for _, fault := range form.Faults(c.name, c.r.Minor()) {
-		if controller { // whose name newer code looks at
-			fault = strings.Replace(fault, "253 characters", "253 bytes", 1)
-		}
-		if c.name != "" {
-			c.badName(fault)
-		}
+	if !c.generatedLast() {
+		c.nameFaults(form)
 	}
 	if space := meta.Get("namespace").Text(); space != "" {
 		c.form("metadata.namespace", space, policy.DNSLabel.Faults(space, c.r.Minor()))
@@ -94,6 +89,25 @@ func (c *objectChecker) metadata() {
 	c.finalizers(meta.Get("finalizers"))
 	if c.kind == "Pod" {
 		c.podAnnotations("metadata.annotations", annotations)
+	}
+}
+
+// generatedLast reports whether what generated code finds comes after all else: so it is for a ReplicationController from
+// 1.37 on.
+func (c *objectChecker) generatedLast() bool {
+	return c.kind == "ReplicationController" && c.r.Minor() >= 37
+}
+
+// nameFaults checks the form of the name.
+func (c *objectChecker) nameFaults(form policy.NameForm) {
+	if c.name == "" {
+		return
+	}
+	for _, fault := range form.Faults(c.name, c.r.Minor()) {
+		if c.kind == "ReplicationController" && c.r.Minor() >= 35 { // whose name newer code looks at
+			fault = strings.Replace(fault, "253 characters", "253 bytes", 1)
+		}
+		c.badName(fault)
 	}
 }
 

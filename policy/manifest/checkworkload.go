@@ -54,6 +54,11 @@ func (c *objectChecker) tail() {
 		c.notNegative("minReadySeconds")
 		c.daemonSetStrategy()
 		c.notNegative("revisionHistoryLimit")
+	case "ReplicationController":
+		if c.generatedLast() {
+			c.nameFaults(policy.DNSSubdomain)
+			c.notNegative("replicas", "minReadySeconds")
+		}
 	case "Job":
 		c.jobSelector()
 	case "CronJob":
@@ -250,7 +255,9 @@ func (c *objectChecker) word(path, s, list, detail string) {
 
 // controller checks the spec of a ReplicationController.
 func (c *objectChecker) controller() {
-	c.notNegative("minReadySeconds")
+	if !c.generatedLast() {
+		c.notNegative("minReadySeconds")
+	}
 	labels := members(c.template.Get("metadata").Get("labels"))
 	selector := members(c.spec.Get("selector"))
 	if len(selector) == 0 {
@@ -259,7 +266,9 @@ func (c *objectChecker) controller() {
 	if len(selector) == 0 {
 		c.r.Required("spec.selector", "")
 	}
-	c.notNegative("replicas")
+	if !c.generatedLast() {
+		c.notNegative("replicas")
+	}
 	if !c.template.Exists() {
 		return
 	}
@@ -338,10 +347,10 @@ func (c *objectChecker) jobSelector() {
 //
 // Source: validateCronJobSpec in pkg/apis/batch/validation/validation.go, Kubernetes v1.33 to v1.37.
 func (c *objectChecker) cron() {
-	if schedule := text(c.spec, "schedule"); schedule == "" {
-		c.r.Required("spec.schedule", "")
-	} else {
+	if schedule := text(c.spec, "schedule"); schedule != "" {
 		c.schedule(schedule)
+	} else if c.r.Minor() < 37 { // whose generated code says it after all else
+		c.r.Required("spec.schedule", "")
 	}
 	c.notNegative("startingDeadlineSeconds")
 	if zone := c.spec.Get("timeZone"); zone.Kind() == String {
@@ -404,5 +413,8 @@ func (c *objectChecker) cronTail() {
 	const longest = 52 // the name of a Job has 11 bytes more
 	if len(c.name) > longest {
 		c.badName("must be no more than 52 characters")
+	}
+	if c.r.Minor() >= 37 && text(c.spec, "schedule") == "" {
+		c.r.Required("spec.schedule", "")
 	}
 }
