@@ -99,7 +99,31 @@ func (r *Request) Call() []byte {
 	if !r.explain {
 		return r.json
 	}
-	return Explain(r.of, r.json)
+	return r.Explain(r.of)
+}
+
+// Explain returns the request of explain for r as a request of the operation of, with what is to be warned of in its text. The
+// warnings have no places: those of their paths are meant.
+func (r *Request) Explain(of string) []byte {
+	request := Explain(of, r.json)
+	if len(r.repeats) == 0 {
+		return request
+	}
+	w := &manifest.Writer{}
+	w.Array()
+	for _, f := range r.repeats[:min(len(r.repeats), MaxFaults)] {
+		w.Object()
+		w.Key("path")
+		w.String(f.Path)
+		w.Key("code")
+		w.String(string(f.Code))
+		w.Key("detail")
+		w.String(f.Detail)
+		w.End()
+	}
+	w.End()
+	request = append(request[:len(request)-1], `,"warnings":`...)
+	return append(append(request, w.Bytes()...), '}')
 }
 
 // Explain returns the request of explain for a request of the operation of, as it is.

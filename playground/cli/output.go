@@ -2,20 +2,29 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"os"
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/podfate/podfate/playground/server"
 	"github.com/podfate/podfate/policy/ops"
 	"github.com/podfate/podfate/schema"
+	"github.com/podfate/podfate/schema/document"
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/term"
 )
 
 // outcome is what an operation said to one request.
 type outcome struct {
-	op     ops.Operation
-	asked  asked
+	op       ops.Operation
+	asked    asked
+	document *document.Document // of the answer, where a text is painted; nil otherwise
+
 	answer []byte // as the core wrote it, with the places of the text that was read
 	failed bool   // answer is an error payload
 }
@@ -26,6 +35,9 @@ type printer struct {
 	form  func(*printer, outcome) error
 	bad   bool
 	count int
+
+	colour bool // Out is a terminal that may be coloured
+	width  int  // columns of Out
 
 	said     map[string]bool // faults of what all manifests share
 	repeated int             // how often they came again
@@ -46,7 +58,70 @@ func newPrinter(output string, text func(*printer, outcome) error, streams Strea
 	if !known {
 		return nil, fmt.Errorf("--output %q: must be text, json, jsonl or yaml", output)
 	}
-	return &printer{Streams: streams, form: form, said: map[string]bool{}, progress: newProgress(streams.Err)}, nil
+	colour, width := terminal(streams.Out)
+	return &printer{Streams: streams, form: form, said: map[string]bool{}, colour: colour, width: width, progress: newProgress(streams.Err)}, nil
+}
+
+// plainWidth is how wide a text is that nobody sees in a terminal.
+const plainWidth = 100
+
+// terminal says whether w is a terminal that may be coloured, and how wide it is. NO_COLOR, set to anything, keeps colours out
+// (no-color.org).
+func terminal(w io.Writer) (colour bool, width int) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return false, plainWidth
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width < 20 {
+		width = plainWidth
+	}
+	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb", width
+}
+
+// ask puts the question to an engine. With words the engine explains its answer, and both are kept.
+func (o *outcome) ask(ctx context.Context, engine server.Engine, words bool) error {
+	explain, _ := ops.Lookup("explain")
+	number, request, relocate := o.op.Number, []byte(nil), func(answer []byte) []byte { return answer }
+	if o.asked.request != nil {
+		request, relocate = o.asked.request.Call(), o.asked.request.Relocate
+	}
+	switch {
+	case o.asked.faults != nil: // what cannot be read is put into words all the same
+		number, words = explain.Number, true
+		request = explainError(o.op.Name, o.asked.faults.Payload())
+	case words && number != explain.Number:
+		number, request = explain.Number, o.asked.request.Explain(o.op.Name)
+	}
+	answer, failed, err := engine.Call(ctx, number, request)
+	if err != nil {
+		return err
+	}
+	o.answer, o.failed = relocate(answer), failed
+	if number != explain.Number || o.op.Number == explain.Number && o.asked.faults == nil && !failed {
+		return nil
+	}
+	if failed { // only explain's own request can be refused here
+		if o.answer, err = callAgain(ctx, engine, explain.Number, explainError("explain", answer)); err != nil {
+			return err
+		}
+	}
+	o.answer, o.document, err = document.Read(o.answer)
+	o.failed = isError(o.answer)
+	return err
+}
+
+// explainError is the request of explain for an error payload that did not come from the core's answer to it.
+func explainError(of string, payload []byte) []byte {
+	if of == "explain" { // which explains itself to nobody
+		of = "validate"
+	}
+	return slices.Concat([]byte(`{"of":"`+of+`",`), bytes.TrimPrefix(payload, []byte("{")))
+}
+
+func callAgain(ctx context.Context, engine server.Engine, number uint32, request []byte) ([]byte, error) {
+	answer, _, err := engine.Call(ctx, number, request)
+	return answer, err
 }
 
 // invalid is how an answer of validate begins when there are faults. The core writes members in a fixed order.

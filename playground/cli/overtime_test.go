@@ -11,7 +11,7 @@ import (
 
 	"github.com/podfate/podfate/policy/ops"
 	"github.com/podfate/podfate/policy/policytest"
-	"github.com/podfate/podfate/web/views"
+	"github.com/podfate/podfate/policy/words"
 )
 
 var update = flag.Bool("update", false, "write what the commands print to testdata/golden")
@@ -50,8 +50,8 @@ func TestTextOverTime(t *testing.T) {
 func TestFlagsOverTimeAreTheRequest(t *testing.T) {
 	for _, c := range []struct{ args, stdin, operation, request string }{
 		{
-			"simulate -f - --run main=10s:42x4 --run main=1h30m:-1xforever --until 2h", pod, "simulate",
-			`{"manifest":` + pod + `,"runs":{"main":[{"for":"10s","exitCode":42,"times":4},{"for":"1h30m","exitCode":-1,"times":"forever"}]},"until":"2h"}`,
+			"simulate -f - --run main=10s:42x4 --run main=1h30m:255xforever --until 2h", pod, "simulate",
+			`{"manifest":` + pod + `,"runs":{"main":[{"for":"10s","exitCode":42,"times":4},{"for":"1h30m","exitCode":255,"times":"forever"}]},"until":"2h"}`,
 		},
 		{
 			"simulate -f - --run main=0s:137x2:OOMKilled --run main=1s:1:Error --kubernetes-version 1.35 --validate=warn", pod, "simulate",
@@ -164,7 +164,7 @@ func TestFaultsOfAScenarioHaveItsPlaces(t *testing.T) {
 		}
 	}
 	got = podfate(t, "", "simulate", "-f", "testdata/pod.yaml")
-	if got.status != 0 || !strings.Contains(got.err, "no container ends until 30m") || !strings.Contains(got.out, "At 30m the Pod is Running.") {
+	if got.status != 0 || !strings.Contains(got.out, "Still Running after 30m, 0 restarts. No container ends: nothing says when they do.") {
 		t.Errorf("status %d\n%s%s", got.status, got.err, got.out)
 	}
 }
@@ -193,15 +193,15 @@ func TestEveryScenarioHasAText(t *testing.T) {
 		}
 		seen[name]++
 		for _, code := range codes(t, answer) {
-			if !views.Phrased(code) && name == "simulate" {
+			if !words.Phrased(code) && name == "simulate" {
 				t.Errorf("%s: no sentence for %s", c.Name, code)
 			}
 		}
 		for _, line := range strings.Split(got.out, "\n") {
-			if name == "curve" && utf8.RuneCountInString(line) > curveColumns && strings.ContainsAny(line, "█▏▎▍▌▋▊▉") {
+			if name == "curve" && utf8.RuneCountInString(line) > plainWidth && strings.ContainsAny(line, "█▏▎▍▌▋▊▉") {
 				t.Errorf("%s: %d columns: %s", c.Name, utf8.RuneCountInString(line), line)
 			}
-			if line != views.Visible(line) {
+			if line != words.Visible(line) {
 				t.Errorf("%s: raw: %q", c.Name, line)
 			}
 		}

@@ -22,18 +22,6 @@ type painter struct {
 	b bytes.Buffer
 }
 
-// glyphs are what marks look like in a terminal.
-var glyphs = map[string]string{
-	"crashloop": "⟲", "restart": "↻", "restartall": "⟳", "stop": "■", "failed": "✗", "succeeded": "✓", "refused": "⊘", "ignored": "◌",
-	"counted": "+", "undecided": "?", "running": "▸", "matched": "✓", "notmatched": "✗", "notreached": "–", "skipped": "–",
-	"warning": "!", "note": "•", "fault": "✗", "dropped": "!",
-}
-
-// results are what the marks of steps are called, where a glyph alone would say too little.
-var results = map[string]string{
-	"matched": "matched", "notmatched": "not matched", "notreached": "not reached", "skipped": "skipped",
-}
-
 // colours are the tones as colours that every terminal has.
 var colours = map[string]string{
 	"run": "32", "ok": "32", "wait": "33", "all": "35", "fail": "31", "stop": "90", "cnt": "35", "ui": "34",
@@ -57,7 +45,7 @@ func (p *painter) paint(d *document.Document) []byte {
 }
 
 func (p *painter) verdict(v *document.Verdict) {
-	p.b.WriteString(p.tint(v.Tone, strings.TrimSpace(glyphs[v.Mark]+" "+v.Title)) + "\n")
+	p.b.WriteString(p.tint(v.Tone, strings.TrimSpace(document.Glyph(v.Mark)+" "+v.Title)) + "\n")
 	p.wrapped("  ", v.Text)
 	if because := strings.TrimSpace(v.Because + p.at(v.Path)); because != "" {
 		p.wrapped("  ", because)
@@ -148,7 +136,7 @@ func (p *painter) list(b *document.Block) {
 		for n, line := range lines {
 			mark := " "
 			if n == 0 {
-				mark = glyphs[i.Mark]
+				mark = document.Glyph(i.Mark)
 			}
 			p.b.WriteString("  " + p.tint(i.Tone, mark) + " " + line + "\n")
 		}
@@ -194,9 +182,9 @@ func (p *painter) steps(b *document.Block) {
 		if i.Times > 1 {
 			text += " ×" + strconv.FormatInt(i.Times, 10)
 		}
-		mark := results[i.Mark]
+		mark := document.Result(i.Mark)
 		if mark == "" {
-			mark = glyphs[i.Mark]
+			mark = document.Glyph(i.Mark)
 		}
 		place := ""
 		if p.place != nil && i.Path != "" {
@@ -211,7 +199,7 @@ func (p *painter) layers(b *document.Block) {
 	var rows [][]string
 	var tones []string
 	for _, c := range b.Cards {
-		rows, tones = append(rows, []string{c.Title, glyphs[c.Mark] + " " + c.Text, c.Because + p.at(c.Path)}), append(tones, c.Tone)
+		rows, tones = append(rows, []string{c.Title, document.Glyph(c.Mark) + " " + c.Text, c.Because + p.at(c.Path)}), append(tones, c.Tone)
 		for _, i := range c.Items {
 			text := i.Text
 			if i.Times > 1 {
@@ -256,6 +244,19 @@ func (p *painter) plot(b *document.Block) {
 			fmt.Fprintf(&p.b, "  %6d  %s\n", point[0], p.tint(s.Tone, bar(point[1], most, min(40, max(p.width-12, 10)))))
 		}
 	}
+}
+
+// bar is as long as n of most, in eighths of a column; what is not zero can be seen.
+func bar(n, most int64, columns int) string {
+	eighths := int(float64(n) / float64(most) * float64(columns*8))
+	if n > 0 {
+		eighths = max(eighths, 1)
+	}
+	text := strings.Repeat("█", eighths/8)
+	if rest := eighths % 8; rest > 0 {
+		text += string([]rune("▏▎▍▌▋▊▉")[rest-1])
+	}
+	return text
 }
 
 // maxPlotLines bounds the bars of a plot: a crash loop settles long before.

@@ -6,28 +6,31 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/podfate/podfate/web/views"
+	"github.com/podfate/podfate/policy/words"
 )
 
 // A Job that failed at night for a bug, while another of its Pods was preempted.
 func TestDecidePods(t *testing.T) {
 	const want = `Job nightly (testdata/job.yaml), Kubernetes 1.37
 
-The Job fails: PodFailurePolicy
-  Container main for pod batch/nightly-bug failed with exit code 3 matching FailJob rule at index 1
-1 counted failure, 1 ignored, 1 not judged; backoffLimit is 6
+✗ The Job fails
+  Container main for pod batch/nightly-bug failed with exit code 3 matching FailJob rule at index 1.
+  1 failure counted, 6 allowed; 1 ignored, 1 not judged.
+  reason PodFailurePolicy
 
-nightly-bug        main 3    FailJob     rule 1: main ended with 3
-nightly-preempted  main 137  Ignore      rule 0: condition DisruptionTarget
-nightly-runs                 not judged  it runs
+Pods of the Job
+  Pod                Exits     What happens  Why
+  nightly-bug        main 3    FailJob       rule 1: main ended with 3 (line 9)
+  nightly-preempted  main 137  Ignore        rule 0: condition DisruptionTarget (line 7)
+  nightly-runs                 not judged    it is running
 
-nightly-bug: FailJob
-  not matched  spec.podFailurePolicy.rules[0]  line 7  DisruptionTarget=True → Ignore  the Pod has no such condition
-  matched      spec.podFailurePolicy.rules[1]  line 9  main In [3] → FailJob           the code is in the list
+Why: nightly-bug → FailJob
+  not matched  podFailurePolicy rule 0  line 7  DisruptionTarget=True → Ignore  the Pod has no such condition
+  matched      podFailurePolicy rule 1  line 9  main In [3] → FailJob           the code is in the list
 
-nightly-preempted: Ignore
-  matched      spec.podFailurePolicy.rules[0]  line 7  DisruptionTarget=True → Ignore  the Pod has the condition
-  not reached  spec.podFailurePolicy.rules[1]  line 9  main In [3] → FailJob           an earlier rule matched
+Why: nightly-preempted → Ignore
+  matched      podFailurePolicy rule 0  line 7  DisruptionTarget=True → Ignore  the Pod has the condition
+  not reached  podFailurePolicy rule 1  line 9  main In [3] → FailJob           an earlier rule matched
 `
 	pods := read(t, "testdata/pods.yaml")
 	for name, got := range map[string]result{
@@ -58,8 +61,8 @@ func TestManyPods(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := podfate(t, string(text), "decide", "-f", "testdata/job.yaml", "--pods", "-")
-	if got.status != 0 || !strings.Contains(got.out, "The Job fails: BackoffLimitExceeded") || !strings.Contains(got.out, "1000 counted failures") ||
-		!strings.Contains(got.out, "for the first 20 Pods only") {
+	if got.status != 0 || !strings.Contains(got.out, "✗ The Job fails\n") || !strings.Contains(got.out, "1000 failures counted, 6 allowed") ||
+		!strings.Contains(got.out, "… and 500 more") {
 		t.Errorf("status %d, %d bytes\n%.2000s%s", got.status, len(got.out), got.out, got.err)
 	}
 }
@@ -88,7 +91,7 @@ func TestWordsForPods(t *testing.T) {
 		"condition", "no_such_condition", "other_status", "exit_codes_zero", "no_terminated_container", "no_requirement", "managed_by",
 		"api_server_panics", "running", "pending", "succeeded", "terminating", "no_phase", "other_phase", "other_namespace", "other_job",
 	} {
-		if !views.Phrased(code) {
+		if !words.Phrased(code) {
 			t.Errorf("no sentence for %s", code)
 		}
 	}

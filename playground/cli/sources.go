@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/podfate/podfate/web/views"
+	"github.com/podfate/podfate/policy/words"
 )
 
 // stdin is what standard input is called in messages.
@@ -141,18 +141,18 @@ func (s *sources) walk(w walker) error {
 		case e.folder:
 			f := folderWalk{walker: w, seen: map[string]bool{}}
 			if err = f.walk(e.name); err == nil && f.files == 0 {
-				err = statusError{StatusUsage, fmt.Errorf("%s: no file ends in .yaml, .yml or .json", views.Visible(e.name))}
+				err = statusError{StatusUsage, fmt.Errorf("%s: no file ends in .yaml, .yml or .json", words.Visible(e.name))}
 			}
 		case e.spool != nil:
-			err = w.file(views.Visible(e.name), io.NewSectionReader(e.spool, 0, e.size))
+			err = w.file(words.Visible(e.name), io.NewSectionReader(e.spool, 0, e.size))
 		case e.held != nil:
-			err = w.file(views.Visible(e.name), bytes.NewReader(e.held))
+			err = w.file(words.Visible(e.name), bytes.NewReader(e.held))
 		default:
 			var f *os.File
 			if f, err = os.Open(e.name); err != nil {
 				return fileError(err)
 			}
-			err = w.file(views.Visible(e.name), f)
+			err = w.file(words.Visible(e.name), f)
 			f.Close()
 		}
 		if err != nil {
@@ -236,14 +236,14 @@ func (f *folderWalk) entry(path string, entry fs.DirEntry) error {
 			return nil
 		}
 		defer file.Close()
-		return f.file(views.Visible(path), file)
+		return f.file(words.Visible(path), file)
 	}
 	return nil
 }
 
 func (f *folderWalk) pass(name, why string) {
 	if f.passed != nil {
-		f.passed(views.Visible(name), why)
+		f.passed(words.Visible(name), why)
 	}
 }
 
@@ -257,7 +257,7 @@ func (f *folderWalk) fail(err error) {
 func fileError(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
-		err = fmt.Errorf("%s: %w", views.Visible(path.Path), path.Err)
+		err = fmt.Errorf("%s: %w", words.Visible(path.Path), path.Err)
 	}
 	return statusError{StatusUsage, err}
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,7 +44,7 @@ var verbs = map[string]verb{
 digest of the WebAssembly module in it.`,
 		example: `  podfate describe
   podfate describe -o json | jq -r .module.sha256`,
-		text: (*printer).describe,
+		text: (*printer).paint,
 	},
 	"validate": {
 		long: `Says whether the API server would accept each manifest, in its own words: what it would refuse, what it would
@@ -92,7 +91,7 @@ the Job, which are ignored, and which rule of the podFailurePolicy says so.`,
 		manifest: true,
 		exits:    true,
 		pods:     true,
-		text:     (*printer).decide,
+		text:     (*printer).paint,
 	},
 	"simulate": {
 		long: `Plays a Pod over time, or a Job with all its Pods: containers run and end as you say, and the timeline shows what
@@ -132,7 +131,7 @@ ends again as it did the last time, unless --run says otherwise.`,
   podfate simulate -f pod.yaml -f scenario.yaml -o json`,
 		files:    true,
 		manifest: true,
-		text:     (*printer).simulate,
+		text:     (*printer).paint,
 		flags:    simulateFlags,
 	},
 	"curve": {
@@ -154,7 +153,7 @@ a Scenario or a KubeletConfiguration may be given with -f, and each flag replace
   # the same from the configuration of a node
   podfate curve -f kubelet.yaml --run 10s --until 1h`,
 		files: true,
-		text:  (*printer).curve,
+		text:  (*printer).paint,
 		flags: curveFlags,
 	},
 	"explain": {
@@ -348,14 +347,8 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 	defer closeEngine(engine)
 	ask := func(a asked) error {
 		result := outcome{op: op, asked: a}
-		if a.faults != nil {
-			result.answer, result.failed = a.faults.Payload(), true
-		} else {
-			answer, failed, err := engine.Call(ctx, op.Number, a.request.Call())
-			if err != nil {
-				return failf("the engine gave no answer: %w", err)
-			}
-			result.answer, result.failed = a.request.Relocate(answer), failed
+		if err := result.ask(ctx, engine, o.output == "text"); err != nil {
+			return failf("the engine gave no answer: %w", err)
 		}
 		return p.print(result)
 	}
@@ -550,13 +543,6 @@ func openEngine(ctx context.Context, name string, o wasm.Options) (server.Engine
 	case "native":
 		return server.Native(), nil
 	case "wasm":
-		instances, more := min(runtime.GOMAXPROCS(0), 4)+1, roomToServe
-		if o.Instances > 0 {
-			instances, more = o.Instances+1, roomToStart
-		}
-		if err := room(instances*roomInstance + more); err != nil {
-			return nil, failf("the module could not be loaded: %w", err)
-		}
 		host, err := wasm.New(ctx, o)
 		if err != nil {
 			return nil, failf("the module could not be loaded: %w", err)

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/podfate/podfate/policy/manifest"
+	"github.com/podfate/podfate/policy/words"
 	"github.com/podfate/podfate/wasm"
-	"github.com/podfate/podfate/web/views"
 )
 
 // Engine answers operations. Call runs operation number op on a JSON request and returns the answer's bytes, which the
@@ -143,17 +144,16 @@ func coreError(payload []byte) error {
 // plainDetail is the message of an error object of the core, but that the fault it begins with is said as the page and the
 // command line say it: the core's own message has the words of Kubernetes, which after decoding are those of Go.
 func plainDetail(core json.RawMessage) string {
-	var object struct {
-		Message, Path string
-		Faults        []views.Fault
-	}
-	if json.Unmarshal(core, &object) != nil {
+	object, err := manifest.Parse(core)
+	if err != nil {
 		return ""
 	}
-	for _, f := range object.Faults {
-		if rest, leads := strings.CutPrefix(object.Message, f.Message); leads && f.Message != "" && f.Path == object.Path {
-			return f.Plain() + rest
+	message := object.Get("message").Text()
+	for f := object.Get("faults").First(); f.Exists(); f = f.Next() {
+		own := f.Get("message").Text()
+		if rest, leads := strings.CutPrefix(message, own); leads && own != "" && f.Get("path").Text() == object.Get("path").Text() {
+			return words.Plain(f) + rest
 		}
 	}
-	return object.Message
+	return message
 }

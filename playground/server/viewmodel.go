@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/podfate/podfate/policy/manifest"
-	"github.com/podfate/podfate/policy/ops"
 	"github.com/podfate/podfate/policy/simulate"
 	"github.com/podfate/podfate/schema"
+	"github.com/podfate/podfate/schema/document"
 	"github.com/podfate/podfate/web"
 	"github.com/podfate/podfate/web/views"
 )
@@ -39,52 +39,76 @@ func (s *Server) pageModel(r *http.Request, form views.Form) (views.Page, error)
 	}, nil
 }
 
-// answerForm asks what form asks.
-func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Answer, error) {
+// answerForm asks what form asks, and gets the answer in words.
+func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Outcome, error) {
 	name := form.Operation()
 	added, fault := overrides(form)
 	if fault != nil {
-		return views.Refuse(name, fault), nil
+		return s.explainError(ctx, name, "", views.Refuse(fault))
 	}
 	request, err := s.readText(ctx, []byte(form.Manifest), added)
 	if err != nil {
-		answer, err := refusedAnswer(name, nil, err)
-		if err == nil && answer.Error.Code == "EVENT_INVALID" && (answer.Error.Path == "" || answer.Error.Path == "items") {
-			answer.Error.Code = "BAD_YAML" // nothing, a bare word, two manifests: there is no manifest that the question could fit
-		}
-		return answer, err
+		return s.refused(ctx, name, "", err)
 	}
 	if name == "validate" && asksForDecisions(request.JSON()) {
 		name = "decide" // a Scenario in the text asks about its own exits
 	}
-	op, known := ops.Lookup(name)
-	if !known {
-		return nil, refuse(codeInternal, "the page asks for operation %q", name)
-	}
-	answer, err := s.evaluateRelocated(ctx, op.Number, request)
+	asked := string(request.JSON())
+	explained, err := s.evaluate(ctx, opExplain, request.Explain(name))
 	if err != nil {
-		return refusedAnswer(name, request.JSON(), err)
+		return s.refused(ctx, name, asked, err)
 	}
-	return views.ReadAnswer(name, request.JSON(), answer, func(path string) (line, column int) {
+	return outcome(name, asked, request.Relocate(explained), func(path string) (line, column int) {
 		_, line, column = request.Position(schema.InManifest(path))
 		return line, column
 	})
+}
+
+// outcome reads what explain answered. find gives the places that the core does not know; it may be nil.
+func outcome(name, asked string, explained []byte, find func(path string) (line, column int)) (*views.Outcome, error) {
+	_, d, err := document.Read(explained)
+	if err != nil {
+		return nil, err
+	}
+	d.Locate(func(path string, known document.Place) document.Place {
+		switch id := views.Control(path); {
+		case id == "pods": // those that a Scenario holds have a line, those of the form have none
+		case id != "": // lines of the generated request mean nothing to a reader
+			return document.Place{}
+		case known.Line == 0 && find != nil:
+			known.Line, known.Column = find(path)
+		}
+		return known
+	})
+	return &views.Outcome{Document: d, Operation: name, Request: asked}, nil
+}
+
+// refused shows an error of the core or of the reader on the page; others are passed on.
+func (s *Server) refused(ctx context.Context, operation, asked string, err error) (*views.Outcome, error) {
+	var r *refusal
+	if !errors.As(err, &r) || r.core == nil {
+		return nil, err
+	}
+	return s.explainError(ctx, operation, asked, r.core)
+}
+
+// explainError puts an error into words that arose before the core was asked. payload is what a payload holds as error.
+func (s *Server) explainError(ctx context.Context, operation, asked string, payload []byte) (*views.Outcome, error) {
+	request, err := json.Marshal(map[string]any{"of": operation, "error": json.RawMessage(payload)})
+	if err != nil {
+		return nil, err
+	}
+	explained, err := s.evaluate(ctx, opExplain, request)
+	if err != nil {
+		return nil, err
+	}
+	return outcome(operation, asked, explained, nil)
 }
 
 // asksForDecisions reports whether a request names exits or Pods.
 func asksForDecisions(request []byte) bool {
 	root, err := manifest.Parse(request)
 	return err == nil && (root.Get("exits").Exists() || root.Get("pods").Exists())
-}
-
-// refusedAnswer shows an error of the core or of the reader on the page; others are passed on.
-func refusedAnswer(operation string, request []byte, err error) (*views.Answer, error) {
-	var r *refusal
-	if !errors.As(err, &r) || r.core == nil {
-		return nil, err
-	}
-	payload := append(append([]byte(`{"error":`), r.core...), '}')
-	return views.ReadAnswer(operation, request, payload, nil)
 }
 
 // overrides is what the controls of the form add to the text.

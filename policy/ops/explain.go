@@ -13,10 +13,23 @@ import (
 // says why, and the flag of the call is clear.
 //
 // Places in the answer and in the document count in the inner request, as if it had come alone.
+//
+// In place of a request there may be an error that arose outside of the core, while a text was read or
+// on the way here: its payload's member error. It is put into words like one of the core's. Beside
+// a request there may be warnings about the text that it was made from; they only go into the document.
 func (c *call) explain() {
-	c.requestMembers("of", "request")
+	c.requestMembers("of", "request", "error", "warnings")
 	number := c.readOf()
-	request := c.root.Get("request")
+	request, failure := c.root.Get("request"), c.root.Get("error")
+	switch {
+	case !given(failure):
+	case given(request):
+		c.requestFault(failure, policy.FieldError{
+			Path: "error", Code: policy.CodeForbidden, Detail: "either a request is answered, or an error is put into words",
+		})
+	case failure.Kind() != manifest.Object:
+		c.wrongType(failure, "error", "an object")
+	}
 	if c.failOnFaults() {
 		return
 	}
@@ -30,12 +43,30 @@ func (c *call) explain() {
 	}
 	answer, _ := m.inner.Call(number, asked)
 	c.documents = 1
+	if given(failure) {
+		c.explainError(number, failure)
+		return
+	}
 	w := &c.w
 	w.Object()
 	w.Key("answer")
 	w.Raw(answer)
 	w.Key("document")
 	c.writeDocument(number, answer)
+	w.End()
+}
+
+// explainError answers with an error as it is, and its document.
+func (c *call) explainError(number uint32, failure manifest.Value) {
+	w := &c.w
+	w.Object()
+	w.Key("answer")
+	w.Object()
+	w.Key("error")
+	w.Raw(failure.Raw())
+	w.End()
+	w.Key("document")
+	words.Write(w, words.Question{Operation: nameOf(number), Answer: c.root})
 	w.End()
 }
 
@@ -68,7 +99,7 @@ func (c *call) readOf() (number uint32) {
 // writeDocument writes the document about an answer. One that is too long to be read again, or whose
 // words would be, is named as such: an explanation never fails where its operation succeeds.
 func (c *call) writeDocument(number uint32, answer []byte) {
-	q := words.Question{Operation: nameOf(number), Request: c.memory.inner.call.root}
+	q := words.Question{Operation: nameOf(number), Request: c.memory.inner.call.root, Warnings: c.root.Get("warnings")}
 	parsed, err := c.memory.answers.Parse(answer)
 	if err == nil {
 		q.Answer = parsed

@@ -17,7 +17,7 @@ func (d *document) refusal() {
 			text = faults[0].text
 		}
 	} else {
-		text = sentence(visible(e.Get("message").Text()))
+		text = sentence(Visible(e.Get("message").Text()))
 	}
 	d.verdict(item{tone: Fail, mark: "refused", text: text, path: e.Get("path").Text(), place: e}, title)
 	d.blocks(func() { d.items("list", "Faults", faults) })
@@ -42,33 +42,64 @@ func (d *document) refused(e manifest.Value) string {
 		return "Podfate cannot answer for this cluster"
 	case "LIMIT_EXCEEDED", "BUDGET_EXCEEDED":
 		return "Too large to answer"
-	case "BAD_JSON", "BAD_UTF8":
-		return "The question cannot be read"
+	case "BAD_JSON", "BAD_UTF8", "BAD_YAML":
+		return "The manifest cannot be read"
+	case "BAD_PODS":
+		return "The Pods cannot be read"
+	case "BUSY":
+		return "The server is busy"
+	case "TIMEOUT":
+		return "The answer took too long"
+	case "DIGEST":
+		return "The module is not the one this page belongs to"
 	}
 	return "There is no answer"
 }
 
-// faults turns faults or warnings into items: the text of Kubernetes where there is one.
+// faults turns faults or warnings into items.
 func (d *document) faults(list manifest.Value) (items []item) {
 	for v := list.First(); v.Exists(); v = v.Next() {
-		i := item{tone: Fail, mark: "fault", path: text(v, "path"), place: v}
-		message, detail := visible(text(v, "message")), visible(text(v, "detail"))
-		switch {
-		case message == "" || detail != "" && text(v, "type") == "": // the decoder's words are those of Go
-			i.text = detail
-			if i.path != "" && !strings.HasPrefix(detail, i.path) {
-				i.text = join(": ", visible(i.path), detail)
-			}
-			i.allow = v.Get("allowed")
-			if message != "" {
-				i.reason = "Kubernetes says: " + message
-			}
-		default:
-			i.text = message
-		}
-		items = append(items, i)
+		items = append(items, fault(v))
 	}
 	return items
+}
+
+// fault is one fault: the text of Kubernetes where there is one. That of its decoder is in the words of
+// Go, so it only stands beside ours.
+func fault(v manifest.Value) item {
+	i := item{tone: Fail, mark: "fault", path: text(v, "path"), place: v}
+	message, detail := Visible(text(v, "message")), Visible(text(v, "detail"))
+	i.text = message
+	if decoded := message != "" && detail != "" && text(v, "type") == ""; message == "" || decoded {
+		i.text, i.allow = detail, v.Get("allowed")
+		if decoded {
+			i.reason = "Kubernetes: " + message
+		}
+	}
+	if path := Visible(i.path); path != "" && !strings.HasPrefix(i.text, path) {
+		i.text = join(": ", path, i.text)
+	}
+	return i
+}
+
+// maxPossible is how many possible values fit in a line.
+const maxPossible = 30
+
+// Plain says in one line what is wrong: path, words, what is possible instead, and the text of
+// Kubernetes where it is not the words. v is a fault of an answer.
+func Plain(v manifest.Value) string {
+	i := fault(v)
+	if n := i.allow.Len(); n > 0 && n <= maxPossible {
+		var list []string
+		for a := i.allow.First(); a.Exists(); a = a.Next() {
+			list = append(list, Visible(a.Text()))
+		}
+		i.text += " (possible: " + strings.Join(list, ", ") + ")"
+	}
+	if i.reason != "" {
+		i.text += " (" + i.reason + ")"
+	}
+	return i.text
 }
 
 // checks writes what is wrong, dropped or accepted and still cannot work. Every answer about a
@@ -88,11 +119,11 @@ func (d *document) checks() {
 		gate := text(v, "gate")
 		dropped = append(dropped, item{
 			tone: Wait, mark: "dropped", path: text(v, "path"), place: v, source: gatesPage,
-			text: visible(text(v, "path")) + ": the gate " + gate + " is off, so the API server drops this field silently.",
+			text: Visible(text(v, "path")) + ": the gate " + gate + " is off, so the API server drops this field silently.",
 		})
 	}
 	d.items("list", "Dropped silently", dropped)
-	warnings := d.faults(a.Get("warnings"))
+	warnings := append(d.faults(a.Get("warnings")), d.faults(d.Warnings)...)
 	for i := range warnings {
 		warnings[i].tone, warnings[i].mark = Wait, "warning"
 	}
@@ -109,10 +140,11 @@ func (d *document) validate() {
 		if notes := join(", ", counted(dropped, "dropped field"), counted(warnings, "warning")); notes != "" {
 			text = sentence(notes)
 		}
-		if n := d.unchecked(); n > 0 {
-			text += " " + count(n, "field") + " judged by name and type only."
+		title := "Kubernetes " + version + " accepts this manifest"
+		if n := a.Get("templates").Len(); n > 0 { // nothing is said of the object itself
+			title = "Kubernetes " + version + " accepts its " + count(int64(n), "template")
 		}
-		d.verdict(item{tone: OK, mark: "succeeded", text: text}, "Kubernetes "+version+" accepts this manifest")
+		d.verdict(item{tone: OK, mark: "succeeded", text: text + d.howFar()}, title)
 	} else {
 		text := counted(faults, "fault")
 		if list := d.faults(a.Get("faults")); len(list) > 0 {
@@ -120,26 +152,38 @@ func (d *document) validate() {
 		} else {
 			text = "The API server gets no further."
 		}
-		d.verdict(item{tone: Fail, mark: "refused", text: text}, "Kubernetes "+version+" refuses this manifest")
+		d.verdict(item{tone: Fail, mark: "refused", text: text + d.howFar()}, "Kubernetes "+version+" refuses this manifest")
 	}
 	d.blocks(func() {
 		d.checks()
 		var list []item
 		for v := a.Get("notChecked").First(); v.Exists(); v = v.Next() {
-			path := v.Text()
-			if v.Kind() == manifest.Object {
-				path = text(v, "path")
-			}
-			list = append(list, item{tone: Stop, mark: "note", text: visible(path), path: path})
+			list = append(list, item{tone: Stop, mark: "note", text: Visible(v.Text()), path: v.Text()})
 		}
 		d.items("list", "Judged by name and type only", list)
 	})
 }
 
-// unchecked is how many fields were judged by name and type only.
-func (d *document) unchecked() int64 {
-	more, _ := d.Answer.Get("notCheckedMore").Int64()
-	return int64(d.Answer.Get("notChecked").Len()) + more
+// namedPaths is how many fields that are not checked a sentence names; a list has them all.
+const namedPaths = 6
+
+// howFar says which fields were judged by name and type only, "" if there is none: a verdict says no
+// more than was checked.
+func (d *document) howFar() string {
+	list := d.Answer.Get("notChecked")
+	n := int64(list.Len()) + number(d.Answer, "notCheckedMore")
+	if n == 0 {
+		return ""
+	}
+	var names []string
+	for v := list.First(); v.Exists() && len(names) < namedPaths; v = v.Next() {
+		names = append(names, Visible(v.Text()))
+	}
+	text := " Judged by name and type only: " + strings.Join(names, ", ")
+	if more := n - int64(len(names)); more > 0 {
+		text += " and " + itoa(more) + " more"
+	}
+	return text + "."
 }
 
 func counted(n int, noun string) string {

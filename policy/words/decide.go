@@ -183,7 +183,7 @@ func (d *document) jobVerdict(v *item, e, job manifest.Value, title string) stri
 	switch text(job, "outcome") {
 	case "Fails":
 		v.tone, v.mark = Fail, "failed"
-		v.text = sentence(visible(text(job, "message")))
+		v.text = sentence(Visible(text(job, "message")))
 		if text(job, "podPhase") == "Running" {
 			v.text = "The restart in place reaches backoffLimit, and the controller deletes the Pod."
 		}
@@ -232,7 +232,7 @@ func (d *document) severalExits(list manifest.Value) {
 		word string
 		n    int64
 	}
-	var kinds []kind
+	kinds := []kind{{word: "Restart"}, {word: "RestartAllContainers"}, {word: "Stop"}, {word: "undecided"}}
 	first := item{}
 	for e := list.First(); e.Exists(); e = e.Next() {
 		tone, mark, word := outcome(e)
@@ -252,6 +252,9 @@ func (d *document) severalExits(list manifest.Value) {
 	}
 	var parts []string
 	for _, k := range kinds {
+		if k.n == 0 {
+			continue
+		}
 		parts = append(parts, itoa(k.n)+" "+k.word)
 	}
 	first.text = "Each exit is judged alone, in a Pod whose other containers run."
@@ -341,7 +344,7 @@ func (d *document) jobSteps(e manifest.Value) (list []item) {
 	}
 	limit := item{path: d.jobPath() + "backoffLimit", text: "backoffLimit", quote: itoa(number(j, "backoffLimit")), source: backoffPage, mark: "matched", tone: Count, reason: "the failure counts"}
 	if !j.Get("counted").Bool() || text(j, "action") == "FailJob" {
-		limit.mark, limit.tone, limit.reason = "notreached", Plain, phrase("already_decided")
+		limit.mark, limit.tone, limit.reason = "notreached", Neutral, phrase("already_decided")
 	}
 	return append(list, limit)
 }
@@ -467,10 +470,10 @@ func (d *document) jobCard(job manifest.Value) card {
 		h.reason, h.path = phrase(text(job.Get("undecided"), "reason")), text(job.Get("undecided"), "path")
 		return c
 	case text(job, "outcome") == "Fails":
-		h.tone, h.mark, h.text, h.reason = Fail, "failed", "the Job fails", join(": ", text(job, "reason"), visible(text(job, "message")))
+		h.tone, h.mark, h.text, h.reason = Fail, "failed", "the Job fails", join(": ", text(job, "reason"), Visible(text(job, "message")))
 		return c
 	case text(job, "outcome") == "Succeeds":
-		h.tone, h.mark, h.text, h.reason = OK, "succeeded", "the Job succeeds", visible(text(job, "message"))
+		h.tone, h.mark, h.text, h.reason = OK, "succeeded", "the Job succeeds", Visible(text(job, "message"))
 		return c
 	case text(job, "podPhase") == "Succeeded":
 		h.tone, h.mark, h.text, h.reason = OK, "succeeded", "a success more", "more completions are needed"
@@ -513,9 +516,9 @@ func (d *document) judgedJob(j manifest.Value) {
 	}
 	switch fails, succeeds := j.Get("fails"), j.Get("succeeds"); {
 	case fails.Exists():
-		d.verdict(item{tone: Fail, mark: "failed", text: sentence(visible(text(fails, "message"))) + " " + sums, reason: "reason " + text(fails, "reason")}, "The Job fails")
+		d.verdict(item{tone: Fail, mark: "failed", text: sentence(Visible(text(fails, "message"))) + " " + sums, reason: "reason " + text(fails, "reason")}, "The Job fails")
 	case succeeds.Exists():
-		d.verdict(item{tone: OK, mark: "succeeded", text: sentence(visible(text(succeeds, "message"))) + " " + sums, reason: "reason " + text(succeeds, "reason")}, "The Job succeeds")
+		d.verdict(item{tone: OK, mark: "succeeded", text: sentence(Visible(text(succeeds, "message"))) + " " + sums, reason: "reason " + text(succeeds, "reason")}, "The Job succeeds")
 	default:
 		d.verdict(item{tone: Run, mark: "running", text: sums}, "The Job goes on")
 	}
@@ -534,7 +537,7 @@ func (d *document) jobPods(pods manifest.Value) {
 		}
 		action, tone := d.podAction(p)
 		rows = append(rows, row{
-			cells: []string{visible(text(p, "pod")), strings.Join(ends, ", "), action, d.whyPod(p)},
+			cells: []string{Visible(text(p, "pod")), strings.Join(ends, ", "), action, d.whyPod(p)},
 			tone:  tone, path: d.decider(p), at: -1,
 		})
 	}
@@ -553,7 +556,7 @@ func (d *document) jobPods(pods manifest.Value) {
 			list = append(list, i)
 		}
 		action, _ := d.podAction(p)
-		d.items("steps", "Why: "+visible(text(p, "pod"))+" → "+action, list)
+		d.items("steps", "Why: "+Visible(text(p, "pod"))+" → "+action, list)
 	}
 }
 
@@ -571,7 +574,7 @@ func (d *document) podAction(p manifest.Value) (word, tone string) {
 	case "Count":
 		return action, Count
 	default:
-		return visible(action), Stop
+		return Visible(action), Stop
 	}
 }
 
@@ -581,7 +584,7 @@ func (d *document) whyPod(p manifest.Value) string {
 		return phrase(code)
 	}
 	if u := p.Get("undecided"); u.Exists() {
-		return visible(text(u, "path")) + ": " + phrase(text(u, "reason"))
+		return Visible(text(u, "path")) + ": " + phrase(text(u, "reason"))
 	}
 	by := p.Get("decidedBy")
 	why := "no rule matches, so the failure counts"

@@ -9,22 +9,23 @@ type Question struct {
 	Operation string         // such as "decide"
 	Request   manifest.Value // as it was asked; absent if it could not be read
 	Answer    manifest.Value // what was answered, an error payload as well
+	Warnings  manifest.Value // faults that whoever read the text lets pass; absent for none
 }
 
 // Tones are the names of what a colour means. Colour never stands alone: a mark or a word says the
 // same.
 var Tones = [...]string{"", "run", "wait", "all", "fail", "ok", "stop", "cnt", "ui"}
 
-// The tones. Plain is for what needs no judgement.
+// The tones. Neutral is for what needs no judgement.
 const (
-	Plain = ""
-	Run   = "run"  // runs, is started again
-	Wait  = "wait" // waits, CrashLoopBackOff, warnings
-	All   = "all"  // all containers restart
-	Fail  = "fail" // failed, refused, a failing exit
-	OK    = "ok"   // Succeeded, Complete, exit 0, accepted
-	Stop  = "stop" // ends without a judgement; nobody; undecided
-	Count = "cnt"  // counted towards backoffLimit
+	Neutral = ""
+	Run     = "run"  // runs, is started again
+	Wait    = "wait" // waits, CrashLoopBackOff, warnings
+	All     = "all"  // all containers restart
+	Fail    = "fail" // failed, refused, a failing exit
+	OK      = "ok"   // Succeeded, Complete, exit 0, accepted
+	Stop    = "stop" // ends without a judgement; nobody; undecided
+	Count   = "cnt"  // counted towards backoffLimit
 )
 
 // Marks are the names of the glyphs.
@@ -164,7 +165,7 @@ func (d *document) members(i item) {
 		w.Key("allowed")
 		w.Array()
 		for v := i.allow.First(); v.Exists(); v = v.Next() {
-			w.String(visible(v.Text()))
+			w.String(Visible(v.Text()))
 		}
 		w.End()
 	}

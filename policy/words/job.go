@@ -34,7 +34,7 @@ func (d *document) jobSimulated() {
 	case outcome == "Failed":
 		v.tone, v.mark = Fail, "failed"
 		title = "Job Failed after " + span(d.lastOfJob())
-		v.text = sentence(visible(text(j, "message"))) + " " + v.text
+		v.text = sentence(Visible(text(j, "message"))) + " " + v.text
 		v.reason = "reason " + text(j, "reason")
 		v.path, v.source = d.failurePath(text(j, "reason"))
 	case outcome == "Complete":
@@ -142,7 +142,7 @@ func (d *document) jobLayers() {
 	j := l.Get("job")
 	job := card{layer: "job", title: "Job (controller)"}
 	h := &job.head
-	switch h.text = visible(text(j, "outcome")); h.text {
+	switch h.text = Visible(text(j, "outcome")); h.text {
 	case "Failed":
 		h.tone, h.mark = Fail, "failed"
 	case "Complete":
@@ -151,7 +151,7 @@ func (d *document) jobLayers() {
 		h.tone, h.mark = Run, "running"
 	}
 	h.path, h.source = d.failurePath(text(j, "reason"))
-	h.reason = visible(join(": ", text(j, "reason"), text(j, "message")))
+	h.reason = Visible(join(": ", text(j, "reason"), text(j, "message")))
 	job.lines = append(job.lines, item{
 		mark: "counted", tone: Count,
 		text: count(number(j, "succeeded"), "Pod") + " succeeded, " + itoa(number(j, "failed")) + " failed; backoffLimit is " + itoa(number(j, "backoffLimit")),
@@ -162,7 +162,7 @@ func (d *document) jobLayers() {
 
 // podLine says how Pods ended and what the Job makes of them.
 func (d *document) podLine(p manifest.Value) item {
-	i := item{times: number(p, "times"), text: join(" ", text(p, "phase"), visible(text(p, "reason")), visible(text(p, "disruptionTarget")))}
+	i := item{times: number(p, "times"), text: join(" ", text(p, "phase"), Visible(text(p, "reason")), Visible(text(p, "disruptionTarget")))}
 	switch action := text(p, "action"); {
 	case has(p, "rule"):
 		i.text += " → " + action

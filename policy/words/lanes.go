@@ -149,12 +149,12 @@ func (g *drawing) phases() {
 			}
 			at := number(r, "atMillis")
 			if old := text(r, "from"); at > from || !first {
-				g.bar("phase", phaseTone(old), visible(old), from, at)
+				g.bar("phase", phaseTone(old), Visible(old), from, at)
 			}
 			from, phase, first = at, text(r, "to"), false
 		}
 	}
-	g.bar("phase", phaseTone(phase), visible(phase), from, g.end)
+	g.bar("phase", phaseTone(phase), Visible(phase), from, g.end)
 	w.End()
 	w.Key("flags")
 	w.Array()

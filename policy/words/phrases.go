@@ -8,7 +8,7 @@ func phrase(code string) string {
 	if text := phraseOf(code); text != "" {
 		return text
 	}
-	return visible(strings.ReplaceAll(code, "_", " "))
+	return Visible(strings.ReplaceAll(code, "_", " "))
 }
 
 // Phrased reports whether there are words for code.

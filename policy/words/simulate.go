@@ -136,8 +136,8 @@ func (d *document) podVerdict() {
 		v.tone, v.mark, title = Wait, "crashloop", "CrashLoopBackOff"
 		v.text, v.source = d.loopText(l, until), restartsPage
 	default:
-		v.tone, v.mark, title = Run, "running", "Pod "+visible(phase)
-		v.text = "Still " + visible(phase) + " after " + span(until) + ", " + count(restarts, "restart") + "."
+		v.tone, v.mark, title = Run, "running", "Pod "+Visible(phase)
+		v.text = "Still " + Visible(phase) + " after " + span(until) + ", " + count(restarts, "restart") + "."
 		if !d.anyExit() {
 			v.text += " No container ends: nothing says when they do."
 		}
@@ -211,7 +211,7 @@ func (d *document) waitText(w manifest.Value, name string) string {
 		return name + " waits " + delay + " after its next exit (" + why + ")."
 	}
 	next := number(w, "nextStartMillis")
-	s := name + " is in CrashLoopBackOff and starts again in " + span(next) + ", at " + visible(text(w, "nextStart")) + ", after a wait of " + delay + " (" + why + ")."
+	s := name + " is in CrashLoopBackOff and starts again in " + span(next) + ", at " + Visible(text(w, "nextStart")) + ", after a wait of " + delay + " (" + why + ")."
 	if next == 0 {
 		s = name + " starts again now: its wait of " + delay + " is over (" + why + ")."
 	}
@@ -242,7 +242,7 @@ func (d *document) waits() {
 	if !from.Exists() {
 		return
 	}
-	list := []item{{mark: "note", text: "Times count from " + visible(text(from, "now")) + ", which is " + phrase(text(from, "nowIs")) + "."}}
+	list := []item{{mark: "note", text: "Times count from " + Visible(text(from, "now")) + ", which is " + phrase(text(from, "nowIs")) + "."}}
 	for w := from.Get("waits").First(); w.Exists(); w = w.Next() {
 		list = append(list, item{tone: Wait, mark: "crashloop", text: d.waitText(w, short(text(w, "container"))), source: restartsPage})
 	}
@@ -262,7 +262,7 @@ func (d *document) rows() {
 	w.Key("lines")
 	w.Array()
 	for r := list.First(); r.Exists(); r = r.Next() {
-		w.String(visible(r.Text()))
+		w.String(Visible(r.Text()))
 	}
 	w.End()
 	w.End()
@@ -282,7 +282,7 @@ func (d *document) lastPhaseChange() int64 {
 func (d *document) endedBecause() string {
 	status := d.Answer.Get("pod").Get("status")
 	if reason := text(status, "reason"); reason != "" {
-		return join(": ", visible(reason), sentence(visible(text(status, "message"))))
+		return join(": ", Visible(reason), sentence(Visible(text(status, "message"))))
 	}
 	if last := d.lastDecision(); last.Exists() {
 		return exitText(last) + ": " + text(last, "action") + "."
@@ -329,7 +329,7 @@ func (d *document) phaseCard() card {
 	case "Succeeded":
 		c.head.tone, c.head.mark, c.head.text = OK, "succeeded", phase
 	default:
-		c.head.tone, c.head.mark, c.head.text = Run, "running", "stays "+visible(phase)
+		c.head.tone, c.head.mark, c.head.text = Run, "running", "stays "+Visible(phase)
 		c.head.reason = "a Pod with a container that runs or may be started again does not end"
 	}
 	if at := d.lastPhaseChange(); at >= 0 && c.head.reason == "" {
@@ -396,7 +396,7 @@ func (d *document) timeline() {
 		if path == "" && has(r, "rule") {
 			path = d.jobPath() + "podFailurePolicy.rules[" + itoa(number(r, "rule")) + "]"
 		}
-		rows = append(rows, row{cells: []string{span(at), d.who(r, job), visible(text(r, "event")), d.detail(r)}, tone: tone, path: path, at: at})
+		rows = append(rows, row{cells: []string{span(at), d.who(r, job), Visible(text(r, "event")), d.detail(r)}, tone: tone, path: path, at: at})
 	}
 	if len(rows) > 0 {
 		d.table("One by one", columns, rows, beyond)
@@ -432,7 +432,7 @@ func (d *document) toneOf(r manifest.Value) string {
 			return OK
 		}
 	}
-	return Plain
+	return Neutral
 }
 
 // who names what an entry is about.
@@ -480,23 +480,23 @@ func (d *document) eventDetail(r manifest.Value) string {
 		}
 		return phrase(reason)
 	case "PhaseChanged":
-		s := visible(text(r, "from")) + " → " + visible(text(r, "to"))
+		s := Visible(text(r, "from")) + " → " + Visible(text(r, "to"))
 		if reason != "" {
-			s += " (" + visible(reason) + ")"
+			s += " (" + Visible(reason) + ")"
 		}
 		switch {
 		case has(r, "rule"):
-			s += ": " + visible(text(r, "action")) + " by rule " + itoa(number(r, "rule"))
+			s += ": " + Visible(text(r, "action")) + " by rule " + itoa(number(r, "rule"))
 		case r.Get("counted").Exists():
-			s += ": " + visible(text(r, "action")) + ", no rule matches"
+			s += ": " + Visible(text(r, "action")) + ", no rule matches"
 		}
 		return s
 	case "Repeated":
 		return d.repeated(r)
 	case "PhaseDecided":
-		s := visible(text(r, "from")) + " → " + visible(text(r, "to"))
+		s := Visible(text(r, "from")) + " → " + Visible(text(r, "to"))
 		if reason != "" {
-			s += " (" + visible(reason) + ")"
+			s += " (" + Visible(reason) + ")"
 		}
 		return s
 	case "StatusDenied":
@@ -513,7 +513,7 @@ func (d *document) eventDetail(r manifest.Value) string {
 		return ""
 	}
 	if message := text(r, "message"); message != "" {
-		return join(": ", visible(reason), visible(message))
+		return join(": ", Visible(reason), Visible(message))
 	}
 	if code := reason + text(r, "ignored"); code != "" {
 		return phrase(code)
@@ -526,7 +526,7 @@ func (d *document) exited(r manifest.Value) string {
 	if text(r, "reason") == "" {
 		return "the exit code is never learnt"
 	}
-	s := "code " + itoa(number(r, "exitCode")) + " (" + visible(text(r, "reason")) + ")"
+	s := "code " + itoa(number(r, "exitCode")) + " (" + Visible(text(r, "reason")) + ")"
 	action := text(r, "action")
 	if action == "" {
 		return s
@@ -566,7 +566,7 @@ func (d *document) ending() {
 	var rows []row
 	for c := a.Get("containers").First(); c.Exists(); c = c.Next() {
 		name := text(c, "container")
-		next, tone := "", Plain
+		next, tone := "", Neutral
 		if has(c, "nextStartMillis") {
 			next = "at " + span(number(c, "nextStartMillis")) + ", after a wait of " + span(number(c, "delayMillis"))
 			tone = Wait
@@ -588,9 +588,9 @@ func stateText(status manifest.Value, name string) string {
 			case state.Get("running").Exists():
 				return "running"
 			case ended.Exists():
-				return "terminated, code " + itoa(number(ended, "exitCode")) + " (" + visible(text(ended, "reason")) + ")"
+				return "terminated, code " + itoa(number(ended, "exitCode")) + " (" + Visible(text(ended, "reason")) + ")"
 			case state.Get("waiting").Exists():
-				return join(", ", "waiting", visible(text(state.Get("waiting"), "reason")))
+				return join(", ", "waiting", Visible(text(state.Get("waiting"), "reason")))
 			}
 		}
 	}

@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// visible returns s with every character that hides, reorders or moves text written out as \u202e.
+// Visible returns s with every character that hides, reorders or moves text written out as \u202e.
 // Names and messages of the user go through it, so that what is read is what is there.
-func visible(s string) string {
+func Visible(s string) string {
 	plain := true
 	for _, r := range s {
-		if hides(r) {
+		if Hides(r) {
 			plain = false
 			break
 		}
@@ -22,7 +22,7 @@ func visible(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch hex := strconv.FormatUint(uint64(r), 16); {
-		case !hides(r):
+		case !Hides(r):
 			b.WriteRune(r)
 		case r > 0xFFFF:
 			b.WriteString(`\u{` + hex + `}`)
@@ -33,9 +33,9 @@ func visible(s string) string {
 	return b.String()
 }
 
-// hides reports whether r is a control, a bidirectional mark, a zero-width character, a line or
+// Hides reports whether r is a control, a bidirectional mark, a zero-width character, a line or
 // paragraph separator, a soft hyphen, a variation selector, a tag or a private or missing character.
-func hides(r rune) bool {
+func Hides(r rune) bool {
 	switch {
 	case r >= 0x20 && r < 0x7F:
 		return false
@@ -63,7 +63,7 @@ func short(s string) string {
 			n++
 		}
 	}
-	return visible(s)
+	return Visible(s)
 }
 
 // span writes milliseconds as Kubernetes writes lengths of time, without the parts that are zero:
@@ -114,3 +114,6 @@ func join(separator string, parts ...string) string {
 	}
 	return b.String()
 }
+
+// Quote returns s in double quotes, visible, cut after 80 characters.
+func Quote(s string) string { return `"` + short(s) + `"` }

@@ -7,8 +7,9 @@ import "encoding/json"
 // Document is an answer in words and figures. Every text is finished: a painter knows kinds of blocks,
 // tones and marks, and no codes.
 type Document struct {
-	Verdict Verdict `json:"verdict"`
-	Blocks  []Block `json:"blocks"` // in the order in which they are read
+	Releases string  `json:"releases"` // the cluster that the answer is about: Kubernetes 1.37
+	Verdict  Verdict `json:"verdict"`
+	Blocks   []Block `json:"blocks"` // in the order in which they are read
 }
 
 // Read reads the answer of explain: the answer that is explained, byte for byte, and its document.
@@ -29,11 +30,53 @@ type Item struct {
 	Quote   string   `json:"quote"`   // what the manifest says there, in short
 	Because string   `json:"because"` // why
 	Path    string   `json:"path"`    // of the manifest, or of the request around it
-	Line    int      `json:"line"`    // from 1, where the core knows it better than the path does
-	Column  int      `json:"column"`
+	Place            // of the path; the core gives that of faults
 	Times   int64    `json:"times"`   // how often it happened, from 2
 	Allowed []string `json:"allowed"` // what could be there instead
 	Source  *Source  `json:"source"`  // the page that says so
+}
+
+// Place is where something is in the text: line and column, both from 1, columns in Unicode code points.
+// Line 0 is nowhere.
+type Place struct {
+	Line   int `json:"line"`
+	Column int `json:"column"`
+}
+
+// Locate gives everything that has a path the place that find says. known is the place that the core gave,
+// line 0 for none.
+func (d *Document) Locate(find func(path string, known Place) Place) {
+	place := func(path string, p *Place) {
+		if path != "" {
+			*p = find(path, *p)
+		}
+	}
+	item := func(i *Item) { place(i.Path, &i.Place) }
+	item(&d.Verdict.Item)
+	for i := range d.Blocks {
+		b := &d.Blocks[i]
+		for j := range b.Items {
+			item(&b.Items[j].Item)
+		}
+		for j := range b.Cards {
+			item(&b.Cards[j].Item)
+			for k := range b.Cards[j].Items {
+				item(&b.Cards[j].Items[k])
+			}
+		}
+		for j := range b.Rows {
+			place(b.Rows[j].Path, &b.Rows[j].Place)
+		}
+		for j := range b.Ranges {
+			item(&b.Ranges[j].Item)
+		}
+		for j := range b.Lanes {
+			for k := range b.Lanes[j].Flags {
+				f := &b.Lanes[j].Flags[k]
+				place(f.Path, &f.Place)
+			}
+		}
+	}
 }
 
 // Source is a page of Kubernetes' documentation or of its proposals.
@@ -105,10 +148,11 @@ type Column struct {
 // Row is a row of finished cells, one for each column. AtMillis is nil for a row that is not about an
 // instant.
 type Row struct {
-	Cells    []string `json:"cells"`
-	Tone     string   `json:"tone"`
-	Path     string   `json:"path"`
-	AtMillis *int64   `json:"atMillis"`
+	Cells []string `json:"cells"`
+	Tone  string   `json:"tone"`
+	Path  string   `json:"path"`
+	Place
+	AtMillis *int64 `json:"atMillis"`
 }
 
 // Lane is a line of a drawing over time. All places are milliseconds on an axis that begins at 0.
@@ -135,6 +179,7 @@ type Flag struct {
 	Text     string `json:"text"`
 	Tone     string `json:"tone"`
 	Path     string `json:"path"`
+	Place
 }
 
 // Band is what goes through all lanes at one instant.

@@ -4,17 +4,15 @@
 // Whoever serves the page fills it in this order:
 //
 //	form := views.ReadForm(r.PostForm)          // or web.FindExample(id) for GET /?example=ID
-//	exits, fault := form.ParseExits()           // simulate: ParseRuns; fault: show views.Refuse(form.Operation(), fault) as the answer
-//	…build the request JSON, call operation form.Operation()…
-//	answer, err := views.ReadAnswer(form.Operation(), request, reply, locate)
-//	page := views.Page{Form: form, Answer: answer, Module: module, Examples: web.Examples(), Assets: web.Assets()}
+//	exits, fault := form.ParseExits()           // simulate: ParseRuns; fault: an error to explain, views.Refuse(fault)
+//	…build the request JSON, let explain answer it, read the document, give it its places…
+//	page := views.Page{Form: form, Answer: &views.Outcome{Document: d}, Module: module, Examples: web.Examples(), Assets: web.Assets()}
 //	views.Playground(page).Render(ctx, buffer)
 //
-// # Why does the answer have two renderers?
+// # Why does the document have two painters?
 //
 // The page is right without JavaScript, so the server renders it; and it answers while one types, without sending the
-// manifest anywhere, so the browser renders it too. Both take their words from text.json, and a test renders the same
-// answers with both and compares the HTML. The drawing of a timeline is made of integers, so that it is the same to the
-// byte. Refused: sending fragments from the server (every key stroke would upload the manifest), a template engine that
-// runs in both (more code than the two renderers together).
+// manifest anywhere, so the browser renders it. Both paint the same document, whose words are made in the module, and a test
+// holds their markup together byte for byte. Refused: sending fragments from the server (every key stroke would upload the
+// manifest), and a template engine that runs in both (more code than the two painters together).
 package views

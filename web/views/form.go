@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/podfate/podfate/policy/words"
 )
 
 // GatePrefix begins the name of a gate's control: gate.ContainerRestartRules, with "", "true" or "false" as value.
@@ -98,7 +100,7 @@ func (f Form) ParseExits() ([]Exit, *Fault) {
 		code, reason, _ := strings.Cut(end, ":")
 		n, err := strconv.ParseInt(code, 10, 32)
 		if err != nil || strings.HasPrefix(code, "+") {
-			return refuse(Quote(entry) + " is not NAME=CODE or NAME=CODE:REASON, with an exit code such as 137")
+			return refuse(words.Quote(entry) + " is not NAME=CODE or NAME=CODE:REASON, with an exit code such as 137")
 		}
 		exits = append(exits, Exit{name, int32(n), reason})
 	}
@@ -148,9 +150,9 @@ func (f Form) ParseRuns() (map[string]json.RawMessage, *Fault) {
 	name, until, count := "", "", 0
 	var timing timingOf
 	var events []event
-	words := exitWords(f.Exits)
-	for i := 0; i < len(words); i++ {
-		word := words[i]
+	list := exitWords(f.Exits)
+	for i := 0; i < len(list); i++ {
+		word := list[i]
 		refuse := func(detail string) (map[string]json.RawMessage, *Fault) {
 			return nil, &Fault{Path: "exits[" + strconv.Itoa(i) + "]", Code: "bad_format", Detail: detail}
 		}
@@ -158,14 +160,14 @@ func (f Form) ParseRuns() (map[string]json.RawMessage, *Fault) {
 			name = m[1]
 			continue
 		}
-		if word == "until" && i+1 < len(words) {
+		if word == "until" && i+1 < len(list) {
 			i++
-			until = words[i]
+			until = list[i]
 			continue
 		}
-		if word == "at" && i+2 < len(words) {
-			m := eventWord.FindStringSubmatch(words[i+2])
-			e := event{At: words[i+1]}
+		if word == "at" && i+2 < len(list) {
+			m := eventWord.FindStringSubmatch(list[i+2])
+			e := event{At: list[i+1]}
 			e.Type, e.Container, _ = strings.Cut(m[1], ":")
 			if m[2] != "" {
 				n, _ := strconv.ParseInt(m[2], 10, 64) // nine digits fit
@@ -175,9 +177,9 @@ func (f Form) ParseRuns() (map[string]json.RawMessage, *Fault) {
 			i += 2
 			continue
 		}
-		if word == "timing" && i+1 < len(words) {
+		if word == "timing" && i+1 < len(list) {
 			i++
-			if word = words[i]; word == "kubelet" || word == "documented" {
+			if word = list[i]; word == "kubelet" || word == "documented" {
 				timing.FirstRestart = word
 			} else {
 				timing.Detection, timing.Sync, timing.Jitter = "1s", "kubelet", word
@@ -196,14 +198,14 @@ func (f Form) ParseRuns() (map[string]json.RawMessage, *Fault) {
 		m := runWord.FindStringSubmatch(word)
 		code, err := strconv.ParseInt(append(m, "", "", "")[2], 10, 32)
 		if err != nil {
-			return refuse(Quote(word) + " is not CODE@TIME, x4 or forever behind one, or NAME: before it, as in main: 3@10s x4, 1@5s")
+			return refuse(words.Quote(word) + " is not CODE@TIME, x4 or forever behind one, or NAME: before it, as in main: 3@10s x4, 1@5s")
 		}
 		if m[1] != "" {
 			name = m[1]
 		}
 		switch {
 		case name == "":
-			return refuse(Quote(word) + " needs the container's name before it, as in main: 3@10s")
+			return refuse(words.Quote(word) + " needs the container's name before it, as in main: 3@10s")
 		case count == MaxExitsShown || len(events) > MaxExitsShown:
 			return refuse("at most " + strconv.Itoa(MaxExitsShown) + " runs fit on this page")
 		}
@@ -259,11 +261,20 @@ func PodsWithRuns() *Fault {
 	return &Fault{Path: "pods", Code: "conflict", Detail: "the Pods have ended, the exits play the Job from its beginning: leave one of the two empty"}
 }
 
-// Refuse makes the answer for a fault that was found before any operation was asked.
-func Refuse(operation string, f *Fault) *Answer {
+// Refuse is the error of a payload for a fault that was found before any operation was asked, as JSON.
+func Refuse(f *Fault) []byte {
 	code := "EVENT_INVALID"
 	if f.Path == "pods" && f.Code != PodsWithRuns().Code {
 		code = "BAD_PODS"
 	}
-	return &Answer{Operation: operation, Error: &Error{Code: code, Message: f.Detail, Path: f.Path, Faults: []Fault{*f}}}
+	type fault struct {
+		Path   string `json:"path"`
+		Code   string `json:"code"`
+		Detail string `json:"detail"`
+	}
+	payload, err := json.Marshal(map[string]any{"code": code, "message": f.Detail, "path": f.Path, "faults": []fault{{f.Path, f.Code, f.Detail}}})
+	if err != nil {
+		panic("texts are always JSON: " + err.Error())
+	}
+	return payload
 }

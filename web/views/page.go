@@ -9,10 +9,44 @@ import (
 	"unicode/utf16"
 
 	"github.com/a-h/templ"
+
+	"github.com/podfate/podfate/policy/words"
+	"github.com/podfate/podfate/schema/document"
 )
 
 // anchor is the address of a line's number in the editor; without JavaScript the browser jumps there and marks it.
-func anchor(p Place) templ.SafeURL { return templ.SafeURL("#L" + number(p.Line)) }
+func anchor(p document.Place) templ.SafeURL { return templ.SafeURL("#L" + number(p.Line)) }
+
+// Control returns the id of the form's control that path of the request speaks of, "" for a path of the manifest.
+func Control(path string) string {
+	switch {
+	case path == "exits" || strings.HasPrefix(path, "exits["), path == "runs", strings.HasPrefix(path, "runs."), strings.HasPrefix(path, "runs["), path == "until", strings.HasPrefix(path, "events["), strings.HasPrefix(path, "timing"):
+		return "exits"
+	case path == "pods" || strings.HasPrefix(path, "pods["):
+		return "pods"
+	case path == "cluster.version":
+		return "version"
+	case path == "cluster.featureGates" || strings.HasPrefix(path, "cluster.featureGates"):
+		return "gates"
+	case path == "fieldValidation":
+		return "validation"
+	}
+	return ""
+}
+
+// maxLines bounds the numbered lines of the editor; a longer text is edited without numbers from there on.
+const maxLines = 5000
+
+// lines is the number of lines of the editor.
+func lines(manifest string) int { return min(strings.Count(manifest, "\n")+1, maxLines) }
+
+// marksOf marks the lines that the page's answer speaks of.
+func marksOf(p Page) map[int]string {
+	if p.Answer == nil {
+		return nil
+	}
+	return marks(p.Answer.Document)
+}
 
 // version is the version that the page shows as chosen.
 func version(p Page) string {
@@ -69,26 +103,26 @@ func CommandLine(f Form, operation, request string) string {
 		}
 		return "printf %s " + shellQuote(escapeHidden(request)) + " | podfate simulate -f -"
 	}
-	words := []string{"podfate", operation, "-f", "pod.yaml"}
+	line := []string{"podfate", operation, "-f", "pod.yaml"}
 	if strings.TrimSpace(f.Pods) != "" {
-		words = []string{"podfate", operation, "-f", "job.yaml", "--pods", "pods.yaml"}
+		line = []string{"podfate", operation, "-f", "job.yaml", "--pods", "pods.yaml"}
 	}
 	if f.Version != "" {
-		words = append(words, "--kubernetes-version", f.Version)
+		line = append(line, "--kubernetes-version", f.Version)
 	}
 	if gates := gateList(f.Gates); gates != "" {
-		words = append(words, "--feature-gates", gates)
+		line = append(line, "--feature-gates", gates)
 	}
 	if f.Validation != "" && f.Validation != "Strict" {
-		words = append(words, "--validate="+strings.ToLower(f.Validation))
+		line = append(line, "--validate="+strings.ToLower(f.Validation))
 	}
 	for _, exit := range exitWords(f.Exits) {
-		words = append(words, "--exit", exit)
+		line = append(line, "--exit", exit)
 	}
-	for i, w := range words {
-		words[i] = shellQuote(Visible(w)) // a pasted command shows what it is
+	for i, w := range line {
+		line[i] = shellQuote(words.Visible(w)) // a pasted command shows what it is
 	}
-	return strings.Join(words, " ")
+	return strings.Join(line, " ")
 }
 
 // Curl is the shell command that sends the page's request to this server.
@@ -104,7 +138,7 @@ func Curl(p Page) string {
 func escapeHidden(json string) string {
 	var b strings.Builder
 	for _, r := range json {
-		if !hides(r) {
+		if !words.Hides(r) {
 			b.WriteRune(r)
 			continue
 		}

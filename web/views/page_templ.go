@@ -5,8 +5,10 @@ package views
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import "github.com/a-h/templ"
-import templruntime "github.com/a-h/templ/runtime"
+import (
+	"github.com/a-h/templ"
+	templruntime "github.com/a-h/templ/runtime"
+)
 
 // Playground is the whole page.
 func Playground(p Page) templ.Component {
@@ -264,7 +266,7 @@ func ask(p Page) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if p.Answer != nil {
-			var templ_7745c5c3_Var13 = []any{"verdict", tone(p.Answer)}
+			var templ_7745c5c3_Var13 = []any{"verdict", p.Answer.Verdict.Tone}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var13...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -287,9 +289,9 @@ func ask(p Page) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var15 string
-			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(Live(p.Answer))
+			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(Live(p.Answer.Document))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 52, Col: 88}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `page.templ`, Line: 52, Col: 104}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var15))
 			if templ_7745c5c3_Err != nil {
@@ -317,7 +319,7 @@ func ask(p Page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = numbers(lines(p.Form.Manifest), marks(p.Answer)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = numbers(lines(p.Form.Manifest), marksOf(p)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -767,7 +769,7 @@ func answer(p Page) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if p.Answer != nil {
-			templ_7745c5c3_Err = Reply(p.Answer).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Reply(p.Answer.Document).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -33,18 +33,4 @@ func say(key string, pairs ...string) string {
 	return strings.NewReplacer(pairs...).Replace(s)
 }
 
-// known reports whether the table has key.
-func known(key string) bool { _, ok := texts()[key]; return ok }
-
-// Phrase returns the words for a code such as no_such_condition; a code of a later release stands for itself.
-func Phrase(code string) string {
-	if Phrased(code) {
-		return say("word." + code)
-	}
-	return spaced(code)
-}
-
-// Phrased reports whether there are words for code.
-func Phrased(code string) bool { return known("word." + code) }
-
 func number(n int) string { return strconv.Itoa(n) }

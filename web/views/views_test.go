@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/podfate/podfate/policy/words"
 )
 
 // table reads a table that the browser's tests read as well.
@@ -84,7 +86,7 @@ func TestDuration(t *testing.T) {
 
 func TestVisible(t *testing.T) {
 	for _, c := range table[struct{ Text, Shown string }](t, "visible") {
-		if got := Visible(c.Text); got != c.Shown {
+		if got := words.Visible(c.Text); got != c.Shown {
 			t.Errorf("%q: %q, want %q", c.Text, got, c.Shown)
 		}
 	}

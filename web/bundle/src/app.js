@@ -3,8 +3,7 @@
 import {commandLine, curl} from './commands.js';
 import {compare} from './compare.js';
 import {Engine} from './engine.js';
-import {reply} from './render.js';
-import {live, marks, tone} from './sentences.js';
+import {live, marks, reply} from './paint.js';
 import {LinkError, decode, encode, holdsState} from './share.js';
 import {say, use} from './text.js';
 
@@ -25,7 +24,7 @@ const engine = new Engine((url) => new Worker(trusted ? trusted.createScriptURL(
 
 let gates = []; // of the module, as describe lists them
 let loaded = false; // the module answers here; until then, and if it fails, the server does
-let last; // {answer, bytes} of the answer on the page, if it came from this browser
+let last; // {operation, request, bytes} of the answer on the page, if it came from this browser
 let announced; // the timer of what a screen reader is told next
 let examples = []; // loaded beside the module, so that the menu works when the server is gone
 
@@ -115,15 +114,16 @@ async function run() {
   const form = readForm();
   const result = await engine.ask(form);
   if (!result) return; // another question came before
-  last = result.bytes && {answer: result.answer, bytes: result.bytes};
-  $('reply').replaceChildren(...reply(result.answer));
+  const {document: painted} = result;
+  last = result.bytes && result;
+  $('reply').replaceChildren(...reply(painted));
   $('answer-title').textContent = say('heading.answer');
-  showLines(marks(result.answer));
-  brief(live(result.answer), tone(result.answer));
+  showLines(marks(painted));
+  brief(live(painted), painted.verdict.tone);
   $('where').textContent = say(result.millis === undefined ? 'where' : 'where.millis', {n: result.millis?.toFixed(1)});
   $('compare').disabled = !last;
   $('compared').textContent = '';
-  showCommands(form, result.answer);
+  showCommands(form, result);
   if ($('share').open) showLink();
 }
 
@@ -160,7 +160,7 @@ async function runCompare() {
   const asked = last;
   $('compared').textContent = say('compare.asking');
   try {
-    const {same, text} = await compare(asked.answer, asked.bytes);
+    const {same, text} = await compare(asked);
     if (asked === last) $('compared').textContent = `${same ? '✓' : '✗'} ${text}`;
   } catch {
     $('compared').textContent = say('compare.offline');

@@ -55,8 +55,8 @@ export class Engine {
   }
 
   /**
-   * Answers a form: {answer, bytes, millis}; undefined if another question came before this one was begun. A question
-   * that takes longer than patience has the answer {error: {code: 'TIMEOUT'}}.
+   * Answers a form: {operation, request, document, bytes, millis}; undefined if another question came before this one was begun. A question
+   * that takes longer than patience has a document that says so.
    */
   async ask(form) {
     return new Promise((resolve) => {
@@ -94,6 +94,7 @@ export class Engine {
     const asked = this.#underWay;
     if (!asked) return; // it failed before any question: another would fail as well
     this.#spawn();
-    this.#finish({answer: {operation: 'decide', request: '', error: {code, message: say('engine.' + code, {n: patience})}}});
+    const text = say('engine.' + code, {n: patience});
+    this.#finish({operation: 'decide', request: '', document: {verdict: {title: say('engine'), text, tone: 'fail', mark: 'failed'}, blocks: []}});
   }
 }

@@ -8,8 +8,6 @@ export const use = (table) => {
 
 /** The sentence key with each {name} replaced; a key that is not in the table is shown as its last part. */
 export function say(key, values = {}) {
-  if (!known(key)) return key.slice(key.lastIndexOf('.') + 1);
+  if (!Object.hasOwn(texts, key)) return key.slice(key.lastIndexOf('.') + 1);
   return texts[key].replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
 }
-
-export const known = (key) => Object.hasOwn(texts, key);

@@ -1,10 +1,10 @@
 // Answers questions of the page in a thread of its own, so that nothing a manifest can do stops the page: the page ends
 // this worker when a question takes longer than its patience, and starts another.
 //
-// In: {module, sha256, bytes} once, then {id, form}. Out: {describe}, then {id, answer, bytes, millis}: the answer as
-// the page shows it, and the bytes that the module gave, undefined if it was not asked.
+// In: {module, sha256, bytes} once, then {id, form}. Out: {describe}, then {id, operation, request, document, bytes, millis}: the
+// answer in words with its places, and the bytes that the module gave, undefined if it was not asked.
 import {Instance, operations, parse, recycleBytes} from '../../../plugins/js/instance.js';
-import {readAnswer} from './answer.js';
+import {place} from './answer.js';
 import {operationOf} from './operation.js';
 import {buildRequest, relocate} from './request.js';
 import {Unreadable, locate, position} from './yaml.js';
@@ -40,25 +40,28 @@ function answer(form) {
     request = buildRequest(form);
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
-    return {answer: unreadable(form, error)};
+    return explain(operationOf(form), 'error', JSON.stringify(unreadable(error, form)), () => [0, 0]);
   }
   const {operation, text, manifest, repeats} = request;
-  const bytes = call(operation, text);
   const places = (path) => (manifest ? position(form.manifest, locate(manifest, path)) : [0, 0]);
-  const shown = readAnswer(operation, text, new TextDecoder().decode(bytes), places, (column) => relocate(request, form.manifest, column));
-  const warnings = repeats.map(({path, code, detail, at}) => {
-    const [line, column] = position(form.manifest, at);
-    return {path, code, detail, line, column};
-  });
-  shown.warnings?.unshift(...warnings.slice(0, Math.max(0, maxFaults + 1 - shown.warnings.length)));
-  return {bytes, answer: shown};
+  const warnings = JSON.stringify(repeats.slice(0, maxFaults).map(({path, code, detail}) => ({path, code, detail})));
+  const answered = explain(operation, 'request', text + (repeats.length > 0 ? ',"warnings":' + warnings : ''), places,
+    (column) => relocate(request, form.manifest, column));
+  return {...answered, request: text, bytes: repeats.length > 0 ? undefined : answered.bytes};
 }
 
-/** The answer for a text that is no request. */
-function unreadable(form, {code, detail, at, path}) {
+/** Has a request answered and put into words, or an error put into words. */
+function explain(operation, member, text, ...places) {
+  const bytes = call('explain', `{"of":"${operation}","${member}":${text}}`);
+  const {document, error} = parse(bytes);
+  if (error) throw new Error(error.message);
+  return {operation, request: '', document: place(document, ...places), ...(member === 'request' && {bytes})};
+}
+
+/** The error for a text that is no request. */
+function unreadable({code, detail, at, path}, form) {
   const [line, column] = at < 0 ? [0, 0] : position(form.manifest, at);
   const group = /^(?:bad_format|conflict)$/.test(code) ? 'EVENT_INVALID' : path === 'pods' ? 'BAD_PODS' : code.startsWith('limit.') ? 'LIMIT_EXCEEDED'
     : 'BAD_YAML';
-  const fault = {path, code, detail, line, column};
-  return {operation: operationOf(form), request: '', error: {code: group, message: detail, faults: [fault]}};
+  return {code: group, message: detail, faults: [{path, code, detail, ...(line > 0 && {line, column})}]};
 }

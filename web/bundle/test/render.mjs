@@ -1,10 +1,9 @@
-// node render.mjs CASES: renders answers as the page does and prints their HTML as a JSON array. CASES is a file with an
-// array of {operation, request, answer}. The DOM is as much of one as the renderer uses.
+// node render.mjs CASES: paints answers as the page does and prints their HTML as a JSON array. CASES is a file with an
+// array of {operation, request, answer}, each answer that of explain. The DOM is as much of one as the renderer uses.
 import {readFileSync} from 'node:fs';
 import process from 'node:process';
-import {readAnswer} from '../src/answer.js';
-import {reply} from '../src/render.js';
-import {live} from '../src/sentences.js';
+import {place} from '../src/answer.js';
+import {live, reply} from '../src/paint.js';
 import {use} from '../src/text.js';
 
 use(JSON.parse(readFileSync(new URL('../../views/text.json', import.meta.url), 'utf8')));
@@ -33,8 +32,8 @@ globalThis.document = {createElement: (name) => new Element(name), createElement
 
 const cases = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 // The places are made up from the path, in the same way as by the test that compares.
-const place = (path) => [path.length, 3];
-process.stdout.write(JSON.stringify(cases.map(({operation, request, answer}) => {
-  const a = readAnswer(operation, request, answer, place);
-  return {html: html(reply(a)), live: live(a)};
+process.stdout.write(JSON.stringify(cases.map(({answer}) => {
+  const {document} = JSON.parse(answer);
+  place(document, (path) => [path.length, 3]);
+  return {html: html(reply(document)), live: live(document)};
 })));

@@ -1,0 +1,198 @@
+// Paints a document of explain: the same elements as views/document.templ, which a test compares. Text only ever becomes text nodes.
+// The names of the functions are those of views/draw.go.
+import {control} from './answer.js';
+import {say} from './text.js';
+import {visible} from './visible.js';
+
+/** An element with attributes and children; a child is an element, a text, a list of these, or nothing. */
+const h = (name, ...rest) => fill(document.createElement(name), ...rest);
+const s = (name, ...rest) => fill(document.createElementNS('http://www.w3.org/2000/svg', name), ...rest);
+
+function fill(element, attributes, ...children) {
+  for (const [key, value] of Object.entries(attributes)) if (value !== '') element.setAttribute(key, value);
+  element.append(...children.flat(3).filter((child) => child || child === 0));
+  return element;
+}
+
+/** What the marks look like: document.Glyphs says the same. */
+const glyphs = {
+  crashloop: '⟲', restart: '↻', restartall: '⟳', stop: '■', failed: '✗', succeeded: '✓', refused: '⊘', ignored: '◌', counted: '+', undecided: '?',
+  running: '▸', matched: '✓', notmatched: '✗', notreached: '–', skipped: '–', warning: '!', note: '•', fault: '✗', dropped: '!',
+};
+const results = {matched: 'matched', skipped: 'skipped', notmatched: 'not matched', notreached: 'not reached'};
+
+const glyph = (mark) => h('span', {class: 'glyph', 'aria-hidden': 'true'}, glyphs[mark]);
+const note = (...text) => h('p', {class: 'note'}, ...text);
+const join = (first, second) => (!second || second === first ? first : `${first} ${second}`);
+
+/** The elements of the answer. */
+export function reply({verdict, blocks, releases}) {
+  return [paintVerdict(verdict), blocks.map(block), releases && note(say('cluster', {releases}))].flat(3).filter(Boolean);
+}
+
+/** What a screen reader is told about an answer, once. */
+export const live = ({verdict: {title, text}}) => `${title}. ${text}`;
+
+function paintVerdict(v) {
+  return h('div', {class: join('verdict', v.tone)},
+    h('p', {class: 'sentence'}, glyph(v.mark), ' ' + v.title), h('p', {}, v.text),
+    (v.because || v.line > 0) && h('p', {class: 'because'}, (v.because ?? '') + ' ', at(v), source(v.source)),
+    v.share && h('p', {class: 'share'}, s('svg', {'aria-hidden': 'true', width: '100%', height: 8},
+      s('rect', {class: 'wait', width: '100%', height: 8}), s('rect', {class: 'run', width: percent(v.share.ranMillis, v.share.ofMillis), height: 8}))));
+}
+
+const block = (b) => [b.title && h('h3', {}, b.title), painters[b.block]?.(b), b.more > 0 && note(say('more', {n: b.more}))];
+
+const list = ({items}) => h('ul', {class: 'list'}, items.map((i) => h('li', {class: i.tone ?? ''}, glyph(i.mark), ' ', h('span', {}, i.text), ' ', exact(i),
+  i.allowed && [' ', h('span', {class: 'note'}, say('fault.allowed', {allowed: i.allowed.join(', ')}))],
+  i.because && [' ', h('span', {class: 'note'}, i.because)], source(i.source))));
+
+const painters = {
+  list,
+  fixes: list,
+  steps: ({items}) => h('ol', {class: 'trace'}, items.map((i) => h('li', {class: join(i.mark, i.tone)}, glyph(i.mark),
+    h('p', {}, h('b', {}, i.text + times(i)), ' ', h('span', {class: 'quote'}, i.quote)), h('p', {}, because(i)),
+    h('p', {class: 'path'}, inManifest(i), source(i.source))))),
+  layers: ({cards}) => h('div', {class: 'layers'}, cards.map((c) => h('div', {class: join(c.layer, c.tone)}, h('h4', {}, c.title),
+    h('p', {class: 'outcome'}, glyph(c.mark), ' ' + c.text), (c.because || c.line > 0) && h('p', {}, (c.because ?? '') + ' ', at(c)),
+    c.items && h('ul', {}, c.items.map((i) => h('li', {class: i.tone ?? ''}, glyph(i.mark), ` ${line(i)} `, at(i)))), source(c.source)))),
+  lanes: (b) => [h('div', {class: 'lanes', role: 'img', 'aria-label': b.text},
+    b.lanes.map((l) => h('div', {class: `lane ${l.kind}`}, h('p', {class: 'name'}, l.name),
+      s('svg', {'aria-hidden': 'true', width: '100%', height: laneHeight(l)}, drawLane(l, b).map(drawn)))),
+    h('div', {class: 'lane axis'}, h('p', {class: 'name'}), s('svg', {'aria-hidden': 'true', width: '100%', height: 20}, drawAxis(b).map(drawn)))), note(b.text)],
+  table: (b) => h('div', {class: 'wide', tabindex: '0', role: 'group', 'aria-label': b.title}, h('table', {},
+    h('thead', {}, h('tr', {}, b.columns.map((c) => h('th', {scope: 'col', class: c.align ?? ''}, c.text)))),
+    h('tbody', {}, b.rows.map((r) => h('tr', {class: r.tone ?? ''}, r.cells.map((cell, i) => (i === 0
+      ? h('th', {scope: 'row', class: b.columns[i].align ?? ''}, cell)
+      : h('td', {class: b.columns[i].align ?? ''}, cell, i === r.cells.length - 1 && r.line > 0 && [' ', at(r)])))))))),
+  terminal: ({lines}) => h('pre', {class: 'terminal', tabindex: '0'}, lines.join('\n')),
+  plot: (b) => h('div', {class: 'plot', role: 'img', 'aria-label': b.title},
+    s('svg', {'aria-hidden': 'true', width: '100%', height: 120}, drawPlot(b).map(drawn))),
+  grid: ({ranges}) => h('ul', {class: 'list'}, ranges.map((r) => h('li', {class: r.tone ?? ''}, glyph(r.mark), ' ',
+    h('span', {}, h('b', {}, codes(r)), ' ' + r.text), ' ', at(r)))),
+};
+
+const drawn = ({name, x, y, width, height, text}) => (text ? s('text', {class: name, x, y}, text) : s('rect', {class: name, x, y, width, height}));
+const times = ({times: n}) => (n > 1 ? ` ×${n}` : '');
+const because = ({mark, because: why = ''}) => [results[mark], why].filter(Boolean).join(': ');
+const line = (i) => i.text + times(i) + (i.because ? ` (${i.because})` : '');
+const codes = ({from, to}) => (from === to ? String(from) : `${from}–${to}`);
+
+// --- places ---
+
+const link = (place, ...children) => h('a', {href: '#L' + place.line, 'data-line': place.line, 'data-column': place.column}, ...children);
+const at = (i) => i.line > 0 && h('span', {class: 'at'}, '(', link(i, say('place', {line: i.line})), ')');
+const source = (of) => of && [' ', h('a', {class: 'source', href: of.url, rel: 'noreferrer'}, of.name)];
+
+function exact(i) {
+  const id = control(i.path);
+  if (id && !i.line) return h('a', {href: '#' + id}, say('place.' + id));
+  return i.line > 0 && link(i, say('place.exact', {line: i.line, column: i.column}));
+}
+
+function inManifest(i) {
+  const path = h('code', {}, visible(i.path ?? ''));
+  return i.line > 0 ? link(i, path, ' ' + say('place', {line: i.line})) : path;
+}
+
+// --- drawings: whole numbers, so that both painters draw the same ---
+
+const [letter, most, flagTop, flagHeight, flagRows] = [140, 10_000, 24, 18, 2];
+const hundredths = (n, all) => (all > 0 ? Math.floor((n * most) / all) : 0);
+const share = (n) => `${n / 100}%`;
+const percent = (n, all) => share(hundredths(n, all));
+const laneHeight = (l) => (l.kind === 'phase' ? 26 : l.flags.length === 0 ? flagTop : flagTop + flagRows * (flagHeight + 2));
+const flagText = ({text, n}) => (n > 1 ? `${text}×${n}` : text);
+const flagWidth = (f) => letter * (flagText(f).length + 1);
+
+function flagsOf(l, b) {
+  const list = [];
+  const last = [];
+  for (const f of l.flags) {
+    const x = hundredths(f.atMillis, b.untilMillis);
+    for (let row = 0; row < flagRows; row++) {
+      const before = last[row];
+      if (!before || x >= before.x + flagWidth(before) + letter / 2) {
+        list.push(last[row] = {...f, x, row, n: 1});
+        break;
+      }
+      if (before.text === f.text) {
+        before.n++;
+        break;
+      }
+    }
+  }
+  return list;
+}
+
+function drawLane(l, b) {
+  const phase = l.kind === 'phase';
+  const shapes = [];
+  for (const bar of l.bars) {
+    let x = hundredths(bar.fromMillis, b.untilMillis);
+    let width = Math.max(hundredths(bar.toMillis, b.untilMillis) - x, 20);
+    if (bar.kind === 'on') [x, width] = [most - 60, 60];
+    shapes.push({name: `${bar.kind} ${bar.tone}`, x: share(x), y: phase ? 0 : 2, width: share(width), height: phase ? 4 : 18});
+    if (!bar.text || bar.kind === 'on' || width < letter * ([...bar.text].length + 1)) continue;
+    shapes.push(phase ? {name: 'start', x: share(x), y: 18, text: bar.text} : {name: 'middle', x: share(x + Math.floor(width / 2)), y: 15, text: bar.text});
+  }
+  for (const band of b.bands) shapes.push({name: 'band ' + band.tone, x: percent(band.atMillis, b.untilMillis), y: 0, width: '2px', height: laneHeight(l)});
+  for (const f of flagsOf(l, b)) {
+    const [y, width] = [flagTop + f.row * (flagHeight + 2), flagWidth(f)];
+    const x = Math.min(f.x, most - width);
+    shapes.push({name: 'flag ' + f.tone, x: share(x), y, width: share(width), height: flagHeight},
+      {name: 'middle', x: share(x + Math.floor(width / 2)), y: y + 13, text: flagText(f)});
+  }
+  return shapes;
+}
+
+/** The distances between labels of the axis, in milliseconds. */
+const steps = [100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 900_000, 1_800_000,
+  3_600_000, 7_200_000, 21_600_000, 43_200_000, 86_400_000];
+
+function drawAxis({untilMillis: until}) {
+  let step = steps.find((ms) => until <= 6 * ms) ?? steps.at(-1);
+  while (until > 6 * step) step *= 2;
+  const shapes = [];
+  for (let ms = 0; ms <= until; ms += step) {
+    const x = percent(ms, until);
+    shapes.push({name: 'tick', x, y: 0, width: '1px', height: 5},
+      {name: ms > Math.floor((until * 9) / 10) ? 'end' : 'start', x, y: 17, text: duration(ms)});
+  }
+  return shapes;
+}
+
+function drawPlot({series: [{tone, points}]}) {
+  const highest = Math.max(1, ...points.map(([, y]) => y));
+  return points.map(([, y], i) => {
+    const height = Math.floor((y * 120) / highest);
+    const [from, to] = [hundredths(i, points.length), hundredths(i + 1, points.length)];
+    return {name: tone, x: share(from), y: 120 - height, width: share(Math.max(to - from - 10, 10)), height};
+  });
+}
+
+/** Milliseconds as Kubernetes writes lengths of time: 1m30s, 0.5s. */
+function duration(ms) {
+  const [hours, minutes, rest] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60, ms % 60_000];
+  return (hours > 0 ? hours + 'h' : '') + (minutes > 0 ? minutes + 'm' : '') + (rest > 0 || ms < 60_000 ? rest / 1000 + 's' : '');
+}
+
+/** The lines of the editor that a document speaks of, each with fault, warning or decided. */
+export function marks({verdict, blocks}) {
+  const ranks = ['decided', 'warning', 'fault'];
+  const found = new Map();
+  const mark = ({line: n}, as) => {
+    if (n > 0 && ranks.indexOf(as) > ranks.indexOf(found.get(n))) found.set(n, as);
+  };
+  mark(verdict, 'decided');
+  for (const b of blocks) {
+    for (const c of b.cards ?? []) [c, ...c.items ?? []].forEach((i) => mark(i, 'decided'));
+    for (const r of b.rows ?? []) mark(r, 'decided');
+    for (const i of b.items ?? []) {
+      if (i.mark === 'fault') mark(i, 'fault');
+      else if (/^(?:warning|dropped|undecided)$/.test(i.mark)) mark(i, 'warning');
+      else if (!/^(?:notmatched|notreached|skipped)$/.test(i.mark)) mark(i, 'decided');
+    }
+  }
+  return found;
+}
