@@ -29,9 +29,24 @@ func (s *Server) operation(op ops.Operation) handler {
 		if err != nil {
 			return err
 		}
-		writeJSON(w, answer)
+		status := http.StatusOK
+		if op.Number == opExplain {
+			status = explainedStatus(answer)
+		}
+		writeJSON(w, status, answer)
 		return nil
 	}
+}
+
+// explainedStatus is that of the operation that was explained: an explanation of a refusal is an answer all the same.
+func explainedStatus(explained []byte) int {
+	var refused struct {
+		Answer struct{ Error struct{ Code string } }
+	}
+	if json.Unmarshal(explained, &refused) != nil || refused.Answer.Error.Code == "" {
+		return http.StatusOK
+	}
+	return statusOf(refused.Answer.Error.Code)
 }
 
 // patiently returns the context in which r is evaluated, which does not end with r: an evaluation is short, and a client
@@ -92,7 +107,7 @@ func (s *Server) describe(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, answer)
+	writeJSON(w, http.StatusOK, answer)
 	return nil
 }
 
@@ -116,8 +131,9 @@ func describeRequest(module Module) []byte {
 	return request
 }
 
-func writeJSON(w http.ResponseWriter, body []byte) {
+func writeJSON(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
 	w.Write(body) // an error here means that the client has gone
 }

@@ -102,6 +102,14 @@ var problems = map[string]problem{
 
 // problemDocument is a problem detail object of RFC 9457. The member "error" is added by hand, so that the bytes of
 // the core stay as they are.
+// statusOf is the status of a code.
+func statusOf(code string) int {
+	if p, known := problems[code]; known {
+		return p.status
+	}
+	return problems[codeInternal].status
+}
+
 type problemDocument struct {
 	Type      string `json:"type"`
 	Title     string `json:"title"`

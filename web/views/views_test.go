@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/podfate/podfate/policy/words"
+	"github.com/podfate/podfate/schema/document"
 )
 
 // table reads a table that the browser's tests read as well.
@@ -84,14 +84,6 @@ func TestDuration(t *testing.T) {
 	}
 }
 
-func TestVisible(t *testing.T) {
-	for _, c := range table[struct{ Text, Shown string }](t, "visible") {
-		if got := words.Visible(c.Text); got != c.Shown {
-			t.Errorf("%q: %q, want %q", c.Text, got, c.Shown)
-		}
-	}
-}
-
 func TestCommands(t *testing.T) {
 	for _, c := range table[struct {
 		Form                                      Form
@@ -100,7 +92,7 @@ func TestCommands(t *testing.T) {
 		if got := CommandLine(c.Form, c.Operation, c.Request); got != c.Command {
 			t.Errorf("got  %s\nwant %s", got, c.Command)
 		}
-		p := Page{Origin: c.Origin, Answer: &Answer{Operation: c.Operation, Request: c.Request}}
+		p := Page{Origin: c.Origin, Answer: &Outcome{Operation: c.Operation, Request: c.Request}}
 		if got := Curl(p); got != c.Curl {
 			t.Errorf("got  %s\nwant %s", got, c.Curl)
 		}
@@ -118,30 +110,6 @@ func TestReadForm(t *testing.T) {
 	}
 	if f.Operation() != "decide" || (Form{Exits: "main: 3@10s"}).Operation() != "simulate" || (Form{Exits: " \n"}).Operation() != "validate" {
 		t.Error("the exits choose the operation")
-	}
-}
-
-// Every code that the core can answer with has its sentence: a key that is missing would show the bare code.
-func TestSentencesExist(t *testing.T) {
-	keys := map[string][]string{
-		"by.container.": {"policy_always", "policy_never", "policy_on_failure_failed", "policy_on_failure_succeeded", "sidecar_always_restarts"},
-		"by.pod.":       {"policy_always", "policy_never", "policy_on_failure_failed", "policy_on_failure_succeeded", "init_retried"},
-		"by.default.":   {"policy_always", "unknown_pod_policy", "init_completed", "ephemeral_never_restarts"},
-		"by.rule.":      {"rule_matched"},
-		"why.": {"in", "not_in", "no_exit_codes", "unknown_operator", "unknown_policy", "gate_off", "not_set", "dropped", "earlier_rule_matched", "already_decided", "not_consulted",
-			"policy_always", "policy_never", "policy_on_failure_failed", "policy_on_failure_succeeded", "unknown_pod_policy", "sidecar_always_restarts",
-			"init_completed", "init_retried", "ephemeral_never_restarts"},
-		"ignored.": {"unknown_action", "gate_off", "sidecar", "init_completed", "no_policy"},
-		"result.":  {"matched", "not_matched", "skipped", "not_reached"},
-		"glyph.":   {"matched", "not_matched", "skipped", "not_reached", "Restart", "RestartAllContainers", "Stop", ""},
-		"means.":   {"Restart", "RestartAllContainers", "Stop", "unknown_action", "unknown_operator"},
-	}
-	for prefix, codes := range keys {
-		for _, c := range codes {
-			if !known(prefix + c) {
-				t.Errorf("text.json has no %s%s", prefix, c)
-			}
-		}
 	}
 }
 
@@ -195,15 +163,18 @@ func TestEveryControlHasALabel(t *testing.T) {
 }
 
 func TestEditorMarksLines(t *testing.T) {
-	a := &Answer{
-		Decisions: []Decision{{DecidedBy: DecidedBy{Place: Place{Line: 1}}}, {DecidedBy: DecidedBy{Place: Place{Line: 2}}}},
-		Warnings:  []Fault{{Place: Place{Line: 2}}, {}}, Dropped: []Dropped{{Place: Place{Line: 3}}}, Faults: []Fault{{Place: Place{Line: 3}}},
+	at := func(line int, mark string) document.Edit {
+		return document.Edit{Item: document.Item{Mark: mark, Place: document.Place{Line: line}}}
 	}
+	a := &document.Document{Verdict: document.Verdict{Item: document.Item{Place: document.Place{Line: 1}}}, Blocks: []document.Block{
+		{Kind: "steps", Items: []document.Edit{at(2, "matched"), at(4, "notmatched"), at(0, "matched")}},
+		{Kind: "list", Items: []document.Edit{at(2, "warning"), at(3, "dropped"), at(3, "fault")}},
+	}}
 	want := map[int]string{1: "decided", 2: "warning", 3: "fault"}
 	if got := marks(a); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	html := page(t, Page{Module: module, Answer: a, Form: Form{Manifest: "a\nb\nc"}})
+	html := page(t, Page{Module: module, Answer: &Outcome{Document: a}, Form: Form{Manifest: "a\nb\nc"}})
 	if !strings.Contains(html, `<span id="L3" class="fault">3</span>`) {
 		t.Errorf("line 3 is not marked in\n%s", html)
 	}
@@ -217,35 +188,8 @@ func TestFaultsOfTheRequestPointAtTheirControl(t *testing.T) {
 		"exits": "exits", "exits[0].container": "exits", "runs": "exits", "runs.main[0].for": "exits", `runs["a.b"]`: "exits", "until": "exits", "runsX": "", "cluster.version": "version", "cluster.featureGates.A": "gates", "fieldValidation": "validation",
 		"spec.containers[0]": "", "": "", "exitsX": "",
 	} {
-		if got := control(path); got != want {
+		if got := Control(path); got != want {
 			t.Errorf("%q: %q, want %q", path, got, want)
-		}
-	}
-	a, err := ReadAnswer("decide", nil, []byte(`{"error":{"code":"EVENT_INVALID","faults":[{"path":"exits[0]","code":"c","detail":"d","line":1,"column":99}]}}`), nil)
-	if err != nil || a.Error.Faults[0].Line != 0 {
-		t.Errorf("a place in the generated request means nothing to a reader: %+v, %v", a, err)
-	}
-	if _, err := ReadAnswer("decide", nil, []byte("busy"), nil); err == nil {
-		t.Error("what is not JSON is no answer")
-	}
-}
-
-// TestPlain: what is wrong is told in plain words, once, on the page, by the command line and over HTTP (R-W6).
-func TestPlain(t *testing.T) {
-	for want, f := range map[string]Fault{
-		"spec.a: must be a list, found 7 (possible: b, c) (Kubernetes: json: cannot unmarshal)": {Path: "spec.a", Detail: "must be a list, found 7", Message: "json: cannot unmarshal", Allowed: []string{"b", "c"}},
-		"spec.a: Required value":       {Path: "spec.a", Type: "Required value", Detail: "it is missing", Message: "spec.a: Required value", Allowed: []string{"b"}},
-		"pods[0]: no name":             {Path: "pods[0]", Type: "x", Message: "no name"},
-		"a: unknown (possible: b)":     {Path: "a", Detail: "unknown", Allowed: []string{"b"}},
-		"a: unknown":                   {Path: "a", Detail: "unknown", Allowed: make([]string, maxPossible+1)},
-		"the request is not an object": {Detail: "the request is not an object"},
-	} {
-		if got := f.Plain(); got != want {
-			t.Errorf("%+v: %s, want %s", f, got, want)
-		}
-		page := message(f) + allowed(f) + kubernetes(f)
-		if f.Message != "" && !strings.Contains(page, f.Message) || !strings.Contains(want, message(f)) {
-			t.Errorf("%+v: the page says %s", f, page)
 		}
 	}
 }

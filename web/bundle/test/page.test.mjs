@@ -153,21 +153,21 @@ test('commands are those of the server', () => {
 });
 
 test('an answer is compared with the server\'s, byte by byte', async (t) => {
-  const bytes = new TextEncoder().encode('{"valid":true}');
-  const refused = new TextEncoder().encode('{"error":{"code":"EVENT_INVALID"}}');
-  const served = (body, status = 200) => t.mock.method(globalThis, 'fetch', async () => new Response(body, {status}));
-  served('{"valid":true}');
-  assert.deepEqual(await compare({operation: 'validate', request: '{}'}, bytes), {same: true, text: 'Identical: the browser and the server gave the same 14 bytes.'});
-  served('{"valid":True}');
-  assert.match((await compare({}, bytes)).text, /from byte 9 on/);
-  served('{"valid":true} ');
-  assert.equal((await compare({}, bytes)).same, false);
-  served('{"type":"x","error":{"code":"EVENT_INVALID"},"requestId":"1"}', 422);
-  assert.equal((await compare({}, refused)).same, true);
-  served('{"type":"x","error":{"code":"EVENT_INVALIDE"},"requestId":"1"}', 422);
-  assert.equal((await compare({}, refused)).same, false);
-  served('busy', 503);
-  assert.match((await compare({}, bytes)).text, /status 503/);
+  const bytes = new TextEncoder().encode('{"answer":1}');
+  const served = (body, status = 200, type = 'application/json') =>
+    t.mock.method(globalThis, 'fetch', async () => new Response(body, {status, headers: {'Content-Type': type}}));
+  const fetched = served('{"answer":1}');
+  assert.deepEqual(await compare({operation: 'validate', request: '{}', bytes}), {same: true, text: 'Identical: the browser and the server gave the same 12 bytes.'});
+  assert.equal(fetched.mock.calls[0].arguments[0], '/api/v1/explain');
+  assert.equal(fetched.mock.calls[0].arguments[1].body, '{"of":"validate","request":{}}');
+  served('{"answer":2}');
+  assert.match((await compare({bytes})).text, /from byte 10 on/);
+  served('{"answer":1} ');
+  assert.equal((await compare({bytes})).same, false);
+  served('{"answer":1}', 422); // a refused manifest is an answer, too
+  assert.equal((await compare({bytes})).same, true);
+  served('busy', 503, 'application/problem+json');
+  assert.match((await compare({bytes})).text, /status 503/);
 });
 
 /** A worker that answers when it is told to. */
@@ -226,7 +226,7 @@ test('a worker that takes too long is ended and replaced', async (t) => {
   t.mock.timers.tick(patience - 1);
   assert.equal(FakeWorker.all[0].ended, false);
   t.mock.timers.tick(1);
-  assert.equal((await answer).answer.error.code, 'TIMEOUT');
+  assert.match((await answer).document.verdict.text, /no answer within/);
   assert.equal(FakeWorker.all[0].ended, true);
   const next = engine.ask('next');
   await turn();
@@ -239,7 +239,7 @@ test('a worker that fails is replaced, and the question is not put again', async
   const answer = engine.ask('poison');
   await turn();
   FakeWorker.all[0].onerror({preventDefault() {}});
-  assert.equal((await answer).answer.error.code, 'INTERNAL');
+  assert.match((await answer).document.verdict.text, /the module failed/);
   await turn();
   assert.equal(FakeWorker.all[1].posted.filter((message) => message.form).length, 0);
 });

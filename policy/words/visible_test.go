@@ -1,0 +1,48 @@
+package words_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/podfate/podfate/policy/manifest"
+	"github.com/podfate/podfate/policy/words"
+)
+
+// The browser's visible.js reads the same table.
+func TestVisible(t *testing.T) {
+	text, err := os.ReadFile("../../web/testdata/visible.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []struct{ Text, Shown string }
+	if err := json.Unmarshal(text, &list); err != nil || len(list) == 0 {
+		t.Fatalf("%v, %d rows", err, len(list))
+	}
+	for _, c := range list {
+		if got := words.Visible(c.Text); got != c.Shown {
+			t.Errorf("%q: %q, want %q", c.Text, got, c.Shown)
+		}
+	}
+}
+
+// TestPlain: what is wrong is told in plain words, once, on the page, by the command line and over HTTP (R-W6).
+func TestPlain(t *testing.T) {
+	for fault, want := range map[string]string{
+		`{"path":"spec.a","detail":"must be a list, found 7","message":"json: cannot unmarshal","allowed":["b","c"]}`:           "spec.a: must be a list, found 7 (possible: b, c) (Kubernetes: json: cannot unmarshal)",
+		`{"path":"spec.a","type":"Required value","detail":"it is missing","message":"spec.a: Required value","allowed":["b"]}`: "spec.a: Required value",
+		`{"path":"pods[0]","type":"x","message":"no name"}`:                                                                     "pods[0]: no name",
+		`{"path":"a","detail":"unknown","allowed":["b"]}`:                                                                       "a: unknown (possible: b)",
+		`{"path":"a","detail":"unknown","allowed":[` + strings.Repeat(`"",`, 30) + `""]}`:                                       "a: unknown",
+		`{"detail":"the request is not an object"}`:                                                                             "the request is not an object",
+	} {
+		v, err := manifest.Parse([]byte(fault))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := words.Plain(v); got != want {
+			t.Errorf("%s: %s, want %s", fault, got, want)
+		}
+	}
+}
