@@ -207,7 +207,7 @@ func TestFaultsHaveFileLineAndColumn(t *testing.T) {
 	if got.status != StatusFaults || !strings.Contains(got.err, want) || !strings.Contains(got.err, "testdata/bad.yaml:11:19: spec.containers[0].restartPolicyRules[0].exitCodes.operator: Unsupported value: \"Between\"") {
 		t.Errorf("status %d\n%s%s\nwant %s", got.status, got.out, got.err, want)
 	}
-	if got.out != "Pod trainer (testdata/bad.yaml): not valid in Kubernetes 1.37, 2 faults\n" {
+	if got.out != "Pod trainer (testdata/bad.yaml): Kubernetes 1.37 refuses this manifest. 2 faults.\n" {
 		t.Errorf("%s", got.out)
 	}
 	got = podfate(t, "a: [\n", "validate", "-f", "-")
@@ -277,7 +277,7 @@ func TestFoldersAndStreams(t *testing.T) {
 	scenario := write("scenario.yaml", "apiVersion: podfate.dev/v1\nkind: Scenario\ncluster: {version: \"1.35\"}\n")
 
 	got := podfate(t, "", "validate", "-f", filepath.Join(dir, "m"), "-f", scenario)
-	if got.status != StatusFaults || strings.Count(got.out, "valid in Kubernetes 1.35") != 4 {
+	if got.status != StatusFaults || strings.Count(got.out, "Kubernetes 1.35 accepts this manifest") != 4 {
 		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
 	}
 	if !strings.Contains(got.err, broken+":") || strings.Contains(got.err, "notes.txt") {

@@ -128,7 +128,7 @@ func TestNamesOfFilesAreShownAsText(t *testing.T) {
 		}
 	}
 	got := podfate(t, "", "validate", "-f", dir)
-	for _, name := range []string{`a\u001b[2J\u000a.yaml): valid`, `b\u001b[2J\u000a.yaml:1:`, `c\u001b[2J\u000a.yaml:1:`} {
+	for _, name := range []string{`a\u001b[2J\u000a.yaml): Kubernetes`, `b\u001b[2J\u000a.yaml:1:`, `c\u001b[2J\u000a.yaml:1:`} {
 		if !strings.Contains(got.out+got.err, name) {
 			t.Errorf("%s is missing", name)
 		}
@@ -196,8 +196,8 @@ func TestValidateOfKeysThatAreSetTwice(t *testing.T) {
 		says, decision string
 	}{
 		{"strict", 1, "spec.restartPolicy", ""},
-		{"warn", 0, "warning: spec.restartPolicy", "Restart, because restartPolicy is Always"},
-		{"ignore", 0, "", "Restart, because restartPolicy is Always"},
+		{"warn", 0, "warning: spec.restartPolicy", "main exits 3 → Restart"},
+		{"ignore", 0, "", "main exits 3 → Restart"},
 	} {
 		for _, text := range []string{yaml, json} {
 			for _, verb := range []string{"validate", "decide --exit main=3"} {

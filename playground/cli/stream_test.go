@@ -93,7 +93,7 @@ func TestFoldersAndLinks(t *testing.T) {
 	})
 	for _, from := range []string{"link", "link/", "real"} {
 		got := podfate(t, "", "validate", "-f", filepath.Join(dir, from)+from[len(strings.TrimSuffix(from, "/")):])
-		if n := strings.Count(got.out, "valid in Kubernetes"); got.status != 0 || n != 3 {
+		if n := strings.Count(got.out, "accepts this manifest"); got.status != 0 || n != 3 {
 			t.Errorf("%s: status %d, %d answers\n%s%s", from, got.status, n, got.out, got.err)
 		}
 		for _, says := range []string{
@@ -238,7 +238,7 @@ func TestWhatIsValidatedBesideAManifest(t *testing.T) {
 		says   string
 	}{
 		{"-f pod.yaml --old old.yaml", 1, "pod updates may not change fields"},
-		{"-f pod.yaml --old pod.yaml", 0, ": valid in"},
+		{"-f pod.yaml --old pod.yaml", 0, "accepts this manifest"},
 		{"-f pod.yaml --old job.yaml", 1, "old.kind: must be the kind of the manifest"},
 		{"-f pod.yaml --old two.yaml", 1, "two.yaml: 2 documents"},
 		{"-f pod.yaml --old broken.yaml", 1, "broken.yaml:1:"},
@@ -246,13 +246,13 @@ func TestWhatIsValidatedBesideAManifest(t *testing.T) {
 		{"-f pod.yaml --old .", 2, "is a folder"},
 		{"-f pod.yaml --old pod.yaml --static", 2, "a static Pod is not updated"},
 		{"-f - --old -", 2, "cannot both read standard input"},
-		{"-f pod.yaml --static", 0, ": valid in"},
+		{"-f pod.yaml --static", 0, "accepts this manifest"},
 		{"-f job.yaml --static", 1, "only a Pod can be static"},
-		{"-f js.yaml --template spec.replicatedJobs[1].template", 0, "1 template valid"},
-		{"-f js.yaml", 0, "2 templates valid"},
+		{"-f js.yaml --template spec.replicatedJobs[1].template", 0, "accepts its 1 template"},
+		{"-f js.yaml", 0, "accepts its 2 templates"},
 		{"-f js.yaml --template spec", 1, "templatePath: \"spec\" is not the path of a template"},
 		{"-f pod.yaml --template spec", 1, "templatePath: a Pod has no template"},
-		{"-f kubelet.yaml", 0, "KubeletConfiguration (kubelet.yaml): valid in"},
+		{"-f kubelet.yaml", 0, "KubeletConfiguration (kubelet.yaml): Kubernetes 1.37 accepts this manifest"},
 		{"-f bad.yaml", 1, "bad.yaml:3:10: cluster.kubeletConfiguration.maxPods: must be an integer"},
 	} {
 		t.Chdir(dir)
