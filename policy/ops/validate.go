@@ -16,6 +16,7 @@ func (c *call) validate() {
 	c.requestMembers(validateMembers...)
 	cl := c.readCluster()
 	if path := c.kubeletAlone(); path != "" {
+		c.readFieldValidation() // there are no fields to judge by it, and still it is one of its words
 		c.validateKubelet(cl, path)
 		return
 	}
