@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -250,6 +251,9 @@ func TestSchemaIsNeverStricterThanTheCore(t *testing.T) {
 		request := g.request(name)
 		answer, failed := ops.Call(op.Number, request)
 		err := Validate(name+"-request", request)
+		if !failed && name == "validate" && bytes.HasPrefix(answer, []byte(`{"valid":false`)) && err != nil {
+			failed = true // a KubeletConfiguration alone: what is wrong with it is the answer
+		}
 		if !failed && err != nil {
 			t.Fatalf("%s accepts what its schema refuses (%v):\n%s", name, err, request)
 		}

@@ -154,7 +154,7 @@ func (s *Stream) nextYAML() (*Piece, error) {
 	var head headReader
 	for {
 		line, err := s.in.ReadSlice('\n')
-		whole := head.mid == false
+		whole := !head.mid
 		if whole && bytes.HasPrefix(line, []byte("---")) {
 			s.read(line)
 			if after := bytes.TrimSpace(line[3:]); len(after) > 0 && after[0] != '#' {

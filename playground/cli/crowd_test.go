@@ -22,7 +22,7 @@ func limited(t *testing.T, limit string, args ...string) *process {
 }
 
 // crowd lets clients ask each times, with a connection for each request, and counts the statuses. 0 is no answer.
-func crowd(p *process, clients, each int) (statuses map[int]int, last error, slowest time.Duration) {
+func crowd(p *process, clients, each int) (statuses map[int]int, slowest time.Duration, last error) {
 	statuses = map[int]int{}
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -51,7 +51,7 @@ func crowd(p *process, clients, each int) (statuses map[int]int, last error, slo
 		})
 	}
 	all.Wait()
-	return statuses, last, slowest
+	return statuses, slowest, last
 }
 
 // TestCrowdsOverTCP (R-S2, R-S4): whoever asks gets an answer, with a thousand clients at once and with hardly any
@@ -66,7 +66,7 @@ func TestCrowdsOverTCP(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := limited(t, c.limit, "--engine", "native")
-			statuses, err, slowest := crowd(p, c.clients, c.each)
+			statuses, slowest, err := crowd(p, c.clients, c.each)
 			t.Logf("%v, the slowest after %v", statuses, slowest)
 			// 408: the client had no processor for so long that its connection was given away.
 			if statuses[200]+statuses[503]+statuses[408] != c.clients*c.each || statuses[200] == 0 {
@@ -101,7 +101,7 @@ func TestSilentCrowdHoldsNobodyUp(t *testing.T) {
 		}
 		silent = append(silent, conn)
 	}
-	statuses, err, slowest := crowd(p, 5, 5)
+	statuses, slowest, err := crowd(p, 5, 5)
 	t.Logf("%v, the slowest after %v", statuses, slowest)
 	if statuses[200]+statuses[503]+statuses[408] != 25 {
 		t.Errorf("statuses %v, last error %v", statuses, err)

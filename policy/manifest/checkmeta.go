@@ -199,9 +199,6 @@ func (c *objectChecker) annotations(path string, v Value) {
 	}
 }
 
-// tolerationsAnnotation holds tolerations as JSON; what is in it is not checked.
-const tolerationsAnnotation = "scheduler.alpha.kubernetes.io/tolerations"
-
 // podAnnotations checks annotations that are read. nodeName and the containers' names are those of the Pod beside them.
 //
 // Source: ValidatePodSpecificAnnotations and what it calls in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to
