@@ -96,6 +96,13 @@ func (g *generator) scenarios(cases []Case) {
 	for _, c := range cases {
 		g.add("scenario/"+c.Name, call(c.Operation.Number, string(c.Request)))
 	}
+	// The documents about them: whatever puts answers into words, every engine says the same.
+	explain, _ := ops.Lookup("explain")
+	for _, c := range cases {
+		if json.Valid(c.Request) {
+			g.add("explain/"+c.Name, call(explain.Number, `{"of":"`+c.Operation.Name+`","request":`+string(c.Request)+`}`))
+		}
+	}
 }
 
 // operations are ordinary requests of every operation.
