@@ -53,7 +53,8 @@ func (o *Object) StoredName() string {
 // JobPath returns the path of Job with its dot: "spec." for a Job, "spec.jobTemplate.spec." for a CronJob.
 func (o *Object) JobPath() string { return strings.TrimSuffix(o.SpecPath, "template.spec.") }
 
-// Validate reports what the API server of f would refuse of the restart fields of o on create, in its order.
+// Validate reports what the API server of f would refuse of the restart fields of o on create, and of those that
+// o.Fields checks, in its order.
 // Call [DropDisabled] first, as the API server does.
 //
 // Source: pkg/apis/core/validation, pkg/apis/apps/validation and pkg/apis/batch/validation, validation.go;

@@ -117,7 +117,7 @@ func (v *validator) podSpec(spec *PodSpec, prefix string) {
 		v.anyContainer(c, spec.RestartPolicy)
 		v.nameIsFree(c.Name, taken)
 		taken.take(c.Name)
-		v.fields(PartHandlers, v.at)
+		v.handlers(c)
 		v.mainContainer(c)
 	}
 	if len(spec.Containers) > 0 {
@@ -134,7 +134,7 @@ func (v *validator) podSpec(spec *PodSpec, prefix string) {
 		}
 		v.fields(PartHostPorts, v.at)
 		if c.IsSidecar(InitContainer) {
-			v.fields(PartHandlers, v.at)
+			v.handlers(c)
 		}
 		v.initOnly(c)
 		if v.noInitResize && len(c.ResizePolicy) > 0 {
@@ -156,6 +156,13 @@ func (v *validator) podSpec(spec *PodSpec, prefix string) {
 		v.invalid(prefix+"activeDeadlineSeconds", strconv.FormatInt(*d, 10), "must be between 1 and 2147483647, inclusive")
 	}
 	v.fields(PartNames, Ref{})
+}
+
+// handlers checks the hooks and probes of a container that may have them.
+func (v *validator) handlers(c *Container) {
+	if c.HasLifecycle || c.HasLivenessProbe || c.HasReadinessProbe || c.HasStartupProbe {
+		v.fields(PartHandlers, v.at)
+	}
 }
 
 // takenNames are the names of the containers that were looked at; nil when nobody else can have one.

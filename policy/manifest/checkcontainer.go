@@ -181,6 +181,7 @@ func (c *podChecker) valueFrom(v Value, value bool) {
 	files := c.r.Minor() >= 35
 	if from := v.Get("fileKeyRef"); from.Kind() == Object && (files || c.r.Minor() == 34 && c.r.Static()) {
 		found++
+		c.fileKeys = true
 		c.fileKeyRef(from)
 	}
 	detail := ""

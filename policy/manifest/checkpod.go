@@ -21,6 +21,10 @@ type podChecker struct {
 	templates Value
 	claimed   nameSet // their names
 
+	// plain: the spec has only the fields that most have, of which little is to be checked.
+	plain    bool
+	fileKeys bool // some variable comes from a file
+
 	r       *policy.Report
 	ref     policy.Ref // of ctr
 	ctr     Value      // the container that is looked at
@@ -35,6 +39,7 @@ func (c *podChecker) Check(r *policy.Report, p policy.Part, at policy.Ref) {
 	}
 	switch p {
 	case policy.PartVolumes:
+		c.plain, c.fileKeys = plainSpec(c.spec), false
 		c.checkVolumes()
 		c.resourceClaims()
 	case policy.PartImage:
@@ -51,18 +56,37 @@ func (c *podChecker) Check(r *policy.Report, p policy.Part, at policy.Ref) {
 	case policy.PartHostPorts:
 		c.hostPorts()
 	case policy.PartNetwork:
-		c.hostNetworkPorts()
+		if !c.plain {
+			c.hostNetworkPorts()
+		}
 	case policy.PartSubPaths:
 		c.subPaths()
 	case policy.PartScheduling:
-		c.scheduling()
+		if !c.plain {
+			c.scheduling()
+		}
 	case policy.PartNames:
-		c.names()
+		if !c.plain {
+			c.names()
+		}
+		if c.fileKeys {
+			c.fileKeyVolumes()
+		}
 	case policy.PartNode:
 		c.node()
 	case policy.PartPod:
 		c.podOnly()
 	}
+}
+
+// plainSpec reports whether a spec has no fields but those that are checked elsewhere.
+func plainSpec(spec Value) bool {
+	for e, n := walkOf(spec); n > 0; n-- {
+		if m := e.step(); !among(m.Key(), "containers initContainers volumes restartPolicy terminationGracePeriodSeconds") {
+			return false
+		}
+	}
+	return true
 }
 
 // container makes the container that at names the one that is looked at.

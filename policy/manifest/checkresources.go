@@ -23,55 +23,77 @@ func (c *podChecker) resources(v Value) {
 	if limits.Len() == 0 && requests.Len() == 0 {
 		return
 	}
-	computes, pages := false, false
-	each := func(list, at Value, end string, inherited bool) {
-		for e, n := walkOf(list); n > 0; n-- {
-			m := e.step()
-			if inherited && requests.Get(m.Key()).Exists() {
-				continue
-			}
-			name := m.Key()
-			path := c.path(at, end+"["+cut(name)+"]")
-			c.resourceName(path, name)
-			c.amount(path, name, readQuantityOf(m).listed())
-			if end == ".requests" {
-				c.requestWithinLimit(v, name, readQuantityOf(m).listed(), limits.Get(name))
-			}
-			computes = computes || name == "cpu" || name == "memory"
-			pages = pages || strings.HasPrefix(name, hugePages)
-		}
-	}
-	each(limits, v, ".limits", false)
-	each(requests, v, ".requests", false)
+	list := resourceList{c: c, of: v}
+	list.check(limits, ".limits", Value{}, Value{})
+	list.check(requests, ".requests", limits, Value{})
 	if c.pod && c.ref.Kind != policy.EphemeralContainer { // what has a limit requests it
-		each(limits, v, ".requests", true)
+		list.check(limits, ".requests", limits, requests)
 	}
-	if pages && !computes {
+	if list.pages && !list.computes {
 		c.forbid(v, "", "HugePages require cpu or memory")
 	}
 }
 
-// resourceName checks the name of a resource that a container can have.
+// resourceList checks the lists in the resources of a container.
+type resourceList struct {
+	c               *podChecker
+	of              Value // the resources
+	computes, pages bool  // some list has processors or memory, or huge pages
+
+	end, name string // of the path of the resource that is looked at
+}
+
+// check checks the resources of list, whose path ends so, except those that are also in besides. limits are those of
+// requests.
+func (l *resourceList) check(list Value, end string, limits, besides Value) {
+	l.end = end
+	for e, n := walkOf(list); n > 0; n-- {
+		m := e.step()
+		l.name = m.Key()
+		if besides.Len() > 0 && besides.Get(l.name).Exists() {
+			continue
+		}
+		q := readQuantityOf(m).listed()
+		pages := strings.HasPrefix(l.name, hugePages)
+		l.pages = l.pages || pages
+		if among(l.name, containerResources) {
+			l.computes = l.computes || l.name != "ephemeral-storage"
+		} else {
+			l.checkName()
+		}
+		l.amount(q)
+		if end == ".requests" {
+			l.withinLimit(q, limits.Get(l.name))
+		}
+	}
+}
+
+// bad adds a fault of the resource that is looked at.
+//
+//go:noinline
+func (l *resourceList) bad(value, detail string) {
+	l.c.r.Invalid(l.c.path(l.of, l.end+"["+cut(l.name)+"]"), value, detail)
+}
+
+// checkName checks the name of a resource that a container can have.
 //
 // Source: validateContainerResourceName in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
-func (c *podChecker) resourceName(path, name string) {
-	plain := strings.IndexByte(name, '/') < 0
-	if plain && (among(name, containerResources) || strings.HasPrefix(name, hugePages) && len(policy.LabelKey.Faults(name, c.r.Minor())) == 0) {
-		return
-	}
-	bad := func(detail string) { c.r.Invalid(path, c.r.ResourceName(name), detail) }
-	faults := policy.LabelKey.Faults(name, c.r.Minor())
+func (l *resourceList) checkName() {
+	plain := strings.IndexByte(l.name, '/') < 0
+	value := l.c.r.ResourceName(l.name)
+	faults := policy.LabelKey.Faults(l.name, l.c.r.Minor())
 	for _, fault := range faults {
-		bad(fault)
+		l.bad(value, fault)
 	}
-	if len(faults) == 0 && plain && !among(name, countedResources) && !among(name, otherResources) && !strings.HasPrefix(name, "requests."+hugePages) {
-		bad("must be a standard resource type or fully qualified")
-	}
+	pages := strings.HasPrefix(l.name, hugePages)
 	switch {
-	case plain && !strings.HasPrefix(name, hugePages):
-		bad("must be a standard resource for containers")
-	case !plain && !nativeResource(name) && !c.extendedResource(name):
-		bad("doesn't follow extended resource name standard")
+	case plain && !pages:
+		if len(faults) == 0 && !among(l.name, countedResources) && !among(l.name, otherResources) && !strings.HasPrefix(l.name, "requests."+hugePages) {
+			l.bad(value, "must be a standard resource type or fully qualified")
+		}
+		l.bad(value, "must be a standard resource for containers")
+	case !plain && !nativeResource(l.name) && !l.extended():
+		l.bad(value, "doesn't follow extended resource name standard")
 	}
 }
 
@@ -82,35 +104,35 @@ func nativeResource(name string) bool {
 	return strings.IndexByte(name, '/') < 0 || strings.Contains(name, "kubernetes.io/")
 }
 
-// extendedResource reports whether a resource is one that a node can have besides Kubernetes' own.
-func (c *podChecker) extendedResource(name string) bool {
-	return !nativeResource(name) && !strings.HasPrefix(name, "requests.") && len(policy.LabelKey.Faults("requests."+name, c.r.Minor())) == 0
+// extended reports whether the resource is one that a node can have besides Kubernetes' own.
+func (l *resourceList) extended() bool {
+	return !nativeResource(l.name) && !strings.HasPrefix(l.name, "requests.") && len(policy.LabelKey.Faults("requests."+l.name, l.c.r.Minor())) == 0
 }
 
 // amount checks how much of a resource there is.
 //
 // Source: ValidateResourceQuantityValue and validateResourceQuantityHugePageValue in
 // pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
-func (c *podChecker) amount(path, name string, q quantity) {
+func (l *resourceList) amount(q quantity) {
 	if q.vague {
 		return
 	}
 	if q.negative() {
-		c.r.Invalid(path, policy.Quoted(q.String()), "must be greater than or equal to 0")
+		l.bad(policy.Quoted(q.String()), "must be greater than or equal to 0")
 	}
-	if !q.counts() && (among(name, countedResources) || c.extendedResource(name)) {
+	if !q.counts() && (among(l.name, countedResources) || l.extended()) {
 		const detail = "must be an integer"
 		switch {
-		case c.r.Minor() >= 34:
-			c.r.Invalid(path, policy.Quoted(q.String()), detail)
+		case l.c.r.Minor() >= 34:
+			l.bad(policy.Quoted(q.String()), detail)
 		case q.goSyntax() != "":
-			c.r.Invalid(path, q.goSyntax(), detail)
+			l.bad(q.goSyntax(), detail)
 		default:
-			c.r.Unworded(path, detail)
+			l.c.r.Unworded(l.c.path(l.of, l.end+"["+cut(l.name)+"]"), detail)
 		}
 	}
-	if strings.HasPrefix(name, hugePages) && !divisible(name[len(hugePages):], q) {
-		c.r.Invalid(path, policy.Quoted(q.String()), q.String()+" is not positive integer multiple of "+cut(name))
+	if size, pages := strings.CutPrefix(l.name, hugePages); pages && !divisible(size, q) {
+		l.bad(policy.Quoted(q.String()), q.String()+" is not positive integer multiple of "+cut(l.name))
 	}
 }
 
@@ -133,12 +155,12 @@ func divisible(size string, q quantity) bool {
 	return !known || !fits || n%of == 0
 }
 
-// requestWithinLimit checks the request of a resource against its limit; v are the resources of the container.
-func (c *podChecker) requestWithinLimit(v Value, name string, q quantity, limit Value) {
-	overcommits := nativeResource(name) && !strings.HasPrefix(name, hugePages)
+// withinLimit checks a request of the resource against its limit.
+func (l *resourceList) withinLimit(q quantity, limit Value) {
+	overcommits := nativeResource(l.name) && !strings.HasPrefix(l.name, hugePages)
 	if !limit.Exists() {
 		if !overcommits {
-			c.r.Required(c.path(v, ".limits"), "Limit must be set for non overcommitable resources")
+			l.c.r.Required(l.c.path(l.of, ".limits"), "Limit must be set for non overcommitable resources")
 		}
 		return
 	}
@@ -155,5 +177,5 @@ func (c *podChecker) requestWithinLimit(v Value, name string, q quantity, limit 
 	default:
 		return
 	}
-	c.bad(v, ".requests", q.String(), what+cut(name)+" limit of "+most.String())
+	l.c.bad(l.of, ".requests", q.String(), what+cut(l.name)+" limit of "+most.String())
 }

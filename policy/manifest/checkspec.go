@@ -350,7 +350,6 @@ func (c *podChecker) names() {
 			c.unknown(v, "preemptionPolicy", s, "PreemptLowerPriority Never")
 		}
 	}
-	c.fileKeyVolumes()
 }
 
 // toleration checks one of the taints that a Pod bears.

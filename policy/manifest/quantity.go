@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // quantity is an amount of a resource: value times ten to the power of scale, which is -9 to 18. The zero quantity is 0.
@@ -61,7 +62,10 @@ func readQuantity(raw string) quantity {
 	if len(raw) >= 2 && raw[0] == '"' {
 		raw = raw[1 : len(raw)-1]
 	}
-	whole := trimSpace(raw)
+	whole := raw
+	if raw == "" || raw[0] <= ' ' || raw[0] >= utf8.RuneSelf || raw[len(raw)-1] <= ' ' || raw[len(raw)-1] >= utf8.RuneSelf {
+		whole = trimSpace(raw)
+	}
 	s := whole
 	negative := strings.HasPrefix(s, "-")
 	if negative || strings.HasPrefix(s, "+") {
@@ -95,7 +99,11 @@ func readQuantity(raw string) quantity {
 	}
 	const small = 18 // digits with which Kubernetes computes without a big number
 	many := len(digits)+len(decimals) > small
-	number, err := strconv.ParseInt(digits+decimals, 10, 64)
+	all := digits
+	if decimals != "" {
+		all += decimals
+	}
+	number, err := strconv.ParseInt(all, 10, 64)
 	if err != nil {
 		q.vague = true
 		return q
@@ -104,7 +112,7 @@ func readQuantity(raw string) quantity {
 		q.scale = int(exponent) - len(decimals)
 		q.value = number
 		q.decimal = q.scale < smallestScale || many
-		if q.scale%3 == 0 && !strings.HasSuffix(digits+decimals, "000") && (digits + decimals)[0] != '0' {
+		if q.scale%3 == 0 && !strings.HasSuffix(all, "000") && all[0] != '0' {
 			q.written = whole
 		}
 	} else {
