@@ -5,11 +5,10 @@ package views
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-	"github.com/podfate/podfate/policy/words"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
+
+import "github.com/podfate/podfate/policy/words"
 
 // Refused is what a browser shows when its request has no answer.
 func Refused(r Refusal) templ.Component {
