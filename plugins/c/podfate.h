@@ -27,7 +27,8 @@ enum {
     PODFATE_VALIDATE = 2,
     PODFATE_DECIDE = 3,
     PODFATE_SIMULATE = 4,
-    PODFATE_CURVE = 5
+    PODFATE_CURVE = 5,
+    PODFATE_EXPLAIN = 6
 };
 
 /* Error numbers, as in {"error":{"num":…}}. A function that returns int returns 0 or one of them, negated where it counts. */
