@@ -408,24 +408,15 @@ func (j *job) statusOf(p *jobPod) *policy.FailedPod {
 
 // finishTime is when p has ended as far as the back-off is concerned, to the second.
 //
-// Source: getFinishedTime in pkg/controller/job/backoff_utils.go, Kubernetes v1.33 to v1.37.
+// Source: getFinishedTime and latestFinishTime in pkg/controller/job/backoff_utils.go, Kubernetes v1.33 to v1.37.
 func (j *job) finishTime(p *jobPod) Millis {
 	if p.k == nil {
 		return p.finish
 	}
-	at := Millis(-1)
-	for i := range p.k.ctrs {
-		c := &p.k.ctrs[i]
-		if c.ref.Kind == policy.EphemeralContainer || c.ref.Kind == policy.InitContainer && !c.sidecar {
-			continue
-		}
-		s := &p.k.shownStatus(i).state
-		if s.kind != policy.StateTerminated || s.finished == never {
-			at = -1
-			break
-		}
-		at = max(at, s.finished)
-	}
+	// The end of a Pod whose main containers have not all ended is that of its sidecars: of the two lists each is looked
+	// at for itself, and the second has the last word.
+	at := p.k.latestEnd(-1, false)
+	at = p.k.latestEnd(at, true)
 	switch {
 	case at >= 0:
 	case !p.ready:
@@ -436,6 +427,23 @@ func (j *job) finishTime(p *jobPod) Millis {
 		at = p.Created
 	}
 	return wholeSecond(at)
+}
+
+// latestEnd is the latest end of the main containers, or of the sidecars, and not before at; below 0 if one of them has
+// none.
+func (k *kubelet) latestEnd(at Millis, sidecars bool) Millis {
+	for i := range k.ctrs {
+		c := &k.ctrs[i]
+		if c.sidecar != sidecars || !sidecars && c.ref.Kind != policy.MainContainer {
+			continue
+		}
+		s := &k.shownStatus(i).state
+		if s.kind != policy.StateTerminated || s.finished == never {
+			return -1
+		}
+		at = max(at, s.finished)
+	}
+	return at
 }
 
 func wholeSecond(t Millis) Millis { return t / policy.Second * policy.Second }

@@ -39,6 +39,10 @@ func (k *kubelet) kill(i int, reason string, restart bool, grace, turn Millis) (
 		k.record(&Record{Event: Killing, Container: i, Reason: reason, WillRestart: restart, Cause: k.killCause(reason)})
 	}
 	in.killedIn = k.serial
+	if in.state == running && in.stop == nil && turn > k.now && grace > 0 {
+		in.stop = &Stop{ExitCode: k.killCode} // it runs on until its turn has come
+		k.assume("killed_at_once")
+	}
 	switch {
 	case in.state == running && in.exitAt <= k.now:
 		k.end(i, in.exitAt, in.code, in.reason)

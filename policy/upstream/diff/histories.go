@@ -3,6 +3,7 @@ package diff
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -47,6 +48,129 @@ func (c *comparison) compareHistory(t *testing.T, shown *int, i int, set gateSet
 	if what, a, b := ours.differ(theirs.facts()); what != "" {
 		c.differ(t, shown, fmt.Sprintf("history %d, %v\n%s\n%s", i, set, h, what), a, b)
 	}
+}
+
+// richHistories does the same with Jobs whose Pods have init containers, sidecars, rules of their own and containers that
+// are killed for lack of memory, for each set of gates that such rules know. It needs the kubelet.
+func (c *comparison) richHistories(t *testing.T, n int) {
+	shown, i := 0, 0
+	sets := gateSets(c.release.Minor())
+	c.eachGateSet(t, func(set gateSet, _ policy.Features) {
+		for end := i + n/len(sets) + 1; i < end; i++ {
+			g := generate(c.seed+9, i)
+			h := g.history()
+			if len(h.Manifest) > 4000 {
+				continue
+			}
+			g.enrich(h, c.release.Minor(), set)
+			theirs, err := c.release.Job(h)
+			if errors.Is(err, ErrNoKubelet) {
+				t.Skip("left out, the kubelet is not linked: run with -kubelet")
+			}
+			if err != nil {
+				t.Fatalf("rich history %d, %v: %v\n%s", i, set, err, h)
+			}
+			c.enriched++
+			ours, err := simulateJob(c.release.Minor(), set, h)
+			if err != nil {
+				c.differ(t, &shown, fmt.Sprintf("rich history %d, %v\n%s", i, set, h), err, "")
+				continue
+			}
+			if what, a, b := ours.differ(theirs.facts()); what != "" {
+				c.differ(t, &shown, fmt.Sprintf("rich history %d, %v\n%s\n%s", i, set, h, what), a, b)
+			}
+		}
+	})
+}
+
+// enrich gives the Pods of h what only the kubelet itself understands.
+func (g *generator) enrich(h *JobHistory, minor int, set gateSet) {
+	h.Rich = true
+	var job map[string]any
+	reader := json.NewDecoder(strings.NewReader(h.Manifest))
+	reader.UseNumber() // some need all 64 bits
+	if err := reader.Decode(&job); err != nil {
+		panic(err)
+	}
+	pod := job["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)
+	var inits []any
+	for n := range g.r.IntN(4) {
+		c := map[string]any{"name": fmt.Sprintf("init%d", n), "image": "i"}
+		if g.oneIn(2) {
+			c["restartPolicy"] = "Always"
+		}
+		inits = append(inits, c)
+	}
+	if inits != nil {
+		pod["initContainers"] = inits
+	}
+	restartsAll := false
+	for _, list := range []any{pod["initContainers"], pod["containers"]} {
+		list, _ := list.([]any)
+		for _, c := range list {
+			c := c.(map[string]any)
+			if set[crr] && c["restartPolicy"] == nil && g.oneIn(2) {
+				restartsAll = g.ownRules(c, pod["restartPolicy"] == "OnFailure", set[rac]) || restartsAll
+			}
+			if name := c["name"].(string); strings.HasPrefix(name, "init") {
+				h.Tapes = append(h.Tapes, JobTape{name, -1, -1, g.jobRuns()})
+			}
+		}
+	}
+	for i := range h.Tapes {
+		for j := range h.Tapes[i].Runs {
+			r := &h.Tapes[i].Runs[j]
+			if restartsAll {
+				// They are killed one after the other, which is told of Pods and not of Jobs, and nothing holds up a loop
+				// of them.
+				r.Stop, r.For = -1, max(r.For, policy.Second)
+			}
+			if strings.HasPrefix(h.Tapes[i].Container, "init") && r.For > 20*policy.Second {
+				r.For %= 20 * policy.Second // else few Pods come further
+			}
+			// An init container that ends so with code 0 ends the sandbox and not the Pod, as with its own policy below.
+			if r.OOM = g.oneIn(8); r.OOM && (g.oneIn(2) || strings.HasPrefix(h.Tapes[i].Container, "init")) {
+				r.ExitCode = 137
+			}
+		}
+	}
+	for range g.r.IntN(2) {
+		h.Events = append(h.Events, JobAction{At: g.moment(min(h.Until, 60_000)), Type: "OOMKilled", Pod: g.r.IntN(4), Container: "main"})
+	}
+	slices.SortStableFunc(h.Events, func(a, b JobAction) int { return cmp.Compare(a.At, b.At) })
+	text, err := json.Marshal(job)
+	if err != nil {
+		panic(err)
+	}
+	h.Manifest = string(text)
+}
+
+// ownRules gives a container a restart policy and rules, and reports whether one restarts all containers. An init
+// container that fails for good in a Pod whose policy is OnFailure ends the sandbox and not the Pod; sandboxes are left to
+// the comparison of plans.
+func (g *generator) ownRules(c map[string]any, onFailure, all bool) (restartsAll bool) {
+	init := strings.HasPrefix(c["name"].(string), "init")
+	c["restartPolicy"] = pick(g, "Never", "Never", "OnFailure", "Always")
+	switch {
+	case init && c["restartPolicy"] == "Always":
+		return false // a sidecar
+	case init && onFailure:
+		c["restartPolicy"] = "OnFailure"
+	}
+	var rules []any
+	for range g.r.IntN(3) {
+		action := "Restart"
+		if all && g.oneIn(2) {
+			action, restartsAll = "RestartAllContainers", true
+		}
+		rules = append(rules, map[string]any{"action": action, "exitCodes": map[string]any{
+			"operator": pick(g, "In", "In", "NotIn"), "values": pick(g, []int{1}, []int{3, 42}, []int{42}, []int{0, 137}, []int{1, 137, 143}),
+		}})
+	}
+	if rules != nil {
+		c["restartPolicyRules"] = rules
+	}
+	return restartsAll
 }
 
 // history returns a Job with a few Pods, in a situation in which as many rules as possible meet.
@@ -219,6 +343,9 @@ func (h *JobHistory) request(minor int, set gateSet) []byte {
 			if r.Times < 0 {
 				run["times"] = "forever"
 			}
+			if r.OOM {
+				run["reason"] = "OOMKilled"
+			}
 			if r.Stop >= 0 {
 				run["stop"] = map[string]any{"for": millis(r.Stop), "exitCode": r.StopCode}
 			}
@@ -248,6 +375,9 @@ func (h *JobHistory) request(minor int, set gateSet) []byte {
 		event := map[string]any{"at": millis(e.At), "type": e.Type}
 		if e.Pod >= 0 {
 			event["pod"] = e.Pod
+		}
+		if e.Container != "" {
+			event["container"] = e.Container
 		}
 		events = append(events, event)
 	}

@@ -1,6 +1,10 @@
 package diff
 
-import "github.com/podfate/podfate/policy"
+import (
+	"errors"
+
+	"github.com/podfate/podfate/policy"
+)
 
 // JobHistory is the life of a Job: what its containers do and what happens to it from outside.
 type JobHistory struct {
@@ -8,7 +12,12 @@ type JobHistory struct {
 	Tapes    []JobTape
 	Events   []JobAction // ordered by At
 	Until    policy.Millis
+	// Rich Pods have init containers, sidecars or rules of their own: the kubelet itself says what is done about them.
+	Rich bool
 }
+
+// ErrNoKubelet says that a history needs the kubelet, which is not linked.
+var ErrNoKubelet = errors.New("the kubelet is not linked")
 
 // JobTape is what the containers with this name do at their successive starts, in the whole Job, in one Pod or in one
 // completion index. When it is used up they run on.
@@ -22,6 +31,7 @@ type JobTape struct {
 type JobRun struct {
 	For      policy.Millis
 	ExitCode int32
+	OOM      bool          // for lack of memory
 	Times    int           // -1: for ever
 	Stop     policy.Millis // how long it takes to stop; -1: it is killed at once
 	StopCode int32
@@ -32,6 +42,8 @@ type JobAction struct {
 	At   policy.Millis
 	Type string // as in a request to simulate
 	Pod  int    // the number of the Pod in order of creation, -1 for all
+
+	Container string // "" for none
 }
 
 // JobRecord is what became of the Job.

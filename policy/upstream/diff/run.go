@@ -45,6 +45,7 @@ func Run(t *testing.T, r Release) {
 	t.Run("pod failures", func(t *testing.T) { c.podFailures(t, s.cases*10) })
 	t.Run("ends of Jobs", func(t *testing.T) { c.jobEnds(t, s.cases/2) })
 	t.Run("histories", func(t *testing.T) { c.histories(t, s.cases/2) })
+	t.Run("histories with the kubelet", func(t *testing.T) { c.richHistories(t, s.cases/2) })
 	t.Run("back-off", func(t *testing.T) { c.backoffs(t, s.cases/10) })
 	t.Run("kubelet configuration", func(t *testing.T) { c.crashLoops(t, s.cases/10) })
 	t.Run("states of containers", func(t *testing.T) { c.states(t, s.cases*2) })
@@ -53,7 +54,7 @@ func Run(t *testing.T, r Release) {
 	t.Run("intended differences", c.intended)
 	kubelet := ""
 	if c.configured > 0 {
-		kubelet = fmt.Sprintf("%d init plans, %d plans, %d phases, %d lives of Pods (%d statuses, %d dropped, %d denied), %d kubelet configurations, %d calls of Kubernetes' own tests, ", c.planned, c.plans, c.phases, c.pods, c.steps, c.droppedStatuses, c.deniedStatuses, c.configured, c.tableCases)
+		kubelet = fmt.Sprintf("%d histories with the kubelet, %d init plans, %d plans, %d phases, %d lives of Pods (%d statuses, %d dropped, %d denied), %d kubelet configurations, %d calls of Kubernetes' own tests, ", c.enriched, c.planned, c.plans, c.phases, c.pods, c.steps, c.droppedStatuses, c.deniedStatuses, c.configured, c.tableCases)
 	}
 	fmt.Printf("%s%s: %d decisions, %d manifests, %d workloads, %d published ones, %d updates, %d static Pods and %d Jobs (%d with faults, %d with dropped fields, %d panics), %d Pods of Jobs (%d matched), %d Jobs with Pods (%d go on), %d histories of Jobs (%d Pods), %d back-off sequences, %d gate settings, %s%d differences, seed %d, %s\n",
 		SummaryPrefix, policy.VersionName(r.Minor()), c.decided, c.validated, c.surrounded, c.published, c.updated, c.static, c.jobsValidated, c.faulty, c.dropping, c.panicking, c.podsJudged, c.podsMatched, c.ended, c.goingOn, c.lived, c.podsCreated, c.sequences, c.gateSettings,
@@ -102,6 +103,7 @@ type comparison struct {
 	droppedStatuses, deniedStatuses int
 	pods, steps                     int // Pods that were played, with the kubelet only, and the statuses that they came to
 	lived, podsCreated              int // Jobs, and the Pods that they created
+	enriched                        int // Jobs whose Pods the kubelet itself has judged
 
 	unread string // what Kubernetes says of a change that Podfate does not read; "" while it reads all that changes
 

@@ -207,6 +207,9 @@ func (r *Release) Job(h *diff.JobHistory) (record diff.JobRecord, err error) {
 	if *r.JobSyncBatchPeriod = 0; r.NewJobController == nil {
 		return record, errors.New("no Job controller is linked")
 	}
+	if h.Rich && linked.Plan == nil {
+		return record, diff.ErrNoKubelet
+	}
 	server, err := newAPIServer(h.Manifest)
 	if err != nil {
 		return record, err
@@ -215,7 +218,7 @@ func (r *Release) Job(h *diff.JobHistory) (record diff.JobRecord, err error) {
 	d.client = client(func() *apiServer { return d.server })
 	d.newController(r)
 	defer func() { d.stop() }()
-	d.kubelet = newMiniKubelet(server, h, r.Minor())
+	d.kubelet = newMiniKubelet(server, h, &r.Adapter)
 	next := 0
 	for t := policy.Millis(0); t <= h.Until; {
 		d.clock.SetTime(instant(t))

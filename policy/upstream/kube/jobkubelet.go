@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"fmt"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
@@ -19,6 +20,8 @@ type miniKubelet struct {
 	taken   []int // how many runs of each tape are used up
 	pods    []*miniPod
 	early   []*diff.JobAction // of this instant, about Pods that are not there yet
+	adapter *Adapter
+	minor   int
 }
 
 type miniPod struct {
@@ -36,6 +39,23 @@ type miniPod struct {
 	disruption    *v1.PodCondition // published with the terminal phase
 	ready         bool
 	readyAt       policy.Millis
+
+	// Of a Pod that is synced with the kubelet's own functions; see jobsync.go.
+	rich   bool
+	ending bool // it is to be stopped at the next sync
+
+	killing, bare     bool          // a sync kills it; its sandbox is gone
+	stopAt, stopGrace policy.Millis // when its containers were told to stop, and how long they have
+
+	object *v1.Pod
+	phase  v1.PodPhase
+}
+
+// ownEnd is how a run ends by itself.
+type ownEnd struct {
+	at     policy.Millis
+	code   int32
+	reason string
 }
 
 type miniContainer struct {
@@ -54,15 +74,26 @@ type miniContainer struct {
 	entry             policy.BackoffEntry
 	retryAt           policy.Millis // -1: not waiting for a restart
 	lost              bool          // ended without a trace
+
+	// Of a Pod that is synced with the kubelet's own functions.
+	ref              policy.Ref
+	sidecar          bool
+	removed, refused bool          // from the runtime, for RestartAllContainers; by the back-off
+	release          policy.Millis // of the back-off that refuses
+	signalled        policy.Millis // when it is told to stop, -1 if it is not
+	own              ownEnd        // what comes of it if it is not told to stop
 }
 
-func newMiniKubelet(s *apiServer, h *diff.JobHistory, minor int) *miniKubelet {
-	f, faults := policy.NewFeatures(minor, nil)
+func newMiniKubelet(s *apiServer, h *diff.JobHistory, a *Adapter) *miniKubelet {
+	f, faults := policy.NewFeatures(a.Minor, nil)
 	if len(faults) > 0 {
 		panic(faults)
 	}
-	return &miniKubelet{server: s, history: h, backoff: policy.KubeletBackoff(f, 0), taken: make([]int, len(h.Tapes))}
+	return &miniKubelet{server: s, history: h, backoff: policy.KubeletBackoff(f, 0), taken: make([]int, len(h.Tapes)), adapter: a, minor: a.Minor}
 }
+
+// mostSteps is far more than happen to one Pod in one instant.
+const mostSteps = 10_000
 
 const eternity = policy.Millis(1) << 60
 
@@ -98,7 +129,10 @@ func (k *miniKubelet) settle() {
 		} else if object == nil && !p.stopping {
 			k.end(p, 0)
 		}
-		for k.step(p) {
+		for n := 0; k.step(p); n++ {
+			if n > mostSteps {
+				panic(fmt.Sprintf("Pod %s does not settle: %v", p.name, k.statuses(p)))
+			}
 		}
 		k.publish(p)
 	}
@@ -114,8 +148,14 @@ func (k *miniKubelet) accept() {
 			continue
 		}
 		p := &miniPod{name: object.Name, number: n, index: k.server.record.Pods[n].Index, readyAt: k.server.now}
-		for _, c := range object.Spec.Containers {
-			p.containers = append(p.containers, miniContainer{name: c.Name, retryAt: -1})
+		p.object, p.rich, p.phase = object.DeepCopy(), k.history.Rich, v1.PodPending
+		for i, c := range object.Spec.InitContainers {
+			p.containers = append(p.containers, miniContainer{
+				name: c.Name, retryAt: -1, ref: policy.Ref{Kind: policy.InitContainer, Index: i}, sidecar: c.RestartPolicy != nil && *c.RestartPolicy == v1.ContainerRestartPolicyAlways,
+			})
+		}
+		for i, c := range object.Spec.Containers {
+			p.containers = append(p.containers, miniContainer{name: c.Name, retryAt: -1, ref: policy.Ref{Kind: policy.MainContainer, Index: i}})
 		}
 		k.pods = append(k.pods, p)
 		return
@@ -130,7 +170,7 @@ func (k *miniKubelet) exit(p *miniPod, c *miniContainer) bool {
 		return false
 	}
 	c.runs, c.finished = false, c.endsAt
-	if p.stopping || k.server.job.Spec.Template.Spec.RestartPolicy == v1.RestartPolicyNever || c.code == 0 {
+	if p.rich || p.stopping || k.server.job.Spec.Template.Spec.RestartPolicy == v1.RestartPolicyNever || c.code == 0 {
 		return true
 	}
 	c.retryAt = now
@@ -148,12 +188,12 @@ func (k *miniKubelet) step(p *miniPod) bool {
 		switch {
 		case k.exit(p, c):
 			return true
-		case !c.runs && !p.stopping && (!c.ever || c.retryAt >= 0 && c.retryAt <= now):
+		case !p.rich && !c.runs && !p.stopping && (!c.ever || c.retryAt >= 0 && c.retryAt <= now):
 			k.start(p, c)
 			return true
 		}
 	}
-	return false
+	return p.rich && k.syncRich(p)
 }
 
 func (k *miniKubelet) start(p *miniPod, c *miniContainer) {
@@ -165,11 +205,15 @@ func (k *miniKubelet) start(p *miniPod, c *miniContainer) {
 		c.last = c.terminated()
 	}
 	c.runs, c.ever, c.started, c.retryAt, c.endsAt, c.stop = true, true, now, -1, -1, -1
+	c.signalled = -1
 	run := k.take(p, c.name)
 	if run == nil {
 		return
 	}
 	c.endsAt, c.code, c.reason = now+run.For, run.ExitCode, exitReason(run.ExitCode)
+	if run.OOM {
+		c.reason = "OOMKilled"
+	}
 	c.stop, c.stopCode = run.Stop, run.StopCode
 }
 
@@ -213,10 +257,10 @@ func (k *miniKubelet) take(p *miniPod, name string) *diff.JobRun {
 // Source: UpdatePod and startPodSync in pkg/kubelet/pod_workers.go, SyncTerminatingPod in pkg/kubelet/kubelet.go,
 // Kubernetes v1.33 to v1.37.
 func (k *miniKubelet) endItself(p *miniPod, reason string, disruption *v1.PodCondition, grace policy.Millis) {
-	again := p.stopping && max(grace, policy.Second) >= p.grace
 	if p.stopping && p.stoppingSince < k.server.now {
 		return
 	}
+	again := p.stopping && max(grace, policy.Second) >= p.grace
 	p.disruption, p.reason = disruption, reason
 	k.lose(p)
 	if again {
@@ -225,10 +269,19 @@ func (k *miniKubelet) endItself(p *miniPod, reason string, disruption *v1.PodCon
 	k.end(p, grace)
 }
 
-// end stops p for good; its containers have grace to do so.
+// end stops p for good; its containers have grace to do so. Once they are being stopped nothing shortens that: no context
+// of SyncTerminatingPod is ever cancelled.
+//
+// Source: SyncTerminatingPod in pkg/kubelet/kubelet.go, Kubernetes v1.33 to v1.37.
 func (k *miniKubelet) end(p *miniPod, grace policy.Millis) {
 	now := k.server.now
 	grace = max(grace, policy.Second)
+	if p.rich {
+		if !p.stopping && (!p.ending || grace < p.grace) { // once it is being stopped nothing shortens that
+			p.ending, p.grace = true, grace
+		}
+		return
+	}
 	if p.stopping && (grace >= p.grace || p.stoppingSince < now) {
 		return
 	}
@@ -327,8 +380,10 @@ func (k *miniKubelet) podEvent(e *diff.JobAction, p *miniPod) {
 		k.endItself(p, "Terminated", disrupt("TerminationByKubelet", "Pod was terminated in response to imminent node shutdown."), grace)
 	case "OOMKilled":
 		for i := range p.containers {
-			if c := &p.containers[i]; c.runs && i == 0 {
+			c := &p.containers[i]
+			if c.name == e.Container && !k.exit(p, c) && c.runs { // one that ends in this instant has ended before
 				c.endsAt, c.code, c.reason = k.server.now, 137, "OOMKilled"
+				k.stopAnew(p)
 			}
 		}
 	default:
@@ -344,7 +399,7 @@ func (k *miniKubelet) lose(p *miniPod) {
 		return
 	}
 	for i := range p.containers {
-		if c := &p.containers[i]; !c.runs && c.retryAt >= 0 {
+		if c := &p.containers[i]; !c.runs && c.retryAt >= 0 && !p.rich {
 			c.lost = true
 		}
 	}
@@ -365,6 +420,10 @@ func (k *miniKubelet) publish(p *miniPod) {
 				status.Conditions = append(status.Conditions, c)
 			}
 		}
+	}
+	if p.rich {
+		k.publishRich(p, object, status)
+		return
 	}
 	for i := range p.containers {
 		c := &p.containers[i]
@@ -392,12 +451,7 @@ func (k *miniKubelet) publish(p *miniPod) {
 		}
 		status.ContainerStatuses = append(status.ContainerStatuses, s)
 	}
-	slices.SortFunc(status.ContainerStatuses, func(a, b v1.ContainerStatus) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
+	sortStatuses(status.ContainerStatuses)
 	allRun := !slices.ContainsFunc(p.containers, func(c miniContainer) bool { return !c.runs })
 	if allRun != p.ready {
 		p.ready, p.readyAt = allRun, k.server.now
@@ -435,4 +489,14 @@ func equalStatus(a, b *v1.PodStatus) bool {
 	x, errX := a.Marshal()
 	y, errY := b.Marshal()
 	return errX == nil && errY == nil && string(x) == string(y)
+}
+
+// sortStatuses orders statuses as the kubelet does.
+func sortStatuses(list []v1.ContainerStatus) {
+	slices.SortFunc(list, func(a, b v1.ContainerStatus) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
 }
