@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -89,7 +90,17 @@ func (s *Server) refused(ctx context.Context, operation, asked string, err error
 	if !errors.As(err, &r) || r.core == nil {
 		return nil, err
 	}
-	return s.explainError(ctx, operation, asked, r.core)
+	return s.explainError(ctx, operation, asked, unreadable(r.core))
+}
+
+// unreadable gives an error about no manifest at all the code of one that cannot be read: nothing, a bare word, two manifests. There is
+// no manifest then that the question could fit.
+func unreadable(core json.RawMessage) json.RawMessage {
+	var object struct{ Code, Path string }
+	if json.Unmarshal(core, &object) != nil || object.Code != "EVENT_INVALID" || object.Path != "" && object.Path != "items" {
+		return core
+	}
+	return bytes.Replace(core, []byte(`"code":"EVENT_INVALID"`), []byte(`"code":"BAD_YAML"`), 1)
 }
 
 // explainError puts an error into words that arose before the core was asked. payload is what a payload holds as error.

@@ -17,7 +17,11 @@ func (d *document) refusal() {
 			text = faults[0].text
 		}
 	} else {
-		text = sentence(Visible(e.Get("message").Text()))
+		only := item{tone: Fail, mark: "fault", path: e.Get("path").Text(), place: e, text: Visible(e.Get("message").Text())}
+		if only.path != "" && !strings.HasPrefix(only.text, only.path) {
+			only.text = Visible(only.path) + ": " + only.text
+		}
+		text, faults = sentence(only.text), []item{only}
 	}
 	d.verdict(item{tone: Fail, mark: "refused", text: text, path: e.Get("path").Text(), place: e}, title)
 	d.blocks(func() { d.items("list", "Faults", faults) })
@@ -27,7 +31,7 @@ func (d *document) refusal() {
 func (d *document) refused(e manifest.Value) string {
 	for v := e.Get("faults").First(); v.Exists(); v = v.Next() {
 		if text(v, "path") == "kind" && text(v, "code") == "unknown_kind" {
-			return "Podfate does not read this kind" // Kubernetes may well accept it
+			return "Podfate does not read this kind of manifest" // Kubernetes may well accept it
 		}
 	}
 	switch code := text(e, "code"); code {

@@ -245,8 +245,13 @@ func Duration(ms int64) string {
 	return s
 }
 
-// Live is what a screen reader is told about an answer, once.
-func Live(d *document.Document) string { return d.Verdict.Title + ". " + d.Verdict.Text }
+// Live is what a screen reader is told about an answer, once: of what is refused also why.
+func Live(d *document.Document) string {
+	if d.Verdict.Mark == "refused" {
+		return d.Verdict.Title + ": " + d.Verdict.Text
+	}
+	return d.Verdict.Title
+}
 
 // marks gives the lines of the editor that the document speaks of: fault, warning or decided, in this precedence.
 func marks(d *document.Document) map[int]string {

@@ -30,8 +30,8 @@ export function reply({verdict, blocks, releases}) {
   return [paintVerdict(verdict), blocks.map(block), releases && note(say('cluster', {releases}))].flat(3).filter(Boolean);
 }
 
-/** What a screen reader is told about an answer, once. */
-export const live = ({verdict: {title, text}}) => `${title}. ${text}`;
+/** What a screen reader is told about an answer, once: of what is refused also why. */
+export const live = ({verdict: {title, text, mark}}) => (mark === 'refused' ? `${title}: ${text}` : title);
 
 function paintVerdict(v) {
   return h('div', {class: join('verdict', v.tone)},
