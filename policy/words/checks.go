@@ -29,10 +29,8 @@ func (d *document) refusal() {
 
 // refused says in a few words why there is no answer.
 func (d *document) refused(e manifest.Value) string {
-	for v := e.Get("faults").First(); v.Exists(); v = v.Next() {
-		if text(v, "path") == "kind" && text(v, "code") == "unknown_kind" {
-			return "Podfate does not read this kind of manifest" // Kubernetes may well accept it
-		}
+	if unread(e) {
+		return notRead
 	}
 	switch code := text(e, "code"); code {
 	case "MANIFEST_INVALID":
@@ -58,6 +56,19 @@ func (d *document) refused(e manifest.Value) string {
 		return "The module is not the one this page belongs to"
 	}
 	return "There is no answer"
+}
+
+// notRead is said of a kind that Kubernetes may well accept.
+const notRead = "Podfate does not read this kind of manifest"
+
+// unread reports whether the manifest is of a kind that is not read.
+func unread(of manifest.Value) bool {
+	for v := of.Get("faults").First(); v.Exists(); v = v.Next() {
+		if text(v, "path") == "kind" && text(v, "code") == "unknown_kind" {
+			return true
+		}
+	}
+	return false
 }
 
 // faults turns faults or warnings into items.
@@ -156,7 +167,11 @@ func (d *document) validate() {
 		} else {
 			text = "The API server gets no further."
 		}
-		d.verdict(item{tone: Fail, mark: "refused", text: text + d.howFar()}, "Kubernetes "+version+" refuses this manifest")
+		title := "Kubernetes " + version + " refuses this manifest"
+		if unread(a) {
+			title = notRead
+		}
+		d.verdict(item{tone: Fail, mark: "refused", text: text + d.howFar()}, title)
 	}
 	d.blocks(func() {
 		d.checks()

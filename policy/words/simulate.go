@@ -196,6 +196,9 @@ func (d *document) liveVerdict(v *item, title *string) bool {
 		}
 		v.tone, v.mark, v.source = Wait, "crashloop", restartsPage
 		v.text = d.waitText(w, name)
+		if phase, at := d.phase(), d.lastPhaseChange(); at >= 0 && (phase == "Failed" || phase == "Succeeded") {
+			v.text += " Pod " + phase + " after " + span(at) + "."
+		}
 		return true
 	}
 	return false
