@@ -81,6 +81,7 @@ type miniContainer struct {
 	removed, refused bool          // from the runtime, for RestartAllContainers; by the back-off
 	release          policy.Millis // of the back-off that refuses
 	signalled        policy.Millis // when it is told to stop, -1 if it is not
+	attempt          int32         // the restart count of the runtime
 	own              ownEnd        // what comes of it if it is not told to stop
 }
 

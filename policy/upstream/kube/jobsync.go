@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
 
 	"github.com/podfate/podfate/policy"
@@ -59,7 +60,7 @@ func (k *miniKubelet) syncRich(p *miniPod) bool {
 	}
 	if len(plan.Reset) > 0 {
 		for _, ref := range plan.Reset {
-			k.remove(p.at(ref))
+			k.remove(p, p.at(ref))
 		}
 		return true
 	}
@@ -145,21 +146,42 @@ func (k *miniKubelet) runtimeStatus(p *miniPod) *kubecontainer.PodStatus {
 	return status
 }
 
-// remove takes a container from the runtime, for RestartAllContainers. The next one has a restart count of one more if
-// this one was shown as running or ended, and from 1.36 on, where its log stays, in any case.
+// remove takes a container from the runtime, for RestartAllContainers. Its status counts a restart if it was shown as
+// running or ended.
 //
-// Source: convertToAPIContainerStatuses in pkg/kubelet/kubelet_pods.go, removeContainer in
-// pkg/kubelet/kuberuntime/kuberuntime_container.go, Kubernetes v1.35 to v1.37.
-func (k *miniKubelet) remove(c *miniContainer) {
+// Source: convertToAPIContainerStatuses in pkg/kubelet/kubelet_pods.go, Kubernetes v1.35 to v1.37.
+func (k *miniKubelet) remove(p *miniPod, c *miniContainer) {
 	if !c.ever || c.removed {
 		return
 	}
-	if !c.refused || k.minor >= 36 {
+	if k.shown(p, c).Waiting == nil {
 		c.restarts++
 	}
 	c.last = &v1.ContainerStateTerminated{ExitCode: 137, Reason: "RestartingAllContainers"}
-	c.release = -1
-	c.runs, c.removed, c.refused, c.retryAt, c.endsAt = false, true, false, -1, -1
+	c.runs, c.removed, c.refused, c.retryAt, c.release, c.endsAt = false, true, false, -1, -1, -1
+}
+
+// shown is the state of c in its status.
+func (k *miniKubelet) shown(p *miniPod, c *miniContainer) v1.ContainerState {
+	list := k.statuses(p)
+	return list[slices.IndexFunc(list, func(s v1.ContainerStatus) bool { return s.Name == c.name })].State
+}
+
+// count sets the restart count of a container that has just been started. The runtime counts from 0 again after
+// RestartAllContainers, from 1.36 on only if the log is gone, which it is not; the status never counts down, and counts an
+// end that it has shown.
+//
+// Source: convertToAPIContainerStatuses in pkg/kubelet/kubelet_pods.go, removeContainer and calcRestartCountByLogDir in
+// pkg/kubelet/kuberuntime, Kubernetes v1.33 to v1.37.
+func (k *miniKubelet) count(c *miniContainer, before int32, ended bool) {
+	c.restarts = c.attempt
+	if k.adapter.ShouldAllContainersRestart == nil || !utilfeature.DefaultFeatureGate.Enabled("RestartAllContainersOnContainerExits") {
+		return
+	}
+	c.restarts = max(c.restarts, before)
+	if ended && before >= c.attempt {
+		c.restarts = before + 1
+	}
 }
 
 // tryStart starts c unless its back-off refuses.
@@ -179,11 +201,20 @@ func (k *miniKubelet) tryStart(p *miniPod, c *miniContainer) bool {
 			return false
 		}
 	}
+	before, ended := c.restarts, k.shown(p, c).Terminated != nil
+	switch {
+	case !c.ever:
+	case c.removed && k.minor < 36:
+		c.attempt = 0
+	default:
+		c.attempt++
+	}
 	if c.removed { // nothing is left that a back-off could be reckoned from
 		c.removed, c.ever = false, false
 	}
 	c.refused = false
 	k.start(p, c)
+	k.count(c, before, ended)
 	return true
 }
 
