@@ -4,8 +4,8 @@
 //
 // The first run on a machine compiles about 1,100 packages per release: a few minutes and a gigabyte of build cache
 // each. After that a run with the default number of cases takes seconds per release. -kubelet links the kubelet itself
-// as well, for its plans, phases, back-off settings and Jobs whose Pods need them: 670 packages more. It also runs those of Kubernetes' own tests
-// that call the compared functions, and asks our core the same. -published compares nothing but whole verdicts on the files
+// as well, for its plans, phases, back-off settings and Jobs whose Pods need them: 670 packages more. It also runs
+// those of Kubernetes' own tests that call the compared functions, and asks our core the same. -published compares nothing but whole verdicts on the files
 // of policy/upstream/published, and prints a table of them.
 package main
 
