@@ -53,6 +53,11 @@ func TestLittleAddressSpace(t *testing.T) {
 				}
 				cancel()
 				outcome := outcomeOf(status, said)
+				// With cgo, Go's runtime needs up to 1.5 GB of addresses at random: below that it may die by itself, in its own
+				// words, before or after our code has begun. A panic of ours is none of that.
+				if outcome == "" && kib < 1500<<10 && status == 2 && strings.Contains(said, "fatal error: ") && !strings.Contains(said, "panic: ") {
+					outcome = "no start"
+				}
 				outcomes[outcome]++
 				if outcome == "" {
 					t.Errorf("ulimit -v %d: status %d\n%s", kib, status, said)
