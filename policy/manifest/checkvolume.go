@@ -142,6 +142,12 @@ func (c *podChecker) checkVolumes() {
 			continue
 		}
 		c.volumeSource(v)
+		if c.pod && c.name != "" && name != "" && v.Len() == 2 && has(v, "ephemeral") { // the only source: its claim gets a name
+			claim := c.name + "-" + name
+			for _, fault := range policy.DNSSubdomain.Faults(claim, c.r.Minor()) {
+				c.bad(v, ".name", name, "PVC name "+policy.Quoted(claim)+": "+fault)
+			}
+		}
 		if name == "" {
 			c.missing(v, ".name")
 		} else {
