@@ -102,7 +102,7 @@ func (o *outcome) ask(ctx context.Context, engine server.Engine, words bool) err
 		return nil
 	}
 	if failed { // only explain's own request can be refused here
-		if o.answer, err = callAgain(ctx, engine, explain.Number, explainError("explain", answer)); err != nil {
+		if o.answer, _, err = engine.Call(ctx, explain.Number, explainError("explain", answer)); err != nil {
 			return err
 		}
 	}
@@ -117,11 +117,6 @@ func explainError(of string, payload []byte) []byte {
 		of = "validate"
 	}
 	return slices.Concat([]byte(`{"of":"`+of+`",`), bytes.TrimPrefix(payload, []byte("{")))
-}
-
-func callAgain(ctx context.Context, engine server.Engine, number uint32, request []byte) ([]byte, error) {
-	answer, _, err := engine.Call(ctx, number, request)
-	return answer, err
 }
 
 // invalid is how an answer of validate begins when there are faults. The core writes members in a fixed order.
