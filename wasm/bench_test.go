@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/podfate/podfate/policy/ops"
+	"github.com/podfate/podfate/schema"
 )
 
 // BenchmarkInstantiate measures one instance: memory, _initialize and the check of the ABI.
@@ -47,6 +48,10 @@ func BenchmarkStart(b *testing.B) {
 	b.Run("interpreter", func(b *testing.B) { start(b, Options{Interpreter: true}) })
 }
 
+// dayOfCrashLoops is a container that crashes every three seconds for a day.
+const dayOfCrashLoops = `{"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web"},"spec":{"containers":[{"name":"main","image":"i"}]}},` +
+	`"runs":{"main":[{"for":"3s","exitCode":1,"times":"forever"}]},"until":"24h"}`
+
 // BenchmarkCall measures whole calls: waiting for an instance, copying in, running, checking and copying out.
 func BenchmarkCall(b *testing.B) {
 	calls := []struct {
@@ -58,6 +63,8 @@ func BenchmarkCall(b *testing.B) {
 		{"validate", 2, decideRequest(0)},
 		{"decide", 3, decideRequest(0)},
 		{"decide-20-containers", 3, decideRequest(19)},
+		{"explain", 6, schema.Explain("decide", decideRequest(0))},
+		{"explain-day", 6, schema.Explain("simulate", []byte(dayOfCrashLoops))},
 	}
 	hosts := []struct {
 		name    string
