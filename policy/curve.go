@@ -29,12 +29,16 @@ const (
 
 // CurveParameters is what a curve follows from.
 type CurveParameters struct {
-	Backoff        // Initial from 1 ms on, at most Max
-	Factor  int64  // of growth, 1 to [MaxCurveFactor]; the kubelet's is 2
-	Run     Millis // how long each run lasts
-	Sweep   Millis // the time between two sweeps, at most [MaxSweepPeriod]; 0 for none. Only for [ModelKubelet]
+	Backoff          // Initial from 1 ms on, at most Max
+	Factor  int64    // of growth, 1 to [MaxCurveFactor]; the kubelet's is 2
+	List    []Millis // in place of Initial and Factor, at most [MaxWaits]: these waits, and then Max forever
+	Run     Millis   // how long each run lasts
+	Sweep   Millis   // the time between two sweeps, at most [MaxSweepPeriod]; 0 for none. Only for [ModelKubelet]
 	Model   CurveModel
 }
+
+// Series returns the waits of p.
+func (p *CurveParameters) Series() Series { return Series{p.Initial, p.Max, p.Factor, p.List} }
 
 // CurveBecause says why a restart came when it came.
 type CurveBecause string
@@ -95,24 +99,17 @@ func NewCurve(p CurveParameters) *Curve {
 	return c
 }
 
-// grow returns the wait after d. Max times the largest factor fits.
-func (p CurveParameters) grow(d Millis) Millis {
-	if d > p.Max/Millis(p.Factor) {
-		return p.Max
-	}
-	return min(p.Max, d*Millis(p.Factor))
-}
-
 func (c *Curve) documented() {
-	t, delay, because := Millis(0), c.p.Initial, CurveBackoff
+	waits := c.p.Series()
+	t, delay, because := Millis(0), waits.First(), CurveBackoff
 	if c.p.Run > c.p.Reset {
-		c.forever(0, c.p.Initial, CurveReset)
+		c.forever(0, delay, CurveReset)
 		return
 	}
-	for c.p.grow(delay) != delay {
+	for n := 0; !waits.Settled(delay, n); n++ {
 		t += c.p.Run + delay
 		c.once = appendRestart(c.once, t, c.p.Run, delay, because)
-		delay = c.p.grow(delay)
+		delay = waits.Next(delay, n)
 	}
 	c.forever(t, delay, because)
 }
@@ -125,7 +122,8 @@ func (c *Curve) kubelet() {
 		c.forever(t, 0, CurveReset)
 		return
 	}
-	delay := p.Initial
+	waits := p.Series()
+	delay, n := waits.First(), 0
 	swept := Millis(-1) // the last restart that a sweep let through
 	settled := Millis(0)
 	list := &c.once
@@ -133,21 +131,21 @@ func (c *Curve) kubelet() {
 		wait, because := delay, CurveBackoff
 		if forgotten := p.forgotten(t); forgotten > 0 && forgotten <= t+p.Run+delay {
 			wait, because = forgotten-t-p.Run, CurveSwept
-		} else if next := p.grow(delay); next == delay {
+		} else if waits.Settled(delay, n) {
 			// Nothing changes any more but the phase of the sweep, and that has at most Sweep values.
 			if settled++; settled > p.Sweep || p.Run+delay <= p.Reset {
 				c.settle(t, delay, list, settled > 1)
 				return
 			}
 		} else {
-			delay = next
+			delay, n = waits.Next(delay, n), n+1
 		}
 		t += p.Run + wait
 		*list = appendRestart(*list, t-c.base, p.Run, wait, because)
 		if because != CurveSwept {
 			continue
 		}
-		delay, settled = p.Initial, 0
+		delay, n, settled = waits.First(), 0, 0
 		if swept >= 0 { // the same state as after the sweep before: a sweep is always at phase 0
 			c.period = t - swept
 			return
@@ -255,7 +253,7 @@ func (c *Curve) Restart(n int64) (r CurveRestart) {
 	return r
 }
 
-// FirstAtMax returns the first restart that waits Max; ok is false if none ever does.
+// FirstAtMax returns the first restart that waits Max or longer; ok is false if none ever does.
 func (c *Curve) FirstAtMax() (r CurveRestart, ok bool) {
 	n := int64(0)
 	for _, list := range [][]curveSegment{c.once, c.repeat} {

@@ -284,7 +284,8 @@ func TestSchemasKnowWhatTheCoreKnows(t *testing.T) {
 		{simulate.MaxEvents, []string{"simulate-request", "properties", "events", "maxItems"}},
 		{simulate.MaxRuns, []string{"simulate-request", "properties", "runs", "additionalProperties", "maxItems"}},
 		{policy.MaxCurveWindows, []string{"curve-request", "properties", "windows", "maxItems"}},
-		{policy.MaxCurveFactor, []string{"curve-request", "properties", "backoff", "properties", "factor", "maximum"}},
+		{policy.MaxCurveFactor, []string{"request", "$defs", "series", "properties", "factor", "maximum"}},
+		{policy.MaxWaits, []string{"request", "$defs", "series", "properties", "waits", "maxItems"}},
 		{policy.MaxCurveStarts, []string{"curve-answer", "properties", "starts", "maxItems"}},
 	} {
 		if got := examples(limit.path[0], limit.path[1:]...); got[0] != fmt.Sprint(limit.core) {

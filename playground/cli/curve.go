@@ -18,6 +18,8 @@ func curveFlags(flags *pflag.FlagSet) func() (members, error) {
 	flags.Lookup("until").DefValue = "30m"
 	initial := flags.String("initial", "", "try another first wait than the cluster has")
 	longest := flags.String("max", "", "try another longest wait than the cluster has")
+	preset := flags.String("preset", "", "try waits that have a name: those that describe lists as backoffPresets")
+	waits := flags.StringSlice("waits", nil, "try these waits one by one, and then always the longest wait")
 	model := flags.String("model", "", "what the kubelet does (kubelet), or what the documentation of Pods says (documented)")
 	flags.Lookup("model").DefValue = "kubelet"
 	windows := flags.StringSlice("window", nil, "count the restarts until then; repeatable")
@@ -30,6 +32,7 @@ func curveFlags(flags *pflag.FlagSet) func() (members, error) {
 			setLength(m, "until", *until),
 			setIn(m, "initial", *initial, "backoff", "initial"),
 			setIn(m, "max", *longest, "backoff", "max"),
+			setWaits(m, *preset, *waits),
 			setIn(m, "outage", *outage, "outage", "until"),
 			setModel(m, *model),
 			setWindows(m, *windows),
@@ -62,6 +65,22 @@ func setInside(m members, member, inner string, value json.RawMessage) {
 	}
 	object[inner] = value
 	m[member] = encode(object)
+}
+
+// setWaits sets waits that have a name or are listed.
+func setWaits(m members, preset string, waits []string) error {
+	if preset != "" {
+		setInside(m, "backoff", "preset", encode(preset))
+	}
+	for _, text := range waits {
+		if _, _, fault := policy.ParseMillis(text); fault != "" {
+			return fmt.Errorf("--waits %s: %s", strconv.Quote(text), fault)
+		}
+	}
+	if len(waits) > 0 {
+		setInside(m, "backoff", "waits", encode(waits))
+	}
+	return nil
 }
 
 func setModel(m members, model string) error {

@@ -139,8 +139,9 @@ ends again as it did the last time, unless --run says otherwise.`,
 many there are in the first minutes, and what it settles into. With --outage it says how late the container is back
 after something that it needs was away.
 
-The back-off is that of the cluster's kubelets, unless --initial or --max try another. No manifest is needed;
-a Scenario or a KubeletConfiguration may be given with -f, and each flag replaces the member that it is about.`,
+The back-off is that of the cluster's kubelets, unless --initial, --max, --preset or --waits try another. No
+manifest is needed; a Scenario or a KubeletConfiguration may be given with -f, and each flag replaces the member that it
+is about.`,
 		example: `  # how often is a container restarted that dies after 10 seconds?
   podfate curve --run 10s
 
@@ -149,6 +150,8 @@ a Scenario or a KubeletConfiguration may be given with -f, and each flag replace
 
   # what would a shorter back-off change?
   podfate curve --run 10s --initial 1s --max 60s --window 5m --window 1h
+  podfate curve --preset catch-up --model documented
+  podfate curve --run 10s --waits 1s,5s,30s --max 2m
 
   # the same from the configuration of a node
   podfate curve -f kubelet.yaml --run 10s --until 1h`,

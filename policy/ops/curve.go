@@ -10,7 +10,8 @@ import (
 // curveRequest is a curve request, with its defaults filled in.
 type curveRequest struct {
 	parameters policy.CurveParameters
-	free       bool // the request sets the back-off, not the cluster
+	free       bool   // the request sets the back-off, not the cluster
+	preset     string // the one that the request names
 	until      policy.Millis
 	windows    []policy.Millis
 	outage     policy.Millis // -1: none asked for
@@ -43,7 +44,7 @@ func (c *call) curve() {
 func (c *call) readCurve(cl cluster) curveRequest {
 	r := curveRequest{outage: -1}
 	r.parameters = policy.CurveParameters{Backoff: cl.node().kubelet.Backoff(cl.node().features), Factor: 2, Model: c.readModel()}
-	r.free = c.readBackoff(c.root.Get("backoff"), &r.parameters)
+	r.free = c.readBackoff(c.root.Get("backoff"), &r)
 	r.parameters.Sweep = c.readSweep(r.parameters.Model)
 	run := c.root.Get("run")
 	if run.Exists() && run.Kind() != manifest.Null {
@@ -81,35 +82,24 @@ func (c *call) readModel() policy.CurveModel {
 	return policy.ModelKubelet
 }
 
-// readBackoff changes p by the member backoff; free tells that it is there. If only max is given, it lowers initial as
-// the kubelet does.
-func (c *call) readBackoff(v manifest.Value, p *policy.CurveParameters) (free bool) {
-	if !v.Exists() || v.Kind() == manifest.Null {
+// readBackoff changes p by the member backoff; free tells that it is there. Nothing exits with a code here and nothing
+// has a name.
+func (c *call) readBackoff(v manifest.Value, r *curveRequest) (free bool) {
+	if !given(v) {
 		return false
 	}
-	c.members(v, "backoff", "initial", "factor", "max", "reset")
-	before := c.faults.n
-	p.Max = c.length(v.Get("max"), "backoff.max", p.Max, 1)
-	p.Initial = c.length(v.Get("initial"), "backoff.initial", min(p.Initial, p.Max), 1)
-	if c.faults.n == before && p.Initial > p.Max {
-		c.requestFault(v.Get("initial"), policy.FieldError{
-			Path: "backoff.initial", Code: policy.CodeOutOfRange, Detail: "must not be longer than max, " + millisText(p.Max),
-		})
+	c.members(v, "backoff", "preset", "initial", "factor", "max", "reset", "waits", "classes", "counter", "containers")
+	for _, name := range []string{"classes", "counter", "containers"} {
+		if m := v.Get(name); given(m) {
+			c.forbidden(m, "backoff."+name, "a curve has no exit codes and no containers: ask simulate or fleet")
+		}
 	}
+	p := &r.parameters
+	s := p.Series()
+	r.preset = c.readPreset(v, &s)
+	s = c.readSeries(v, "backoff", s)
+	p.Initial, p.Max, p.Factor, p.List = s.Initial, s.Max, s.Factor, s.List
 	p.Reset = c.length(v.Get("reset"), "backoff.reset", p.Reset, 1)
-	factor := v.Get("factor")
-	if !factor.Exists() || factor.Kind() == manifest.Null {
-		return true
-	}
-	n, ok := factor.Int64()
-	switch {
-	case factor.Kind() != manifest.Number || !ok:
-		c.wrongTypeOf(factor, "backoff.factor", "a whole number")
-	case n < 1 || n > policy.MaxCurveFactor:
-		c.requestFault(factor, policy.FieldError{Path: "backoff.factor", Code: policy.CodeOutOfRange, Detail: "must be between 1 and 1000, found " + cut(string(factor.Raw()))})
-	default:
-		p.Factor = n
-	}
 	return true
 }
 
@@ -200,10 +190,13 @@ func writeCurveParameters(w *manifest.Writer, r curveRequest) {
 	w.String(string(p.Model))
 	w.Key("backoff")
 	w.Object()
+	waits := p.Series()
 	w.Key("initialMillis")
-	w.Int(int64(p.Initial))
-	w.Key("factor")
-	w.Int(p.Factor)
+	w.Int(int64(waits.First()))
+	if len(p.List) == 0 {
+		w.Key("factor")
+		w.Int(p.Factor)
+	}
 	w.Key("maxMillis")
 	w.Int(int64(p.Max))
 	w.Key("resetMillis")
@@ -218,6 +211,8 @@ func writeCurveParameters(w *manifest.Writer, r curveRequest) {
 	} else {
 		w.String("cluster")
 	}
+	optional(w, "preset", r.preset)
+	writeWaitList(w, p.List)
 	w.End()
 	w.Key("run")
 	w.Object()

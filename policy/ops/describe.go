@@ -33,6 +33,7 @@ func (c *call) describe() {
 	c.describeKinds()
 	c.describeOperations()
 	c.describeLimits()
+	c.describePresets()
 	if module.sha256 != "" {
 		w.Key("module")
 		w.Object()
@@ -173,6 +174,7 @@ func (c *call) describeLimits() {
 		{"values", policy.MaxValues},
 		{"exits", policy.MaxExits},
 		{"windows", policy.MaxCurveWindows},
+		{"waits", policy.MaxWaits},
 		{"batchRecords", policy.MaxBatchRecords},
 		{"conditions", policy.MaxConditions},
 		{"patterns", policy.MaxPatterns},
@@ -195,6 +197,27 @@ func (c *call) describeLimits() {
 	} {
 		w.Key(l.name)
 		w.Int(l.most)
+	}
+	w.End()
+}
+
+// describePresets lists the waits that the member backoff knows by name.
+func (c *call) describePresets() {
+	w := &c.w
+	w.Key("backoffPresets")
+	w.Array()
+	presets := policy.Presets()
+	for i := range presets {
+		p := &presets[i]
+		w.Object()
+		w.Key("name")
+		w.Word(p.Name)
+		writeSeries(w, &p.Series)
+		w.Key("source")
+		w.Word(p.Source)
+		w.Key("confidence")
+		w.Word(p.Confidence)
+		w.End()
 	}
 	w.End()
 }

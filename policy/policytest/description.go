@@ -24,7 +24,12 @@ type description struct {
 		}
 		DependsOn []string
 	}
-	Limits map[string]int64
+	Limits         map[string]int64
+	BackoffPresets []struct {
+		Name, Source, Confidence         string
+		InitialMillis, Factor, MaxMillis int64
+		WaitsMillis                      []int64
+	}
 }
 
 // summarizeDescription puts what Podfate says of itself into words.
@@ -57,6 +62,10 @@ func summarizeDescription(b *strings.Builder, raw []byte) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Limits)) {
 		fmt.Fprintf(b, "limit %s %d\n", name, d.Limits[name])
+	}
+	for _, p := range d.BackoffPresets {
+		fmt.Fprintf(b, "waits %s: initial %d factor %d max %d listed %d; %s, %s\n",
+			p.Name, p.InitialMillis, p.Factor, p.MaxMillis, p.WaitsMillis, p.Confidence, p.Source)
 	}
 	return nil
 }

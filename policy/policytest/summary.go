@@ -241,9 +241,14 @@ func Summary(raw []byte) (string, error) {
 // curve is the answer of that operation.
 type curve struct {
 	Model   string
-	Backoff *struct{ InitialMillis, Factor, MaxMillis, ResetMillis, SweepMillis int64 }
-	Run     struct{ ForMillis int64 }
-	Starts  []struct {
+	Backoff *struct {
+		InitialMillis, Factor, MaxMillis, ResetMillis, SweepMillis int64
+
+		Preset      string
+		WaitsMillis []int64
+	}
+	Run    struct{ ForMillis int64 }
+	Starts []struct {
 		Restart, AtMillis, DelayMillis int64
 		Because                        string
 	}
@@ -261,6 +266,12 @@ func (c curve) write(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "curve %s: initial %d factor %d max %d reset %d sweep %d, runs %d\n", c.Model, c.Backoff.InitialMillis, c.Backoff.Factor,
 		c.Backoff.MaxMillis, c.Backoff.ResetMillis, c.Backoff.SweepMillis, c.Run.ForMillis)
+	if p := c.Backoff; p.Preset != "" {
+		fmt.Fprintf(b, "waits of preset %s\n", p.Preset)
+	}
+	if list := c.Backoff.WaitsMillis; len(list) > 0 {
+		fmt.Fprintf(b, "waits listed: %d\n", list)
+	}
 	for _, s := range c.Starts {
 		if s.Restart > 0 {
 			fmt.Fprintf(b, "restart %d at %d after %d (%s)\n", s.Restart, s.AtMillis, s.DelayMillis, s.Because)

@@ -32,11 +32,27 @@ func (d *document) backoffText(b manifest.Value) string {
 	if text(b, "from") == "request" {
 		from = "as asked for"
 	}
-	s := "Back-off " + from + ": " + span(number(b, "initialMillis"))
+	if preset := text(b, "preset"); preset != "" {
+		from += " (" + preset + ")"
+	}
+	return "Back-off " + from + ": " + waitsText(b) + "."
+}
+
+// waitsText says how a series of waits grows.
+func waitsText(b manifest.Value) string {
+	if list := b.Get("waitsMillis"); list.Len() > 0 {
+		s := ""
+		for m := list.First(); m.Exists(); m = m.Next() {
+			n, _ := m.Int64()
+			s += span(n) + ", "
+		}
+		return s + "then always " + span(number(b, "maxMillis"))
+	}
+	s := span(number(b, "initialMillis"))
 	if factor := number(b, "factor"); factor > 1 && number(b, "maxMillis") > number(b, "initialMillis") {
 		s += ", each wait " + itoa(factor) + " times the one before, at most " + span(number(b, "maxMillis"))
 	}
-	return s + "."
+	return s
 }
 
 // outageText says when a container is back after something that it needs was away.
@@ -75,7 +91,7 @@ func (d *document) curveFacts() []item {
 	}
 	if l := a.Get("longestWait"); has(l, "atMillis") {
 		list = append(list, item{mark: "crashloop", tone: Wait,
-			text: "The longest wait, " + span(number(b, "maxMillis")) + ", comes first before restart " + itoa(number(l, "restart")) + " at " + span(number(l, "atMillis")) + "."})
+			text: "The longest wait, " + span(number(l, "atMillis")-number(l, "fromMillis")) + ", comes first before restart " + itoa(number(l, "restart")) + " at " + span(number(l, "atMillis")) + "."})
 	}
 	s := a.Get("steady")
 	steady := "From restart " + itoa(number(s, "fromRestart")) + " at " + span(number(s, "fromMillis")) + " on: " + count(number(s, "restarts"), "restart") + " every " + span(number(s, "periodMillis"))

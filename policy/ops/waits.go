@@ -1,0 +1,189 @@
+package ops
+
+import (
+	"strconv"
+
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/manifest"
+)
+
+// seriesMembers are those of a series of waits. Nobody writes to them.
+var seriesMembers = []string{"initial", "factor", "max", "waits"}
+
+// classNames are those of how a run ended: the classes in order, then what the model has no restarts of. Nobody writes
+// to them.
+var classNames = []string{"crash", "success", "infrastructure", "imagePull"}
+
+// readWaits reads the member backoff of a request that plays containers; nil if it is absent. What it leaves out is as in
+// base, a back-off of the cluster. find says which container has a name; nil forbids the member containers.
+func (c *call) readWaits(base policy.Backoff, find func(name string) (policy.Ref, bool)) *policy.Waits {
+	v := c.root.Get("backoff")
+	if !given(v) {
+		return nil
+	}
+	c.members(v, "backoff", "preset", "initial", "factor", "max", "reset", "waits", "classes", "counter", "containers")
+	w := &policy.Waits{Series: policy.Series{Initial: base.Initial, Max: base.Max, Factor: 2}}
+	c.readPreset(v, &w.Series)
+	w.Series = c.readSeries(v, "backoff", w.Series)
+	w.Reset = c.length(v.Get("reset"), "backoff.reset", base.Reset, 1)
+	w.Shared = c.choice(v.Get("counter"), "backoff.counter", "perClass", "shared") == "shared"
+	c.each(v.Get("classes"), "backoff.classes", classNames, func(name, path string, m manifest.Value) {
+		for i := range w.Classes {
+			if name == classNames[i] {
+				s := c.readSeriesAlone(m, path, w.Series)
+				w.Classes[i] = &s
+				return
+			}
+		}
+		c.readSeriesAlone(m, path, w.Series)
+	})
+	containers := v.Get("containers")
+	if find == nil {
+		if given(containers) {
+			c.forbidden(containers, "backoff.containers", "there are no containers with names here")
+		}
+		return w
+	}
+	c.each(containers, "backoff.containers", nil, func(name, path string, m manifest.Value) {
+		s := c.readSeriesAlone(m, path, w.Series)
+		if r, ok := find(name); ok {
+			w.Containers = append(w.Containers, policy.ContainerWaits{Container: r, Series: s})
+			return
+		}
+		c.requestFaultAt(m.KeyOffset(), policy.FieldError{
+			Path: path, Code: policy.CodeUnknownContainer, Detail: "the Pod has no container " + strconv.Quote(cut(name)),
+		})
+	})
+	return w
+}
+
+// each calls read with the members of v that are not null, an object at path whose names are among allowed; nil allows
+// any.
+func (c *call) each(v manifest.Value, path string, allowed []string, read func(name, path string, m manifest.Value)) {
+	if !given(v) {
+		return
+	}
+	if allowed != nil {
+		c.members(v, path, allowed...)
+	}
+	if v.Kind() != manifest.Object {
+		if allowed == nil {
+			c.wrongType(v, path, "an object")
+		}
+		return
+	}
+	for m := v.First(); m.Exists(); m = m.Next() {
+		if name := m.Key(); given(m) && (allowed == nil || contains(allowed, name)) {
+			read(name, child(path, name), m)
+		}
+	}
+}
+
+// readPreset sets s to the preset of v, if it has one.
+func (c *call) readPreset(v manifest.Value, s *policy.Series) (name string) {
+	presets := policy.Presets()
+	at := v.Get("preset")
+	name, ok := c.text(at, "backoff.preset")
+	if !ok {
+		return ""
+	}
+	names := make([]string, len(presets))
+	for i := range presets {
+		if names[i] = presets[i].Name; names[i] == name {
+			*s = presets[i].Series
+			return name
+		}
+	}
+	c.requestFault(at, policy.FieldError{
+		Path: "backoff.preset", Code: policy.CodeUnsupported, Detail: strconv.Quote(cut(name)) + " is not known", Allowed: names,
+	})
+	return ""
+}
+
+// readSeriesAlone reads a series that is an object of its own, at path.
+func (c *call) readSeriesAlone(v manifest.Value, path string, base policy.Series) policy.Series {
+	c.members(v, path, seriesMembers...)
+	return c.readSeries(v, path, base)
+}
+
+// readSeries reads initial, factor, max and waits of v, which is at path. What it leaves out is as in base. If only max
+// is given, it lowers initial as the kubelet does; initial and factor take the place of a list in base.
+func (c *call) readSeries(v manifest.Value, path string, base policy.Series) policy.Series {
+	s := base
+	before := c.faults.n
+	initial, factor, list := v.Get("initial"), v.Get("factor"), v.Get("waits")
+	s.Max = c.length(v.Get("max"), path+".max", s.Max, 1)
+	s.Initial = c.length(initial, path+".initial", min(s.Initial, s.Max), 1)
+	if c.faults.n == before && s.Initial > s.Max {
+		c.fault(initial, path+".initial", policy.CodeOutOfRange, "must not be longer than max, "+millisText(s.Max))
+	}
+	s.Factor = c.readFactor(factor, path+".factor", s.Factor)
+	if given(initial) || given(factor) {
+		s.List = nil
+	}
+	if !given(list) {
+		return s
+	}
+	path += ".waits"
+	switch {
+	case list.Kind() != manifest.Array || list.Len() == 0:
+		c.wrongType(list, path, `an array of at least one length of time, such as ["1s","2s","4s"]`)
+		return s
+	case list.Len() > policy.MaxWaits:
+		c.limitAt(list, path, "waits", list.Len(), policy.MaxWaits)
+		return s
+	case given(initial) || given(factor):
+		c.forbidden(list, path, "is in place of initial and factor: give one or the other")
+	}
+	s.List = make([]policy.Millis, 0, list.Len())
+	for e := list.First(); e.Exists(); e = e.Next() {
+		at := element(path, len(s.List))
+		if e.Kind() == manifest.Null {
+			c.wrongType(e, at, `a string with a unit, such as "10s"`)
+		}
+		s.List = append(s.List, c.length(e, at, 0, 0))
+	}
+	return s
+}
+
+func (c *call) readFactor(v manifest.Value, path string, otherwise int64) int64 {
+	if !given(v) {
+		return otherwise
+	}
+	n, ok := v.Int64()
+	switch {
+	case v.Kind() != manifest.Number || !ok:
+		c.wrongTypeOf(v, path, "a whole number")
+	case n < 1 || n > policy.MaxCurveFactor:
+		c.fault(v, path, policy.CodeOutOfRange, "must be between 1 and 1000, found "+cut(string(v.Raw())))
+	default:
+		return n
+	}
+	return otherwise
+}
+
+// writeSeries writes the members of a series.
+func writeSeries(w *manifest.Writer, s *policy.Series) {
+	w.Key("initialMillis")
+	w.Int(int64(s.First()))
+	if len(s.List) == 0 {
+		w.Key("factor")
+		w.Int(s.Factor)
+	}
+	w.Key("maxMillis")
+	w.Int(int64(s.Max))
+	writeWaitList(w, s.List)
+}
+
+// writeWaitList writes the waits that are listed, if they are.
+func writeWaitList(w *manifest.Writer, list []policy.Millis) {
+	if len(list) == 0 {
+		return
+	}
+	w.Key("waitsMillis")
+	w.Array()
+	for _, m := range list {
+		w.Int(int64(m))
+	}
+	w.End()
+}
