@@ -95,7 +95,9 @@ type FieldError struct {
 	Message string    // exactly what this version of Kubernetes prints, "" when it prints nothing
 	Allowed []string  // what could stand there instead, where that can be listed; nil otherwise
 	Source  string    // of a warning: what it rests on, a KEP or a function with its file and version
-	more    int       // see More
+
+	Proposal string // that knows the word which is wrong here, or that is behind the fault; "" for none
+	more     int    // see More
 }
 
 // Error returns the text of Kubernetes when there is one, else path, if it has one, and detail.

@@ -29,6 +29,8 @@ type Features struct {
 	ElasticIndexedJob                           bool // 1.33 only
 	MutablePodResourcesForSuspendedJobs         bool
 	MutableSchedulingDirectivesForSuspendedJobs bool
+
+	Proposals Proposals // that no release has; see [ProposalList]
 }
 
 // ReplacesPods reports whether Jobs have a podReplacementPolicy and count terminating Pods in their status.

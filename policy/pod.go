@@ -12,6 +12,10 @@ const (
 	RestartPolicyNever     RestartPolicy = "Never"
 )
 
+// RestartPolicyAlwaysPod is the policy of a Pod that the proposal [AlwaysPod] brings: where Always would restart one of
+// the main containers, all of the Pod is restarted.
+const RestartPolicyAlwaysPod RestartPolicy = "AlwaysPod"
+
 // ContainerRestartRuleAction is what a rule asks for when it matches.
 type ContainerRestartRuleAction string
 
@@ -19,6 +23,14 @@ type ContainerRestartRuleAction string
 const (
 	ActionRestart              ContainerRestartRuleAction = "Restart"
 	ActionRestartAllContainers ContainerRestartRuleAction = "RestartAllContainers"
+)
+
+// The actions that the proposal [KEP5307Future] brings.
+const (
+	ActionComplete     ContainerRestartRuleAction = "Complete"     // as if it had succeeded
+	ActionTerminate    ContainerRestartRuleAction = "Terminate"    // it is never started again
+	ActionTerminatePod ContainerRestartRuleAction = "TerminatePod" // the Pod fails, its other containers are killed
+	ActionRestartPod   ContainerRestartRuleAction = "RestartPod"   // the Pod starts anew, with a new sandbox
 )
 
 // ExitCodesOperator says how a rule compares an exit code with its values.

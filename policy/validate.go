@@ -149,7 +149,10 @@ func (v *validator) podSpec(spec *PodSpec, prefix string) {
 	switch spec.RestartPolicy {
 	case "", RestartPolicyAlways, RestartPolicyOnFailure, RestartPolicyNever: // "" has been defaulted
 	default:
-		v.unsupported(prefix+"restartPolicy", string(spec.RestartPolicy), "Always", "OnFailure", "Never")
+		if value := string(spec.RestartPolicy); !v.f.Proposals.proposedValue("restartPolicy", value) {
+			v.unsupported(prefix+"restartPolicy", value, "Always", "OnFailure", "Never")
+			v.proposed("restartPolicy", value)
+		}
 	}
 	v.fields(PartScheduling, Ref{})
 	if d := spec.ActiveDeadlineSeconds; d != nil && (*d < 1 || *d > math.MaxInt32) {
@@ -360,6 +363,7 @@ func (v *validator) rule(rule *ContainerRestartRule, i int) {
 			supported = append(supported, "RestartAllContainers")
 		}
 		v.unsupported(v.ofRule(i, "].action"), string(rule.Action), supported...)
+		v.proposed("action", string(rule.Action))
 	}
 	if rule.ExitCodes == nil {
 		v.required(v.ofRule(i, "].exitCodes"), "must be specified")
@@ -404,6 +408,11 @@ func (v *validator) unsupported(path, value string, supported ...string) {
 	if !v.faults.Skip(path, CodeUnsupported) {
 		v.unsupportedText(path, v.Word(value), supported...)
 	}
+}
+
+// proposed completes the last fault, about a value of a field to which proposals bring words.
+func (v *validator) proposed(field, value string) {
+	v.f.Proposals.proposed(v.faults.Last(), field, value)
 }
 
 // resizePolicies returns a list as Kubernetes prints it.

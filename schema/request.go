@@ -18,6 +18,8 @@ type Overrides struct {
 	Version string
 	// FeatureGates are added to cluster.featureGates and replace gates of the same name there.
 	FeatureGates map[string]bool
+	// Proposals are added to cluster.proposals, by name with their options, and replace proposals of the same name there.
+	Proposals map[string]map[string]string
 	// Kubelet does the same to cluster.kubelet, the node where it differs from the API server.
 	Kubelet NodeOverrides
 	// FieldValidation replaces fieldValidation unless it is "".
@@ -53,7 +55,7 @@ type Exit struct {
 }
 
 func (o *Overrides) empty() bool {
-	return o.Version == "" && len(o.FeatureGates) == 0 && o.Kubelet.empty() && o.FieldValidation == "" && len(o.Exits) == 0 && len(o.Members) == 0
+	return o.Version == "" && len(o.FeatureGates) == 0 && len(o.Proposals) == 0 && o.Kubelet.empty() && o.FieldValidation == "" && len(o.Exits) == 0 && len(o.Members) == 0
 }
 
 // LeftOut returns the members of a Scenario that are left out: see Leave.
@@ -576,7 +578,7 @@ func (b *builder) checkMembers() {
 }
 
 func (b *builder) changesCluster() bool {
-	return b.o.Version != "" || len(b.o.FeatureGates) > 0 || !b.o.Kubelet.empty() || b.kubelet != nil
+	return b.o.Version != "" || len(b.o.FeatureGates) > 0 || len(b.o.Proposals) > 0 || !b.o.Kubelet.empty() || b.kubelet != nil
 }
 
 // node returns what the Scenario says of the node, if it says anything.
@@ -704,7 +706,7 @@ func (b *builder) replace(w *writer, name string, old manifest.Value, m part) bo
 }
 
 func (b *builder) writeCluster(w *writer, old manifest.Value) {
-	b.writeMembers(w, old, []string{"version", "featureGates", "kubeletConfiguration", "kubelet"}, func(name string, old manifest.Value) bool {
+	b.writeMembers(w, old, []string{"version", "featureGates", "kubeletConfiguration", "kubelet", "proposals"}, func(name string, old manifest.Value) bool {
 		switch {
 		case name == "kubeletConfiguration" && b.kubelet != nil:
 			w.value(name, b.kubelet.doc, b.kubelet.value)
@@ -713,6 +715,9 @@ func (b *builder) writeCluster(w *writer, old manifest.Value) {
 			b.writeMembers(w, old, []string{"version", "featureGates"}, func(name string, old manifest.Value) bool {
 				return b.replaceRelease(w, name, old, b.o.Kubelet)
 			})
+		case name == "proposals" && len(b.o.Proposals) > 0 && (absent(old) || old.Kind() == manifest.Object):
+			w.Key(name)
+			b.writeProposals(w, old)
 		default:
 			return b.replaceRelease(w, name, old, NodeOverrides{b.o.Version, b.o.FeatureGates})
 		}
@@ -753,6 +758,25 @@ func (b *builder) replaceRelease(w *writer, name string, old manifest.Value, o N
 		return false
 	}
 	return true
+}
+
+func (b *builder) writeProposals(w *writer, old manifest.Value) {
+	w.Object()
+	for proposal := old.First(); proposal.Exists(); proposal = proposal.Next() {
+		if _, replaced := b.o.Proposals[proposal.Key()]; !replaced {
+			w.member(b.request.doc, proposal)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.o.Proposals)) {
+		w.Key(name)
+		w.Object()
+		for _, option := range slices.Sorted(maps.Keys(b.o.Proposals[name])) {
+			w.Key(option)
+			w.String(b.o.Proposals[name][option])
+		}
+		w.End()
+	}
+	w.End()
 }
 
 func (b *builder) writeGates(w *writer, old manifest.Value, gates map[string]bool) {

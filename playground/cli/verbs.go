@@ -180,6 +180,7 @@ type options struct {
 	gates      []string
 	kubelet    string // the version of the node
 	nodeGates  []string
+	proposals  []string
 	validation string
 	old        string
 	static     bool
@@ -238,6 +239,8 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 		flags.StringSliceVar(&o.gates, "feature-gates", nil, "gates that are set, such as ContainerRestartRules=false,…")
 		flags.StringVar(&o.kubelet, "kubelet-version", "", "release of the node, if it is another than that of the API server")
 		flags.StringSliceVar(&o.nodeGates, "kubelet-feature-gates", nil, "gates that are set on the node alone")
+		flags.StringArrayVar(&o.proposals, "proposal", nil, "a proposal that no release has, as NAME or NAME:option=value,…; describe lists them; repeatable")
+		complete(command, "proposal", proposalNames())
 		for _, flag := range []string{"kubernetes-version", "kubelet-version"} {
 			complete(command, flag, policy.Versions())
 		}
@@ -281,6 +284,13 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 func complete(command *cobra.Command, flag string, values []string) {
 	// The error says that the flag does not exist, which a line above proves wrong.
 	_ = command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func proposalNames() (names []string) {
+	for _, p := range policy.ProposalList() {
+		names = append(names, p.Name)
+	}
+	return names
 }
 
 func gateNames() (names []string) {
@@ -459,6 +469,9 @@ func (o *options) overrides() (schema.Overrides, error) {
 	if overrides.Kubelet.FeatureGates, err = parseGates(gateFlags[1], o.nodeGates); err != nil {
 		return overrides, err
 	}
+	if overrides.Proposals, err = parseProposals(o.proposals); err != nil {
+		return overrides, err
+	}
 	for _, text := range o.exits {
 		e, err := parseExit(text)
 		if err != nil {
@@ -489,6 +502,35 @@ func parseGates(flag string, values []string) (gates map[string]bool, err error)
 		gates[name] = on
 	}
 	return gates, nil
+}
+
+// parseProposals reads NAME or NAME:option=value,option=value from a flag's values. What it does not know, the core
+// refuses with what it does.
+func parseProposals(values []string) (proposals map[string]map[string]string, err error) {
+	for _, value := range values {
+		name, rest, chosen := strings.Cut(value, ":")
+		readings := map[string]string{}
+		for chosen {
+			var part string
+			part, rest, chosen = strings.Cut(rest, ",")
+			option, reading, ok := strings.Cut(part, "=")
+			if !ok || option == "" || reading == "" {
+				return nil, fmt.Errorf("--proposal %s: must be NAME or NAME:option=value, such as always-pod:sandbox=recreate", strconv.Quote(value))
+			}
+			if before, set := readings[option]; set && before != reading {
+				return nil, fmt.Errorf("--proposal %s: %s is set to %s and to %s", strconv.Quote(value), option, before, reading)
+			}
+			readings[option] = reading
+		}
+		if _, set := proposals[name]; set || name == "" {
+			return nil, fmt.Errorf("--proposal %s: must be NAME or NAME:option=value, each proposal once", strconv.Quote(value))
+		}
+		if proposals == nil {
+			proposals = map[string]map[string]string{}
+		}
+		proposals[name] = readings
+	}
+	return proposals, nil
 }
 
 // parseExit reads NAME=CODE, NAME=CODE:REASON, CODE or CODE:REASON.

@@ -154,6 +154,9 @@ func (c *checker) unknown(m Value, t typeIndex, others uint8) {
 			f.Allowed = nearest(names, name, nearestFields)
 		}
 		f.Detail = quote(name) + " is not a field of " + t.bareName()
+		if x, ok := policy.ProposedField(t.bareName(), name); ok {
+			f.Proposal = policy.ProposalList()[x].Name
+		}
 		switch {
 		case others != 0:
 			f.Detail += " in this release; " + c.releases(others)

@@ -40,6 +40,7 @@ type declared struct {
 	kubelet     policy.KubeletConfiguration
 	kubeletGate []policy.GateSetting
 	otherGates  []string
+	proposals   policy.Proposals
 }
 
 // readCluster reads the member cluster. With a member kubelet in it a KubeletConfiguration beside that counts for the
@@ -51,22 +52,23 @@ func (c *call) readCluster() cluster {
 	if !given(v) {
 		return cl
 	}
-	c.members(v, "cluster", "version", "featureGates", "kubeletConfiguration", "kubelet")
-	d := c.readDeclared(v, "cluster", cl.features.Minor, false)
+	c.members(v, "cluster", "version", "featureGates", "kubeletConfiguration", "kubelet", "proposals")
+	d := c.readDeclared(v, "cluster", &cl)
 	own := v.Get("kubelet")
 	if !given(own) {
 		c.use(&cl, &d)
 		return cl
 	}
 	const path = "cluster.kubelet"
-	c.members(own, path, "version", "featureGates", "kubeletConfiguration")
-	n := c.readDeclared(own, path, d.minor, d.named)
+	c.members(own, path, "version", "featureGates", "kubeletConfiguration", "proposals")
+	cl.features.Minor, cl.named, cl.features.Proposals = d.minor, d.named, d.proposals
+	n := c.readDeclared(own, path, &cl)
 	if !n.given {
 		n.given, n.path, n.kubelet, n.kubeletGate, n.otherGates = d.given, d.path, d.kubelet, d.kubeletGate, d.otherGates
 	}
 	n.inherit(d.gates)
 	cl.skewed = &cluster{}
-	c.use(&cl, &declared{minor: d.minor, named: d.named, gates: d.gates})
+	c.use(&cl, &declared{minor: d.minor, named: d.named, gates: d.gates, proposals: d.proposals})
 	c.use(cl.skewed, &n)
 	return cl
 }
@@ -74,9 +76,9 @@ func (c *call) readCluster() cluster {
 // readOther reads v, which stands at path of the request: the kubelet that base becomes. What it leaves out is as in
 // base, except for the gates: those are the defaults of the version.
 func (c *call) readOther(v manifest.Value, path string, base *cluster) cluster {
-	c.members(v, path, "version", "featureGates", "kubeletConfiguration")
+	c.members(v, path, "version", "featureGates", "kubeletConfiguration", "proposals")
 	cl := cluster{kubelet: base.kubelet, otherGates: base.otherGates}
-	d := c.readDeclared(v, path, base.features.Minor, base.named)
+	d := c.readDeclared(v, path, base)
 	if !d.given {
 		d.kubelet = base.kubelet
 	}
@@ -85,15 +87,18 @@ func (c *call) readOther(v manifest.Value, path string, base *cluster) cluster {
 	return cl
 }
 
-// readDeclared reads version, featureGates and kubeletConfiguration of v, which stands at path; minor and named are
-// those of a version that it leaves out.
+// readDeclared reads version, featureGates, kubeletConfiguration and proposals of v, which stands at path; version and
+// proposals that it leaves out are those of base.
 //
 // A gate that Podfate does not know is a fault in featureGates, which are written for Podfate, and most likely a
 // mistake. In a KubeletConfiguration, which is written for a kubelet, it is listed.
-func (c *call) readDeclared(v manifest.Value, path string, minor int, named bool) declared {
-	d := declared{minor: minor, named: named, path: path + ".kubeletConfiguration"}
+func (c *call) readDeclared(v manifest.Value, path string, base *cluster) declared {
+	d := declared{minor: base.features.Minor, named: base.named, path: path + ".kubeletConfiguration", proposals: base.features.Proposals}
 	if version := v.Get("version"); given(version) {
-		d.minor, d.named = c.readVersion(version, path+".version", minor)
+		d.minor, d.named = c.readVersion(version, path+".version", d.minor)
+	}
+	if p := v.Get("proposals"); given(p) {
+		d.proposals = c.readProposals(p, path+".proposals")
 	}
 	kubelet := v.Get("kubeletConfiguration")
 	if d.given = given(kubelet); d.given {
@@ -128,6 +133,7 @@ func (d *declared) inherit(gates []policy.GateSetting) {
 func (c *call) use(cl *cluster, d *declared) {
 	cl.named, cl.kubelet, cl.otherGates = d.named, d.kubelet, d.otherGates
 	features, faults := policy.NewFeatures(d.minor, append(d.gates[:len(d.gates):len(d.gates)], d.kubeletGate...))
+	features.Proposals = d.proposals
 	if cl.features = features; len(faults) == 0 {
 		faults = cl.kubelet.Validate(features, d.path+".")
 	}
@@ -186,6 +192,79 @@ func (c *call) readVersion(v manifest.Value, path string, otherwise int) (minor 
 		return otherwise, false
 	}
 	return minor, true
+}
+
+// readProposals reads which proposals there are, and how they are read: {"always-pod": {"sandbox": "recreate"}}. As
+// everywhere null is as good as nothing.
+func (c *call) readProposals(v manifest.Value, path string) (p policy.Proposals) {
+	if v.Kind() != manifest.Object {
+		c.wrongType(v, path, "an object with an object for each proposal, such as {}")
+		return p
+	}
+	list := policy.ProposalList()
+	for m := v.First(); m.Exists(); m = m.Next() {
+		at, found, option := m.Path(c.root), -1, policy.ProposalOption(0)
+		names := make([]string, len(list))
+		for i := range list {
+			if names[i] = list[i].Name; names[i] == m.Key() {
+				found = i
+			} else if found < 0 {
+				option += policy.ProposalOption(len(list[i].Options))
+			}
+		}
+		if found < 0 {
+			c.faults.add(located{policy.FieldError{
+				Path: at, Code: policy.CodeUnsupported, Detail: strconv.Quote(cut(m.Key())) + " is not a proposal", Allowed: names,
+			}, m.KeyOffset(), policy.UnsupportedVersion})
+			continue
+		}
+		if m.Kind() == manifest.Null {
+			continue
+		}
+		p = p.With(policy.ProposalID(found))
+		options := list[found].Options
+		names = make([]string, len(options))
+		for i := range options {
+			names[i] = options[i].Name
+			s := c.choice(m.Get(names[i]), at+"."+names[i], options[i].Values...)
+			for n, value := range options[i].Values {
+				if value == s && given(m.Get(names[i])) {
+					p = p.WithReading(option+policy.ProposalOption(i), n)
+				}
+			}
+		}
+		c.members(m, at, names...)
+	}
+	return p
+}
+
+// writeProposals writes which proposals count, and all that they leave open.
+func (c *call) writeProposals(p policy.Proposals) {
+	if p == 0 {
+		return
+	}
+	w := &c.w
+	w.Key("proposals")
+	w.Object()
+	option := policy.ProposalOption(0)
+	for x, proposal := range policy.ProposalList() {
+		on := p.Has(policy.ProposalID(x))
+		if on {
+			w.Key(proposal.Name)
+			w.Object()
+		}
+		for _, o := range proposal.Options {
+			if on {
+				w.Key(o.Name)
+				w.Word(o.Values[p.Reading(option)])
+			}
+			option++
+		}
+		if on {
+			w.End()
+		}
+	}
+	w.End()
 }
 
 func (c *call) readGates(v manifest.Value, path string) []policy.GateSetting {
@@ -276,4 +355,5 @@ func (c *call) writeRelease(cl *cluster) {
 		}
 		c.w.End()
 	}
+	c.writeProposals(cl.features.Proposals)
 }

@@ -30,6 +30,7 @@ func (c *call) describe() {
 	w.Key("defaultVersion")
 	w.Word(policy.VersionName(policy.NewestMinor))
 	c.describeGates()
+	c.describeProposals()
 	c.describeKinds()
 	c.describeOperations()
 	c.describeLimits()
@@ -116,6 +117,51 @@ func (c *call) describeGates() {
 		w.Array()
 		for _, name := range g.DependsOn {
 			w.Word(name)
+		}
+		w.End()
+		w.End()
+	}
+	w.End()
+}
+
+func (c *call) describeProposals() {
+	w := &c.w
+	list := func(name string, words []string) {
+		w.Key(name)
+		w.Array()
+		for _, word := range words {
+			w.String(word)
+		}
+		w.End()
+	}
+	w.Key("proposals")
+	w.Array()
+	for x, p := range policy.ProposalList() {
+		w.Object()
+		w.Key("name")
+		w.Word(p.Name)
+		w.Key("source")
+		w.Word(p.Source)
+		w.Key("state")
+		w.Word(p.State)
+		list("words", policy.ProposalID(x).Words())
+		var gates []string
+		if p.Gate != "" {
+			gates = []string{p.Gate}
+		}
+		list("gates", gates)
+		w.Key("options")
+		w.Array()
+		for _, o := range p.Options {
+			w.Object()
+			w.Key("name")
+			w.Word(o.Name)
+			list("values", o.Values)
+			w.Key("default")
+			w.Word(o.Values[0])
+			w.Key("disagreement")
+			w.Word(o.Disagreement)
+			w.End()
 		}
 		w.End()
 		w.End()

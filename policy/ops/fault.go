@@ -251,6 +251,7 @@ func (c *call) writeFault(w *manifest.Writer, f located) {
 	optional(w, "detail", f.Detail)
 	optional(w, "message", f.Message)
 	optional(w, "source", f.Source)
+	optional(w, "proposal", f.Proposal)
 	if len(f.Allowed) > 0 {
 		w.Key("allowed")
 		w.Array()

@@ -40,6 +40,24 @@ func (d *document) describe() {
 		}
 		d.table("Feature gates", columns, rows, 0)
 		rows = nil
+		for p := a.Get("proposals").First(); p.Exists(); p = p.Next() {
+			readings := ""
+			for o := p.Get("options").First(); o.Exists(); o = o.Next() {
+				if readings != "" {
+					readings += "; "
+				}
+				readings += text(o, "name") + ": "
+				for v := o.Get("values").First(); v.Exists(); v = v.Next() {
+					if v != o.Get("values").First() {
+						readings += ", "
+					}
+					readings += v.Text()
+				}
+			}
+			rows = append(rows, row{at: -1, cells: []string{text(p, "name"), text(p, "source"), readings}})
+		}
+		d.table("Proposals, which no release has", []column{{name: "Name"}, {name: "Source"}, {name: "Readings"}}, rows, 0)
+		rows = nil
 		for o := a.Get("operations").First(); o.Exists(); o = o.Next() {
 			rows = append(rows, row{at: -1, cells: []string{text(o, "name"), text(o, "summary")}})
 		}

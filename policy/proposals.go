@@ -1,0 +1,192 @@
+package policy
+
+// Proposals says which proposals a cluster has and how they are read, in bits, so that [Features] stay comparable: a bit
+// for each proposal, and from readingsFrom on three for each option, of which the highest says that a request chose. The
+// zero value is a cluster of today.
+type Proposals uint64
+
+// ProposalID is the place of a proposal in [ProposalList].
+type ProposalID uint8
+
+// The proposals.
+const (
+	KEP5307Future ProposalID = iota
+	KEP3322
+	Callback
+	KEP3329Draft
+	FailurePolicyAnywhere
+	JobAlways
+	AlwaysPod
+)
+
+// ProposalOption numbers an option in the order of [ProposalList].
+type ProposalOption uint8
+
+// The options.
+const (
+	OptionRestartTimes ProposalOption = iota
+	OptionMissingPolicy
+	OptionFallback
+	OptionRestartPod
+	OptionCounts
+	OptionStop
+	OptionPolicies
+	OptionExitZero
+	OptionEvictionReason
+	OptionSandbox
+	OptionWait
+)
+
+const readingsFrom, readingBits, chosenBit = 16, 3, 4
+
+// Has reports whether proposal x is on.
+func (p Proposals) Has(x ProposalID) bool { return p>>x&1 != 0 }
+
+// Reading returns which value of option o counts: its place in [Reading.Values], 0 for the default.
+func (p Proposals) Reading(o ProposalOption) int {
+	return int(p>>(readingsFrom+readingBits*o)) & (chosenBit - 1)
+}
+
+// Chosen reports whether someone chose the value of option o, be it the default.
+func (p Proposals) Chosen(o ProposalOption) bool {
+	return p>>(readingsFrom+readingBits*o)&chosenBit != 0
+}
+
+// With returns p with proposal x on.
+func (p Proposals) With(x ProposalID) Proposals { return p | 1<<x }
+
+// WithReading returns p with value n of option o, of which none was chosen before.
+func (p Proposals) WithReading(o ProposalOption, n int) Proposals {
+	return p | Proposals(n|chosenBit)<<(readingsFrom+readingBits*o)
+}
+
+// Proposal is a change of Kubernetes that someone wrote down and no release has: words that manifests may use where it
+// is on.
+type Proposal struct {
+	Name    string
+	Source  string // the document that has it
+	State   string // future: named as a later step; draft: it became something else, or nothing yet; refused: an alternative that was turned down
+	Gate    string // its own feature gate, which is on with it; "" for none
+	Options []Reading
+}
+
+// Reading is what a document leaves open, or what documents disagree about.
+type Reading struct {
+	Name         string
+	Values       []string // the first is the default
+	Disagreement string   // its number in the list of those that were found
+}
+
+// ProposalList returns the proposals in the order in which describe lists them. The list is shared: callers must not
+// change it.
+func ProposalList() []Proposal { return proposals }
+
+const kep5307 = "KEP-5307"
+
+// proposals is in the order of the constants above, its options too. It is never written to.
+var proposals = []Proposal{
+	{"kep-5307-future", kep5307 + ", Design Details: the shape of the API for future improvements", "future", "", []Reading{
+		{"restartTimes", []string{"atLeast", "equals"}, "X-32"},
+		{"missingPolicy", []string{"pod", "refuse"}, "X-03"},
+		{"fallback", []string{"container", "pod"}, "X-02"},
+		{"restartPod", []string{"recreate", "reuse"}, "X-06"},
+	}},
+	{"kep-3322", "KEP-3322, named in " + kep5307, "draft", "", []Reading{
+		{"counts", []string{"podSum", "container"}, "X-41"},
+		{"stop", []string{"reached", "exceeded"}, "X-41"},
+		{"policies", []string{"all", "OnFailure"}, "X-41"},
+	}},
+	{"callback", kep5307 + ", Alternatives: non-declarative (callbacks based) restart policy", "refused", "", nil},
+	{"kep-3329-draft", "KEP-3329, first draft: Job backoff policy", "draft", "RetriableAndNonRetriableFailures", []Reading{
+		{"exitZero", []string{"skipped", "matched"}, "X-09"},
+		{"evictionReason", []string{"Evicted", "NodePressureEviction"}, "X-38"},
+	}},
+	{"pod-failure-policy-anywhere", "KEP-4603, draft, Job retries; kubernetes/kubernetes#125677", "future", "", nil},
+	{"job-always", "KEP-4603, draft, Job retries", "future", "", nil},
+	{"always-pod", "KEP 0, 2018: new Pod restartPolicy to restart the whole Pod", "draft", "", []Reading{
+		{"sandbox", []string{"reuse", "recreate"}, "X-29"},
+		{"wait", []string{"asAlways", "none"}, "X-39"},
+	}},
+}
+
+// Word is a word of a manifest that a proposal brings: a field, or a value of one.
+type Word struct {
+	Of    ProposalID
+	Type  string // the Go type in Kubernetes' API that has the field
+	Field string
+	Value string // "" if the field itself is new
+}
+
+// words is in the order of the proposals. It is never written to.
+var proposedWords = []Word{
+	{KEP5307Future, "ContainerRestartRule", "when", ""},
+	{KEP5307Future, "ContainerRestartRule", "onExit", ""},
+	{KEP5307Future, "ContainerRestartRule", "onExitCodes", ""},
+	{KEP5307Future, "ContainerRestartRule", "restartTimes", ""},
+	{KEP5307Future, "ContainerRestartRule", "oomKilled", ""},
+	{KEP5307Future, "ContainerRestartRule", "action", string(ActionComplete)},
+	{KEP5307Future, "ContainerRestartRule", "action", string(ActionTerminate)},
+	{KEP5307Future, "ContainerRestartRule", "action", string(ActionTerminatePod)},
+	{KEP5307Future, "ContainerRestartRule", "action", string(ActionRestartPod)},
+	{KEP3322, "PodSpec", "maxRestartTimes", ""},
+	{KEP3329Draft, "JobSpec", "backoffPolicy", ""},
+	{FailurePolicyAnywhere, "PodSpec", "podFailurePolicy", ""},
+	{AlwaysPod, "PodSpec", "restartPolicy", string(RestartPolicyAlwaysPod)},
+}
+
+// ProposedField returns the proposal that brings a field to a type, as Kubernetes' API calls it; ok is false if none
+// does.
+func ProposedField(of, field string) (x ProposalID, ok bool) {
+	for i := range proposedWords {
+		if w := &proposedWords[i]; w.Field == field && w.Type == of && w.Value == "" {
+			return w.Of, true
+		}
+	}
+	return 0, false
+}
+
+// Words returns the words that p brings, each as a path and, for a value, what stands there.
+func (x ProposalID) Words() (list []string) {
+	for i := range proposedWords {
+		w := &proposedWords[i]
+		if w.Of != x {
+			continue
+		}
+		path := "spec."
+		if w.Type == "ContainerRestartRule" {
+			path += "containers[].restartPolicyRules[]."
+		}
+		if path += w.Field; w.Value != "" {
+			path += ": " + w.Value
+		}
+		list = append(list, path)
+	}
+	return list
+}
+
+// proposed completes the fault about a value that p does not know: what else is allowed where a proposal is on, and which
+// proposal knows the value. What an API server prints is left out where a proposal changes it.
+func (p Proposals) proposed(e *FieldError, field, value string) {
+	for i := range proposedWords {
+		switch w := &proposedWords[i]; {
+		case w.Field != field || w.Value == "":
+		case p.Has(w.Of):
+			e.Allowed, e.Message, e.Detail = append(e.Allowed, w.Value), "", ""
+		case w.Value == value:
+			e.Proposal = proposals[w.Of].Name
+		}
+	}
+	if e.Message == "" && e.Detail == "" {
+		e.Detail = quoted(value) + " is not one of the words"
+	}
+}
+
+// proposedValue reports whether a proposal that is on brings this value of a field.
+func (p Proposals) proposedValue(field, value string) bool {
+	for i := range proposedWords {
+		if w := &proposedWords[i]; w.Field == field && w.Value == value && value != "" {
+			return p.Has(w.Of)
+		}
+	}
+	return false
+}
