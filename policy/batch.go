@@ -411,7 +411,7 @@ func (b *Batch) compileFailures(job *Job, fallback bool) {
 	for i := range rules {
 		r, v, why := &rules[i], none, ""
 		v.Rule, v.Level, v.Reason = uint16(i), levelRule, reasonRule
-		if r.Action.known() {
+		if r.Action.Known() {
 			v.Action = numberOf(VerdictActions, string(r.Action))
 		} else {
 			why = UndecidedAction

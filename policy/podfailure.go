@@ -80,7 +80,7 @@ func CompileFailurePolicy(p *PodFailurePolicy) *FailurePolicy {
 		rule := &rules[i]
 		c.actions = append(c.actions, rule.Action)
 		switch {
-		case !rule.Action.known():
+		case !rule.Action.Known():
 		case rule.OnExitCodes != nil:
 			if name := rule.OnExitCodes.ContainerName; name != nil {
 				c.names.add(*name)
@@ -94,7 +94,7 @@ func CompileFailurePolicy(p *PodFailurePolicy) *FailurePolicy {
 	for i := range c.tables {
 		for j := range rules {
 			on[j].ExitCodes = nil
-			if e := rules[j].OnExitCodes; e != nil && rules[j].Action.known() &&
+			if e := rules[j].OnExitCodes; e != nil && rules[j].Action.Known() &&
 				(e.ContainerName == nil || i > 0 && *e.ContainerName == c.names.list[i-1]) {
 				on[j].ExitCodes = &ContainerRestartRuleOnExitCodes{e.Operator, e.Values}
 			}
@@ -104,7 +104,8 @@ func CompileFailurePolicy(p *PodFailurePolicy) *FailurePolicy {
 	return c
 }
 
-func (a PodFailureAction) known() bool {
+// Known reports whether some modelled release knows the action.
+func (a PodFailureAction) Known() bool {
 	return hasWord(podFailureActions, string(a))
 }
 
@@ -230,7 +231,7 @@ func ExplainFailure(p *PodFailurePolicy, pod *FailedPod, match PodFailureMatch) 
 		s := Step{Level: LevelRule, Rule: i, Result: NotReached, Code: StepEarlierRule}
 		if match.Rule < 0 || i <= int(match.Rule) {
 			s.Result, s.Code = p.Rules[i].explain(pod)
-			if s.Result == Matched && !p.Rules[i].Action.known() {
+			if s.Result == Matched && !p.Rules[i].Action.Known() {
 				s.Result, s.Code = Skipped, StepUnknownAction
 			}
 		}

@@ -207,7 +207,7 @@ func shadowedBy(rules []PodFailurePolicyRule, sets []codeSet, i int) int {
 	open := sets[i]
 	for k := range i {
 		on := rules[k].OnExitCodes
-		if on == nil || !rules[k].Action.known() || on.ContainerName != nil &&
+		if on == nil || !rules[k].Action.Known() || on.ContainerName != nil &&
 			(rules[i].OnExitCodes.ContainerName == nil || *on.ContainerName != *rules[i].OnExitCodes.ContainerName) {
 			continue
 		}
@@ -235,7 +235,7 @@ func (l *linter) conditions(rules []PodFailurePolicyRule, i int, at string) {
 		before := false
 		for _, earlier := range rules[:i] {
 			for _, e := range earlier.OnPodConditions {
-				before = before || earlier.OnExitCodes == nil && earlier.Action.known() && e == c
+				before = before || earlier.OnExitCodes == nil && earlier.Action.Known() && e == c
 			}
 		}
 		shadowed = shadowed && before

@@ -196,7 +196,7 @@ func (g generator) request(operation string) []byte {
 	}
 	r := map[string]any{}
 	switch operation {
-	case "decide", "simulate":
+	case "decide", "simulate", "table":
 		r["manifest"] = g.one(g.manifest(), soundPod) // a fault in the manifest would hide those around it
 	case "validate":
 		r["manifest"] = g.manifest()
@@ -219,6 +219,8 @@ func (g generator) request(operation string) []byte {
 		maps.Copy(r, g.simulation())
 	case "curve":
 		maps.Copy(r, g.curve())
+	case "table":
+		maps.Copy(r, g.sometimes(3, map[string]any{"container": g.usually("c0", "c1"), "restartCount": g.usually(g.IntN(9), -1, int64(1)<<31)}))
 	case "decide":
 		r["exits"] = g.usually(g.list(1+g.IntN(2), func() any {
 			return g.object(map[string]any{"container": g.usually("c0", "c1", "c9"), "exitCode": g.usually(g.IntN(256), 3000000000), "reason": g.usually("OOMKilled", "Error")})
@@ -246,7 +248,7 @@ func TestSchemaIsNeverStricterThanTheCore(t *testing.T) {
 	answered := map[string]int{}
 	open := map[string]int{} // what the schema lets through and the core does not, by code
 	for range *generatedCases {
-		name := g.one("decide", "decide", "validate", "simulate", "simulate", "curve").(string)
+		name := g.one("decide", "decide", "validate", "simulate", "simulate", "curve", "table").(string)
 		op, _ := ops.Lookup(name)
 		request := g.request(name)
 		answer, failed := ops.Call(op.Number, request)
@@ -275,7 +277,7 @@ func TestSchemaIsNeverStricterThanTheCore(t *testing.T) {
 		}
 	}
 	t.Logf("%d accepted %v, %d refused; accepted by the schema alone: %v", accepted, answered, refused, open)
-	for _, name := range []string{"decide", "validate", "simulate", "curve"} {
+	for _, name := range []string{"decide", "validate", "simulate", "curve", "table"} {
 		if answered[name] < *generatedCases/100 {
 			t.Errorf("only %d requests of %s were answered", answered[name], name)
 		}

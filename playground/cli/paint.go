@@ -262,6 +262,8 @@ func bar(n, most int64, columns int) string {
 // maxPlotLines bounds the bars of a plot: a crash loop settles long before.
 const maxPlotLines = 24
 
+// grid draws a map of letters, 16 codes in a row, where a line for each range would be many. The table after it says what
+// the letters mean.
 func (p *painter) grid(b *document.Block) {
 	var rows [][]string
 	var tones []string
@@ -272,5 +274,23 @@ func (p *painter) grid(b *document.Block) {
 		}
 		rows, tones = append(rows, []string{codes, r.Letter, r.Text, r.Because + p.at(r.Path)}), append(tones, r.Tone)
 	}
-	p.columns(rows, tones, nil)
+	if len(rows) <= maxGridLines {
+		p.columns(rows, tones, nil)
+		return
+	}
+	code := 0
+	for _, r := range b.Ranges {
+		for ; code <= r.To; code++ {
+			if code%16 == 0 {
+				fmt.Fprintf(&p.b, "  %3d ", code)
+			}
+			p.b.WriteString(" " + p.tint(r.Tone, r.Letter))
+			if code%16 == 15 {
+				p.b.WriteString("\n")
+			}
+		}
+	}
 }
+
+// maxGridLines bounds the ranges that are listed and not drawn.
+const maxGridLines = 3

@@ -159,6 +159,21 @@ is about.`,
 		text:  (*printer).paint,
 		flags: curveFlags,
 	},
+	"table": {
+		long: `Says what each of the 256 exit codes comes to, container by container: whether the kubelet starts it again, and what a
+Job makes of it (counted, ignored, the Job or its index fails). Each exit is judged by itself, as decide does it. Rules
+that can never decide are named with the reason, and how large the rules are.
+
+A signal leaves its number and 128: 137 is SIGKILL, 143 SIGTERM. A memory kill is named where it changes anything.`,
+		example: `  podfate table -f pod.yaml
+  podfate table -f job.yaml --container main
+  podfate table -f pod.yaml --kubernetes-version 1.34
+  podfate table -f job.yaml -o json | jq -c '.containers[].ranges[]'`,
+		files:    true,
+		manifest: true,
+		text:     (*printer).paint,
+		flags:    tableFlags,
+	},
 	"explain": {
 		long: `Puts the answer of another operation into words and figures. With -o json it prints the answer together with the
 document that the page, this command and the packages of other languages paint.

@@ -36,6 +36,33 @@ type jobJudge struct {
 	cl       cluster
 	job      policy.Job // with its defaults
 	compiled *policy.FailurePolicy
+	mains    []int // the main containers by name, as the kubelet lists them
+}
+
+// meets compiles the rules in such a way that one with an unknown word matches whatever it might be about, unless the
+// request names the release: which rule an exit meets first says all that the Job makes of it.
+func (j *jobJudge) meets() *policy.FailurePolicy {
+	rules := append([]policy.PodFailurePolicyRule(nil), j.rules()...)
+	for i := range rules {
+		r := &rules[i]
+		if on := r.OnExitCodes; on != nil && on.Operator != policy.OperatorIn && on.Operator != policy.OperatorNotIn {
+			r.OnExitCodes = &policy.PodFailurePolicyOnExitCodes{ContainerName: on.ContainerName, Operator: policy.OperatorNotIn}
+		} else if r.Action.Known() {
+			continue
+		}
+		if r.Action = policy.ActionCount; j.cl.named {
+			*r = policy.PodFailurePolicyRule{}
+		}
+	}
+	return policy.CompileFailurePolicy(&policy.PodFailurePolicy{Rules: rules})
+}
+
+// rules are those of the podFailurePolicy.
+func (j *jobJudge) rules() []policy.PodFailurePolicyRule {
+	if j.job.PodFailurePolicy == nil {
+		return nil
+	}
+	return j.job.PodFailurePolicy.Rules
 }
 
 // newJobJudge returns nil for a manifest that is not of a Job or a CronJob.
@@ -47,6 +74,8 @@ func newJobJudge(l *loaded, cl cluster) *jobJudge {
 	j.job.SetDefaults() // the Job that a CronJob makes has them
 	j.job.DropDisabled(nil, "", cl.features)
 	j.compiled = policy.CompileFailurePolicy(j.job.PodFailurePolicy)
+	list := l.object.Spec.Containers
+	j.mains = policy.Order(len(list), func(a, b int) bool { return list[a].Name < list[b].Name })
 	return j
 }
 
@@ -97,7 +126,10 @@ func (j *jobJudge) phaseAfter(e exit, pod *policy.FailedPod) policy.PodPhase {
 	isInit := e.ref.Kind == policy.InitContainer && !spec.Container(e.ref).IsSidecar(e.ref.Kind)
 	for _, kind := range []policy.ContainerKind{policy.MainContainer, policy.InitContainer} {
 		list := spec.List(kind)
-		for _, i := range policy.Order(len(list), func(a, b int) bool { return kind == policy.MainContainer && list[a].Name < list[b].Name }) {
+		for i := range list {
+			if kind == policy.MainContainer {
+				i = j.mains[i]
+			}
 			ref := policy.Ref{Kind: kind, Index: i}
 			st := policy.ContainerState{Listed: true, Kind: policy.StateTerminated}
 			switch {

@@ -28,9 +28,14 @@ var table = []Operation{
 	{4, "simulate", "These runs and events over time: what becomes of the Pod, step by step?"},
 	{5, "curve", "A container fails the same way again and again: when is it restarted, and how late is it back?"},
 	{explainNumber, "explain", "Any of these questions, answered in words and figures: the answer, and a document that every front paints."},
+	{tableNumber, "table", "Every exit code at once: what does each come to, for the container and for its Job, and which rules never decide?"},
 }
 
-const explainNumber = 6
+// Numbers of operations that others ask for.
+const (
+	explainNumber = 6
+	tableNumber   = 7
+)
 
 // Table returns the operations in the order of their numbers. The list is shared: callers must not change it.
 func Table() []Operation { return table }
@@ -41,6 +46,7 @@ var (
 	validateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "old", "static"}
 	decideMembers   = []string{"cluster", "fieldValidation", "manifest", "templatePath", "exits", "pods"}
 	simulateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "from", "now", "runs", "podRuns", "events", "until", "timing"}
+	tableMembers    = []string{"cluster", "fieldValidation", "manifest", "templatePath", "container", "restartCount"}
 	curveMembers    = []string{"cluster", "backoff", "run", "until", "model", "windows", "outage", "sweep"}
 )
 
@@ -58,6 +64,8 @@ func Members(name string) []string {
 		return simulateMembers
 	case "curve":
 		return curveMembers
+	case "table":
+		return tableMembers
 	}
 	return nil
 }
@@ -158,6 +166,8 @@ func (c *call) run(number uint32) {
 		c.curve()
 	case explainNumber:
 		c.explain()
+	case tableNumber:
+		c.table()
 	}
 }
 

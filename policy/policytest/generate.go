@@ -30,6 +30,7 @@ func WriteVectors(w io.Writer, small bool) (Line, error) {
 	g.out.SetEscapeHTML(false)
 	g.scenarios(cases)
 	g.operations()
+	g.tables()
 	g.policies()
 	g.malformed()
 	g.limits()
@@ -128,6 +129,21 @@ func (g *generator) operations() {
 	}
 	g.add("operation", call(1<<31-1, `{}`))
 	g.add("describe", call(1, `{"module":{"sha256":"`+strings.Repeat("0a", 32)+`","bytes":5}}`))
+}
+
+// tables are all exit codes of ordinary manifests at once.
+func (g *generator) tables() {
+	for i := range g.some(1000) {
+		if i%200 == 0 {
+			g.fresh("table")
+		}
+		pod := g.pod()
+		members := []string{}
+		if g.rand.IntN(3) == 0 {
+			members = append(members, fmt.Sprintf(`"container":%q`, g.pick(append(pod.names, "nobody")...)))
+		}
+		g.add("table", call(7, pod.request(members...)))
+	}
 }
 
 // pod is a random manifest.

@@ -52,6 +52,7 @@ type answer struct {
 		Succeeds                    *struct{ Reason, Message string }
 	}
 	curve
+	table
 }
 
 // podDecision is what a Job makes of a Pod.
@@ -125,6 +126,16 @@ func (d podDecision) write(b *strings.Builder) {
 //	longest wait first before restart 7 at 680000
 //	from restart 7 on 1 every 310000, 11612 an hour in thousandths
 //	needed from 420000: back with restart 7 at 624000, late 204000, best 204000, gap 302000
+//
+// for a table (the line of the container layer, then that of the Job; sizes as rules, values, bytes, bytes of JSON):
+//
+//	table of main at spec.containers[0]
+//	0-41: Stop, pod spec.restartPolicy (policy_never)
+//	  Job: Failed, Count, default, counted, GoesOn
+//	42: Restart, rule spec.containers[0].restartPolicyRules[0] (rule_matched)
+//	uses spec.containers[0].restartPolicyRules[0]
+//	never spec.containers[0].restartPolicyRules[1]: earlier_rule_matched
+//	size spec.containers[0].restartPolicyRules: 2, 2, 12, 162
 //
 // for describe:
 //
@@ -215,6 +226,7 @@ func Summary(raw []byte) (string, error) {
 		}
 	}
 	a.curve.write(&b)
+	a.table.write(&b)
 	if err := summarizeDescription(&b, raw); err != nil {
 		return "", err
 	}
@@ -289,5 +301,103 @@ func (c curve) write(b *strings.Builder) {
 	if o := c.Outage; o != nil {
 		fmt.Fprintf(b, "needed from %d: back with restart %d at %d, late %d, best %d, gap %d\n",
 			o.UntilMillis, o.Restart, o.BackAtMillis, o.LateMillis, o.BestMillis, o.GapMillis)
+	}
+}
+
+// fate is a range of table.
+type fate struct {
+	From, To  int
+	Action    string
+	Because   string
+	PodFails  bool
+	DecidedBy struct{ Level, Path string }
+	Undecided *struct{ Reason, Path string }
+	Job       *struct {
+		PodPhase, Action, Outcome, Reason string
+		Rule                              *int
+		Counted, IndexFails               bool
+		Undecided                         *struct{ Reason, Path string }
+	}
+}
+
+func (f fate) write(b *strings.Builder) {
+	switch {
+	case f.Undecided != nil:
+		fmt.Fprintf(b, "undecided, %s: %s\n", f.Undecided.Path, f.Undecided.Reason)
+	case f.PodFails:
+		fmt.Fprintf(b, "%s and the Pod fails, %s %s (%s)\n", f.Action, f.DecidedBy.Level, f.DecidedBy.Path, f.Because)
+	default:
+		fmt.Fprintf(b, "%s, %s %s (%s)\n", f.Action, f.DecidedBy.Level, f.DecidedBy.Path, f.Because)
+	}
+	j := f.Job
+	if j == nil {
+		return
+	}
+	if j.Undecided != nil {
+		fmt.Fprintf(b, "  Job: undecided, %s: %s\n", j.Undecided.Path, j.Undecided.Reason)
+		return
+	}
+	fmt.Fprintf(b, "  Job: %s", j.PodPhase)
+	if j.Action != "" {
+		rule := "default"
+		if j.Rule != nil {
+			rule = fmt.Sprintf("rule %d", *j.Rule)
+		}
+		fmt.Fprintf(b, ", %s, %s", j.Action, rule)
+	}
+	if j.Counted {
+		b.WriteString(", counted")
+	}
+	if j.IndexFails {
+		b.WriteString(", the index fails")
+	}
+	fmt.Fprintf(b, ", %s", j.Outcome)
+	if j.Reason != "" {
+		fmt.Fprintf(b, " (%s)", j.Reason)
+	}
+	b.WriteString("\n")
+}
+
+// table is the answer of that operation.
+type table struct {
+	Containers []struct {
+		Template, Container, Path string
+		Ranges                    []fate
+		OomKilled                 *fate
+	}
+	UsesRules   []string
+	Unreachable []struct{ Path, Because string }
+	Sizes       []struct {
+		Path                                  string
+		Rules, Values, BinaryBytes, JSONBytes int
+	}
+}
+
+func (t table) write(b *strings.Builder) {
+	if t.Unreachable == nil {
+		return // the answer is another operation's
+	}
+	for _, c := range t.Containers {
+		fmt.Fprintf(b, "table of %s at %s\n", c.Container, c.Path)
+		for _, r := range c.Ranges {
+			if fmt.Fprint(b, r.From); r.To > r.From {
+				fmt.Fprintf(b, "-%d", r.To)
+			}
+			b.WriteString(": ")
+			r.write(b)
+		}
+		if c.OomKilled != nil {
+			b.WriteString("0 OOMKilled: ")
+			c.OomKilled.write(b)
+		}
+	}
+	for _, path := range t.UsesRules {
+		fmt.Fprintf(b, "uses %s\n", path)
+	}
+	for _, u := range t.Unreachable {
+		fmt.Fprintf(b, "never %s: %s\n", u.Path, u.Because)
+	}
+	for _, s := range t.Sizes {
+		fmt.Fprintf(b, "size %s: %d, %d, %d, %d\n", s.Path, s.Rules, s.Values, s.BinaryBytes, s.JSONBytes)
 	}
 }

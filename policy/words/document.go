@@ -82,6 +82,8 @@ func Write(w *manifest.Writer, q Question) {
 		d.simulatePod()
 	case q.Operation == "curve":
 		d.curve()
+	case q.Operation == "table":
+		d.codes()
 	default:
 		d.verdict(item{tone: Stop, mark: "undecided", text: "There are no words for this operation yet."}, "No words")
 		d.blocks(func() {})

@@ -1,0 +1,519 @@
+package ops
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/manifest"
+)
+
+// fate is what one exit of a container comes to.
+type fate struct {
+	policy.Decision
+	why, path string    // why the kubelet's decision is undecided, and the place that is the cause; "" otherwise
+	job       jobEffect // the zero value without a Job; never with a message, which names the code
+}
+
+// same reports whether a and b are one answer.
+func (a *fate) same(b *fate) bool {
+	if a.why != b.why || a.path != b.path || !a.job.same(&b.job) {
+		return false
+	}
+	return a.why != "" || a.Action == b.Action && a.Because == b.Because && a.Level == b.Level && a.PodFails == b.PodFails &&
+		(a.Level != policy.LevelRule || a.Matched == b.Matched)
+}
+
+func (x *jobEffect) same(y *jobEffect) bool {
+	return x.phase == y.phase && x.judged == y.judged && x.match.Action == y.match.Action && x.match.Rule == y.match.Rule &&
+		x.counted == y.counted && x.index == y.index && x.outcome == y.outcome && x.reason == y.reason &&
+		x.undecided == y.undecided && x.path == y.path
+}
+
+// codeRange are exit codes, from and to included, that come to the same.
+type codeRange struct {
+	from, to int32
+	*fate
+}
+
+// containerTable is what every exit of one container comes to, while the Pod's other containers run; in the layer of
+// the Job they have exited with 0 when the Pod ends.
+type containerTable struct {
+	ref    policy.Ref
+	ranges []codeRange // 0 to 255, ascending; neighbours differ
+	oom    *fate       // of code 0 with the reason OOMKilled; nil where the reason changes nothing, as with any other code
+	// matched has a bit for each rule of the container that some code meets first: 1 if one of those codes is not
+	// decided by it, 2 if one is, 4 if one is undecided.
+	matched []uint8
+	ignored []policy.Ignored // by rule: why the first code that it does not decide is not decided by it
+	// failure is the same about the rules of the Job's podFailurePolicy, 1 where the Pod does not fail.
+	failure []uint8
+}
+
+// codes is the number of exit codes that a process on Linux has.
+const codes = 256
+
+// asked is a Pod whose exits are asked about, compiled.
+type asked struct {
+	l            *loaded
+	cl           cluster
+	judge        *jobJudge // nil without a Job
+	node, server *policy.Policy
+	meets        *policy.FailurePolicy // which rule of the Job an exit meets first
+	steps        int                   // what the answers cost so far
+}
+
+func newAsked(l *loaded, cl cluster) *asked {
+	q := &asked{l: l, cl: cl, judge: newJobJudge(l, cl), node: policy.Compile(&l.object.Spec, cl.node().features)}
+	if q.server = q.node; cl.skewed != nil {
+		q.server = policy.Compile(&l.object.Spec, cl.features)
+	}
+	if q.judge != nil {
+		q.meets = q.judge.meets()
+	}
+	return q
+}
+
+// tableOf works out what every exit of a container comes to, with what decide would say about each. It explains one exit
+// for each that differs in what it meets, and not all 256.
+func (q *asked) tableOf(ref policy.Ref) containerTable {
+	container := q.l.object.Spec.Container(ref)
+	t := containerTable{ref: ref, matched: make([]uint8, len(container.RestartPolicyRules))}
+	t.ignored = make([]policy.Ignored, len(t.matched))
+	if q.judge != nil {
+		t.failure = make([]uint8, len(q.judge.rules()))
+	}
+	type known struct {
+		exit, server policy.Decision
+		zero         bool
+		rule         int32
+		f            *fate
+	}
+	var seen []known
+	find := func(e exit) *fate {
+		x := policy.Exit{Code: e.code, OOMKilled: e.reason == oomKilled}
+		k := known{exit: q.node.Decide(ref, x), zero: e.code == 0, rule: -1}
+		if q.judge != nil {
+			k.rule = q.meets.Match(&policy.FailedPod{Exits: []policy.PodExit{{Container: container.Name, Code: e.code}}}).Rule
+			k.server = q.server.Decide(ref, x) // by which the phase of the Pod is known
+		}
+		for i := range seen {
+			if s := &seen[i]; s.exit == k.exit && s.server == k.server && s.zero == k.zero && s.rule == k.rule {
+				return s.f
+			}
+		}
+		q.steps += q.fateSteps(container)
+		k.f = &fate{}
+		d, trace := policy.Trace(&q.l.object.Spec, q.cl.node().features, ref, x)
+		k.f.Decision = d
+		k.f.why, k.f.path = undecided(q.cl.node(), pathsOf(&q.l.object, ref), trace)
+		if q.judge != nil {
+			k.f.job = q.judge.effect(e, d)
+			k.f.job.message = ""
+		}
+		t.note(k.f, k.rule)
+		seen = append(seen, k)
+		return k.f
+	}
+	for code := int32(0); code < codes; code++ {
+		f := find(exit{ref: ref, code: code})
+		if n := len(t.ranges); n > 0 && t.ranges[n-1].same(f) {
+			t.ranges[n-1].to = code
+			continue
+		}
+		t.ranges = append(t.ranges, codeRange{code, code, f})
+	}
+	if f := find(exit{ref: ref, reason: oomKilled}); !t.ranges[0].same(f) {
+		t.oom = f
+	}
+	return t
+}
+
+// The bits of containerTable.matched and failure.
+const (
+	matchedOnly uint8 = 1 << iota
+	decides
+	leavesOpen
+)
+
+// note notes what f says about the rules that match first: of the container, and rule of the Job.
+func (t *containerTable) note(f *fate, rule int32) {
+	bit := matchedOnly
+	switch {
+	case f.why != "":
+		bit = leavesOpen
+	case f.Level == policy.LevelRule:
+		bit = decides
+	}
+	if f.Matched >= 0 {
+		if t.matched[f.Matched]&matchedOnly == 0 && bit == matchedOnly {
+			t.ignored[f.Matched] = f.Ignored
+		}
+		t.matched[f.Matched] |= bit
+	}
+	if rule < 0 {
+		return
+	}
+	switch {
+	case f.why != "" || f.job.undecided != "":
+		bit = leavesOpen
+	case f.job.judged:
+		bit = decides
+	default:
+		bit = matchedOnly
+	}
+	t.failure[rule] |= bit
+}
+
+// fateSteps is what it costs to explain one exit of container.
+func (q *asked) fateSteps(container *policy.Container) int {
+	n := q.l.object.Spec.Len()
+	for _, rule := range container.RestartPolicyRules {
+		if n++; rule.ExitCodes != nil {
+			n += len(rule.ExitCodes.Values)
+		}
+	}
+	if q.judge == nil {
+		return n
+	}
+	for _, rule := range q.judge.rules() {
+		if n++; rule.OnExitCodes != nil {
+			n += len(rule.OnExitCodes.Values)
+		}
+	}
+	return n
+}
+
+// tables is tableOf for all containers, in the order of [containerOrder]. It stops, with what it has, when it has cost
+// more than [policy.MaxSteps].
+func (q *asked) tables() (tables []containerTable) {
+	for _, kind := range containerOrder {
+		for i := range q.l.object.Spec.List(kind) {
+			if tables = append(tables, q.tableOf(policy.Ref{Kind: kind, Index: i})); q.steps > policy.MaxSteps {
+				return tables
+			}
+		}
+	}
+	return tables
+}
+
+// containerOrder is the order in which the lists of a Pod are written. Nobody writes to it.
+var containerOrder = [...]policy.ContainerKind{policy.InitContainer, policy.MainContainer, policy.EphemeralContainer}
+
+// table answers what all exits of each container come to.
+func (c *call) table() {
+	c.requestMembers(tableMembers...)
+	cl, all, found := c.admitAll()
+	if c.failure != nil {
+		return
+	}
+	name := c.root.Get("container")
+	only, _ := c.text(name, "container")
+	if given(name) && name.Kind() == manifest.String {
+		c.findIn(all, name, "container", only)
+	}
+	c.integer(c.root.Get("restartCount"), "restartCount", 0, math.MaxInt32)
+	if c.failOnFaults() {
+		return
+	}
+	w, steps := &c.w, 0
+	var used, idle []ruleUse
+	w.Object()
+	w.Key("containers")
+	w.Array()
+	for i := range all {
+		l := &all[i]
+		q := newAsked(l, cl)
+		q.steps = steps
+		tables := q.tables()
+		if steps = q.steps; !c.withinSteps(steps) {
+			return
+		}
+		for k := range tables {
+			if t := &tables[k]; only == "" || l.object.Spec.Container(t.ref).Name == only {
+				t.write(w, l, q.judge)
+			}
+			if w.Len() > policy.MaxOutputBytes {
+				return // Call reports it
+			}
+		}
+		for _, r := range q.rules(tables) {
+			if r.because == "" {
+				used = append(used, r)
+			} else if r.because != ruleOpen {
+				idle = append(idle, r)
+			}
+		}
+	}
+	w.End()
+	w.Key("usesRules")
+	w.Array()
+	for _, r := range used {
+		w.String(r.path)
+	}
+	w.End()
+	w.Key("unreachable")
+	w.Array()
+	for _, r := range idle {
+		w.Object()
+		w.Key("path")
+		w.String(r.path)
+		w.Key("because")
+		w.Word(r.because)
+		w.End()
+	}
+	w.End()
+	w.Key("sizes")
+	w.Array()
+	for i := range all {
+		c.writeSizes(&all[i])
+	}
+	w.End()
+	c.writeDropped(found.dropped)
+	c.writeWarnings(found.warnings)
+	c.writeCluster(cl)
+	w.End()
+}
+
+// admitAll reads cluster and manifest as decide does, for questions about policies rather than about single exits. found
+// has the faults, which are noted, the warnings and what was dropped of all templates together.
+func (c *call) admitAll() (cl cluster, all []loaded, found loaded) {
+	cl = c.readCluster()
+	all = c.admit(cl.features, admission{})
+	for i := range all {
+		c.passOverUnknown(&all[i])
+		found.add(&all[i])
+	}
+	c.faults.addAll(found.faults)
+	if len(all) > 0 && all[0].readable {
+		found.warnings = append(found.warnings, c.manifestFaults(c.ended(&all[0].object))...)
+	}
+	found.warnings = append(found.warnings, c.skew(&cl)...)
+	return cl, all, found
+}
+
+// findIn reports, with a fault, that none of the Pods has a container called name, which stands at path of the request.
+func (c *call) findIn(all []loaded, v manifest.Value, path, name string) {
+	for i := range all {
+		if _, found := all[i].object.Spec.Find(name); found || !all[i].readable {
+			return
+		}
+	}
+	if len(all) > 0 {
+		c.requestFault(v, policy.FieldError{
+			Path: path, Code: policy.CodeUnknownContainer, Detail: "there is no container " + strconv.Quote(cut(name)), Allowed: c.namesOf(all),
+		})
+	}
+}
+
+// write writes the table of one container.
+func (t *containerTable) write(w *manifest.Writer, l *loaded, judge *jobJudge) {
+	at := pathsOf(&l.object, t.ref)
+	w.Object()
+	if l.template != nil {
+		w.Key("template")
+		w.String(l.template.Path)
+	}
+	w.Key("container")
+	w.String(l.object.Spec.Container(t.ref).Name)
+	w.Key("path")
+	w.String(at.container)
+	w.Key("ranges")
+	w.Array()
+	for _, r := range t.ranges {
+		w.Object()
+		w.Key("from")
+		w.Int(int64(r.from))
+		w.Key("to")
+		w.Int(int64(r.to))
+		r.write(w, at, judge)
+		w.End()
+	}
+	w.End()
+	if t.oom != nil {
+		w.Key("oomKilled")
+		w.Object()
+		w.Key("exitCode")
+		w.Int(0)
+		t.oom.write(w, at, judge)
+		w.End()
+	}
+	w.End()
+}
+
+// write writes members behind others, those of a decision.
+func (f *fate) write(w *manifest.Writer, at paths, judge *jobJudge) {
+	if f.why != "" {
+		writeUndecided(w, f.why, f.path)
+	} else {
+		writeOutcome(w, at, f.Decision)
+	}
+	if judge != nil {
+		w.Key("job")
+		f.job.write(w, judge)
+	}
+}
+
+// ruleUse says of a rule whether it ever decides.
+type ruleUse struct {
+	path    string
+	because string // why it never does; "" for one that decides about some exit; or ruleOpen
+}
+
+// ruleOpen is said of a rule that decides about no exit and still may decide: by a condition of the Pod, or in a release
+// whose words are not known.
+const ruleOpen = "open"
+
+// The reasons for which a rule never decides, beside those of [policy.StepCode] and [policy.Ignored].
+const (
+	matchesNoCode   = "matches_no_code"   // no process ends with a code that it asks for
+	podGoesOn       = "pod_goes_on"       // the exits that it is about do not fail the Pod
+	noSuchContainer = "no_such_container" // it names a container that the Pod does not have
+)
+
+// rules says of each rule, of the containers in the order of tables and then of the Job, whether it ever decides.
+func (q *asked) rules(tables []containerTable) (uses []ruleUse) {
+	l, cl, judge := q.l, q.cl, q.judge
+	for i := range tables {
+		t := &tables[i]
+		at := pathsOf(&l.object, t.ref)
+		for k, rule := range l.object.Spec.Container(t.ref).RestartPolicyRules {
+			use := ruleUse{element(at.rules, k), string(policy.StepEarlierRule)}
+			switch on := rule.ExitCodes; {
+			case t.matched[k]&decides != 0:
+				use.because = ""
+			case t.matched[k]&leavesOpen != 0:
+				use.because = ruleOpen
+			case !cl.node().features.ContainerRestartRules:
+				use.because = string(policy.StepGateOff)
+			case t.ref.Kind == policy.EphemeralContainer:
+				use.because = string(policy.StepNotConsulted)
+			case t.matched[k] != 0:
+				use.because = string(t.ignored[k])
+			case on == nil:
+				use.because = string(policy.StepNoExitCodes)
+			default:
+				use.idle(on.Operator, on.Values, 0, cl.node())
+			}
+			uses = append(uses, use)
+		}
+	}
+	if judge == nil || judge.job.ManagedElsewhere() {
+		return uses
+	}
+	for k, rule := range judge.rules() {
+		use := ruleUse{element(l.jobPath("podFailurePolicy.rules"), k), string(policy.StepEarlierRule)}
+		bits := uint8(0)
+		for i := range tables {
+			bits |= tables[i].failure[k]
+		}
+		switch on := rule.OnExitCodes; {
+		case bits&decides != 0:
+			use.because = ""
+		case bits&leavesOpen != 0:
+			use.because = ruleOpen
+		case bits != 0:
+			use.because = podGoesOn
+		case on == nil:
+			for _, p := range rule.OnPodConditions {
+				m := judge.compiled.Match(&policy.FailedPod{Conditions: []policy.PodCondition{{Type: p.Type, Status: p.Status}}})
+				if int(m.Rule) == k {
+					use.because = ruleOpen
+				}
+			}
+			if len(rule.OnPodConditions) == 0 {
+				use.because = string(policy.StepNoRequirement)
+			}
+		default:
+			use.idle(on.Operator, on.Values, 1, &cl)
+			if on.ContainerName != nil {
+				if _, found := l.object.Spec.Find(*on.ContainerName); !found {
+					use.because = noSuchContainer
+				}
+			}
+		}
+		if !rule.Action.Known() && use.because == string(policy.StepEarlierRule) {
+			use.because = unknownIn(&cl, policy.StepUnknownAction)
+		}
+		uses = append(uses, use)
+	}
+	return uses
+}
+
+// unknownIn is why a rule with an unknown word never decides, if it does not.
+func unknownIn(cl *cluster, code policy.StepCode) string {
+	if cl.named {
+		return string(code)
+	}
+	return ruleOpen
+}
+
+// idle says why a rule about values, for codes from least on, decides nothing although nothing is wrong around it.
+func (u *ruleUse) idle(operator policy.ExitCodesOperator, values []int32, least int32, cl *cluster) {
+	listed := [codes]bool{}
+	n := int32(0)
+	for _, v := range values {
+		if v >= least && v < codes && !listed[v] {
+			listed[v] = true
+			n++
+		}
+	}
+	switch {
+	case operator != policy.OperatorIn && operator != policy.OperatorNotIn:
+		u.because = unknownIn(cl, policy.StepUnknownOperator)
+	case operator == policy.OperatorIn && n == 0, operator == policy.OperatorNotIn && n == codes-least:
+		u.because = matchesNoCode
+	}
+}
+
+// writeSizes says how large each list of rules is.
+func (c *call) writeSizes(l *loaded) {
+	for _, kind := range containerOrder {
+		for i, container := range l.object.Spec.List(kind) {
+			if len(container.RestartPolicyRules) > 0 {
+				c.writeSize(l.object.Path(policy.Ref{Kind: kind, Index: i})+".restartPolicyRules", "exitCodes")
+			}
+		}
+	}
+	if l.object.Job != nil && l.object.Job.PodFailurePolicy != nil {
+		c.writeSize(l.jobPath("podFailurePolicy.rules"), "onExitCodes")
+	}
+}
+
+// writeSize says how large the rules at path are, whose values stand in the member on.
+func (c *call) writeSize(path, on string) {
+	rules := c.man.Locate(path)
+	values, binary := 0, 0
+	for r := rules.First(); r.Exists(); r = r.Next() {
+		n := r.Get(on).Get("values").Len()
+		values += n
+		binary += 4*n + len(r.Get(on).Get("operator").Text())
+	}
+	w := &c.w
+	w.Object()
+	w.Key("path")
+	w.String(path)
+	for _, m := range [...]struct {
+		name string
+		n    int
+	}{{"rules", rules.Len()}, {"values", values}, {"binaryBytes", binary}, {"jsonBytes", jsonBytes(rules)}} {
+		w.Key(m.name)
+		w.Int(int64(m.n))
+	}
+	w.End()
+}
+
+// jsonBytes returns the length of v in JSON without spaces.
+func jsonBytes(v manifest.Value) int {
+	if k := v.Kind(); k != manifest.Array && k != manifest.Object {
+		return v.End() - v.Offset()
+	}
+	n := 2 + max(v.Len()-1, 0)
+	for e := v.First(); e.Exists(); e = e.Next() {
+		if v.Kind() == manifest.Object {
+			n += len(e.Key()) + 3
+		}
+		n += jsonBytes(e)
+	}
+	return n
+}

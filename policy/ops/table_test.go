@@ -1,0 +1,250 @@
+package ops_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/podfate/podfate/policy/ops"
+	"github.com/podfate/podfate/policy/policytest"
+)
+
+// row is a decision, or a range of table without its bounds.
+type row = map[string]any
+
+type tableAnswer struct {
+	Containers []struct {
+		Template, Container, Path string
+		Ranges                    []row
+		OomKilled                 row
+	}
+	UsesRules   []string
+	Unreachable []struct{ Path, Because string }
+	Sizes       []struct {
+		Path                                  string
+		Rules, Values, BinaryBytes, JSONBytes int
+	}
+}
+
+// bare takes from a decision what names the exit, and what table leaves out.
+func bare(r row) row {
+	r = maps.Clone(r)
+	for _, name := range []string{"template", "container", "exitCode", "reason", "trace", "from", "to"} {
+		delete(r, name)
+	}
+	if job, ok := r["job"].(row); ok {
+		job = maps.Clone(job)
+		delete(job, "message")
+		r["job"] = job
+	}
+	return r
+}
+
+// questions returns each manifest of the corpus once for each cluster that it is asked about, as the members of a
+// request.
+func questions(t *testing.T) (list []map[string]json.RawMessage) {
+	t.Helper()
+	cases, err := policytest.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, c := range cases {
+		var request, q map[string]json.RawMessage
+		if json.Unmarshal(c.Request, &request) != nil || request["manifest"] == nil {
+			continue
+		}
+		q = map[string]json.RawMessage{}
+		for _, name := range []string{"manifest", "cluster", "fieldValidation", "templatePath"} {
+			if request[name] != nil {
+				q[name] = request[name]
+			}
+		}
+		text, _ := json.Marshal(q)
+		if !seen[string(text)] {
+			seen[string(text)] = true
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// ask runs an operation on q with further members.
+func ask(t *testing.T, operation string, q map[string]json.RawMessage, more string, into any) (failed bool) {
+	t.Helper()
+	all := maps.Clone(q)
+	if err := json.Unmarshal([]byte(more), &all); err != nil {
+		t.Fatal(err)
+	}
+	request, _ := json.Marshal(all)
+	op, _ := ops.Lookup(operation)
+	answer, failed := ops.Call(op.Number, request)
+	if err := json.Unmarshal(answer, into); err != nil {
+		t.Fatalf("%s: %v\n%.500s", request, err, answer)
+	}
+	return failed
+}
+
+// A table is what decide says about each of the 256 codes alone, with and without an OOM kill, for every distinct
+// manifest and cluster of the corpus.
+func TestTableIsAllDecisions(t *testing.T) {
+	asked, decisions := 0, 0
+	for n, q := range questions(t) {
+		if testing.Short() && n%5 != 0 {
+			continue
+		}
+		var table tableAnswer
+		if ask(t, "table", q, `{}`, &table) {
+			var refused, single struct{ Error struct{ Code string } }
+			ask(t, "table", q, `{}`, &refused)
+			if !ask(t, "decide", q, `{"exits":[{"exitCode":0}]}`, &single) {
+				t.Errorf("decide answers, and table says %s:\n%s", refused.Error.Code, q["manifest"])
+			}
+			continue
+		}
+		asked++
+		for _, c := range table.Containers {
+			exits := []row{}
+			for code := range 256 {
+				exits = append(exits, row{"container": c.Container, "exitCode": code}, row{"container": c.Container, "exitCode": code, "reason": "OOMKilled"})
+			}
+			members := row{"exits": exits}
+			if c.Template != "" {
+				members["templatePath"] = c.Template
+			}
+			more, _ := json.Marshal(members)
+			var single struct{ Decisions []row }
+			if ask(t, "decide", q, string(more), &single) {
+				t.Fatalf("decide fails: %s", q["manifest"])
+			}
+			at, next := -1, 0
+			for i, d := range single.Decisions {
+				code := i / 2
+				if code == next && i%2 == 0 {
+					at++
+					if from, to := c.Ranges[at]["from"].(float64), c.Ranges[at]["to"].(float64); int(from) != code || to < from || to > 255 {
+						t.Fatalf("%s: range %d is %v to %v, want it from %d on", c.Container, at, from, to, code)
+					} else {
+						next = int(to) + 1
+					}
+				}
+				want := c.Ranges[at]
+				if code == 0 && i%2 == 1 && c.OomKilled != nil {
+					want = c.OomKilled
+				}
+				if decisions++; !reflect.DeepEqual(bare(want), bare(d)) {
+					t.Fatalf("%s\n%s exits %d, %v:\ntable  %v\ndecide %v", q["manifest"], c.Container, code, d["reason"], bare(want), bare(d))
+				}
+			}
+			if next != 256 || at != len(c.Ranges)-1 {
+				t.Fatalf("%s: %d of %d ranges until %d", c.Container, at+1, len(c.Ranges), next)
+			}
+			for i := 1; i < len(c.Ranges); i++ {
+				if reflect.DeepEqual(bare(c.Ranges[i-1]), bare(c.Ranges[i])) {
+					t.Errorf("%s: ranges %d and %d are one", c.Container, i-1, i)
+				}
+			}
+		}
+	}
+	t.Logf("%d manifests and clusters, %d decisions", asked, decisions)
+	if !testing.Short() && asked < 250 {
+		t.Errorf("only %d manifests and clusters", asked)
+	}
+}
+
+// A rule that is out of reach can be taken away, and nothing changes but the numbers of the rules after it; unless it
+// matches and is passed over, since a match ends the search.
+func TestUnreachableRulesCanGo(t *testing.T) {
+	removed := 0
+	for _, q := range questions(t) {
+		var before tableAnswer
+		if ask(t, "table", q, `{}`, &before) {
+			continue
+		}
+		for _, u := range before.Unreachable {
+			if strings.Contains("unknown_action gate_off sidecar init_completed no_policy", u.Because) {
+				continue
+			}
+			var manifest any
+			if err := json.Unmarshal(q["manifest"], &manifest); err != nil {
+				t.Fatal(err)
+			}
+			list := element(t, manifest, u.Path[:strings.LastIndex(u.Path, "[")])
+			at, _ := strconv.Atoi(strings.Trim(u.Path[strings.LastIndex(u.Path, "["):], "[]"))
+			rules := *list
+			if *list = slices.Delete(slices.Clone(rules.([]any)), at, at+1); len((*list).([]any)) == 0 {
+				continue // no rules at all are another policy, or none that is valid
+			}
+			text, _ := json.Marshal(manifest)
+			without := maps.Clone(q)
+			without["manifest"] = text
+			var after tableAnswer
+			if ask(t, "table", without, `{}`, &after) {
+				t.Errorf("%s: without it the manifest is refused:\n%s", u.Path, q["manifest"])
+				continue
+			}
+			removed++
+			for i, c := range before.Containers {
+				if one, other := outcomes(c.Ranges), outcomes(after.Containers[i].Ranges); !reflect.DeepEqual(one, other) {
+					t.Errorf("%s matters (%s):\n%s", u.Path, u.Because, q["manifest"])
+				}
+			}
+		}
+	}
+	if removed < 10 {
+		t.Errorf("only %d rules were taken away", removed)
+	}
+}
+
+// outcomes are what each code comes to, without what decided it.
+func outcomes(ranges []row) (list [256]string) {
+	for _, r := range ranges {
+		r2 := bare(r)
+		delete(r2, "decidedBy")
+		delete(r2, "because")
+		if u, ok := r2["undecided"].(row); ok {
+			r2["undecided"] = u["reason"]
+		}
+		if job, ok := r2["job"].(row); ok {
+			delete(job, "rule")
+			delete(job, "path")
+			delete(job, "undecided")
+		}
+		for code := int(r["from"].(float64)); code <= int(r["to"].(float64)); code++ {
+			list[code] = fmt.Sprint(r2)
+		}
+	}
+	return list
+}
+
+// element returns the place of a value by its path.
+func element(t *testing.T, in any, path string) *any {
+	t.Helper()
+	at := &in
+	for _, step := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {
+		switch v := (*at).(type) {
+		case row:
+			member := v[step]
+			holder := &member
+			v[step] = holderOf{holder}
+			at = holder
+		case []any:
+			n, _ := strconv.Atoi(step)
+			at = &v[n]
+		default:
+			t.Fatalf("no %s in %s", step, path)
+		}
+	}
+	return at
+}
+
+// holderOf lets a member of an object be replaced by its place.
+type holderOf struct{ value *any }
+
+// MarshalJSON writes the value.
+func (h holderOf) MarshalJSON() ([]byte, error) { return json.Marshal(*h.value) }
