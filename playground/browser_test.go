@@ -248,6 +248,7 @@ func TestPage(t *testing.T) {
 	})
 
 	t.Run("a link holds the question", func(t *testing.T) {
+		p.eval(t, `(() => { const m = document.getElementById('manifest'); m.value += '# mine\n'; m.dispatchEvent(new Event('input', {bubbles: true})); return '' })()`)
 		p.eval(t, `(() => { document.getElementById('share').open = true; return '' })()`)
 		p.until(t, "the link", `document.getElementById('link').value.includes('#v1=')`)
 		link := p.eval(t, `document.getElementById('link').value`)
@@ -270,7 +271,7 @@ func TestKeyboard(t *testing.T) {
 		p.run(t, chromedp.KeyEvent(kb.Tab))
 		reached[p.eval(t, `document.activeElement.id || document.activeElement.tagName`)] = true
 	}
-	for _, id := range []string{"example", "manifest", "exits", "version", "validation", "run", "compare"} {
+	for _, id := range []string{"example", "manifest", "exits", "version", "compare"} {
 		if !reached[id] {
 			t.Errorf("Tab does not reach %s; it reached %v", id, reached)
 		}
@@ -278,7 +279,7 @@ func TestKeyboard(t *testing.T) {
 	p.run(t, chromedp.Evaluate[chromedp.Void](`document.getElementById('exits').value = ''`), chromedp.Focus(chromedp.CSS("#exits")),
 		chromedp.SendKeys(chromedp.CSS("#exits"), "main=7"+kb.Enter))
 	p.until(t, "the answer", says("main exits 7 → Stop"))
-	for _, folded := range []struct{ id, first string }{{"pods-of", "pods"}, {"events", "event"}, {"gates", ""}} {
+	for _, folded := range []struct{ id, first string }{{"pods-of", "pods"}, {"events", "event"}, {"gates", "validation"}} {
 		p.run(t, chromedp.Focus(chromedp.CSS("#"+folded.id+" > summary")), chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(kb.Tab))
 		if at := p.eval(t, `document.activeElement.id`); folded.first != "" && at != folded.first || p.eval(t, `String(document.getElementById('`+folded.id+`').open)`) != "true" {
 			t.Errorf("%s opens, and Tab goes to %q", folded.id, at)
@@ -331,7 +332,7 @@ func TestBrief(t *testing.T) {
 	p.run(t, chromedp.SetValue(chromedp.CSS("#exits"), "main=1"), chromedp.Focus(chromedp.CSS("#exits")), chromedp.SendKeys(chromedp.CSS("#exits"), " "))
 	p.until(t, "another exit", says("main exits 1 → Stop"))
 	p.until(t, "its first words beside the field", seen+` && document.getElementById('brief').textContent === 'main exits 1 → Stop'`)
-	for range 2 { // back to the editor and the examples
+	for range 2 { // back to the header
 		p.run(t, chromedp.KeyEvent(kb.Tab, chromedp.KeyModifiers(chromedp.ModifierShift)))
 		if covered := p.eval(t, `((a, b) => a.outerHTML + (a.getBoundingClientRect().top < b.bottom && a.getBoundingClientRect().bottom > b.top))(document.activeElement, document.getElementById('brief').getBoundingClientRect())`); strings.HasSuffix(covered, "true") {
 			t.Errorf("the answer's first words cover %s", covered)
@@ -376,7 +377,7 @@ func TestWhileTheModuleLoads(t *testing.T) {
 	p.run(t, chromedp.Navigate(origin+"/"))
 	p.until(t, "the scripts", `!document.getElementById('share').hidden`)
 	p.run(t, chromedp.SetValue(chromedp.CSS("#exits"), "main=1"), chromedp.Focus(chromedp.CSS("#exits")), chromedp.SendKeys(chromedp.CSS("#exits"), " "))
-	p.until(t, "the old answer is called old", `document.getElementById('answer-title').textContent.endsWith('Press Run.')`)
+	p.until(t, "the old answer is called old", `document.getElementById('answer-title').textContent.endsWith('Press Ask.')`)
 	p.run(t, chromedp.Evaluate[chromedp.Void](`example.value = 'wrong-case'; example.dispatchEvent(new Event('change', {bubbles: true})); arrive()`))
 	p.until(t, "the module answers in the browser", answered)
 	p.until(t, "the example's answer", says(`Unsupported value: "onFailure"`))
@@ -398,7 +399,7 @@ func TestWithoutTheModule(t *testing.T) {
 	p.until(t, "the page says so", missing)
 	p.run(t, chromedp.Evaluate[chromedp.Void](`example.value = 'gate-off'; example.dispatchEvent(new Event('change', {bubbles: true}))`))
 	p.until(t, "the example", `document.getElementById('version').value === '1.34'`)
-	p.until(t, "the old answer is called old", `document.getElementById('answer-title').textContent.endsWith('Press Run.')`)
+	p.until(t, "the old answer is called old", `document.getElementById('answer-title').textContent.endsWith('Press Ask.')`)
 	p.eval(t, `(() => { document.getElementById('share').open = true; return '' })()`)
 	p.until(t, "the link and its length", `/^\d+ characters\.$/.test(document.getElementById('link-note').textContent)`)
 	link := p.eval(t, `document.getElementById('link').value`)

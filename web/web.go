@@ -86,6 +86,7 @@ var readAssets = sync.OnceValue(func() views.Assets {
 		Worker: address("worker.js"),
 		Icon:   address("icon.svg"),
 		Data:   address("page.json"),
+		Early:  address("early.js"),
 	}
 })
 

@@ -13,9 +13,10 @@ import (
 	"github.com/podfate/podfate/web/views"
 )
 
-// page shows an example with its answer: /?example=ID, or the first one.
+// page shows an example with its answer: /?example=ID, or the first one, with what else the address asks of it.
 func (s *Server) page(w *response, r *http.Request) error {
-	name := r.URL.Query().Get("example")
+	query := r.URL.Query()
+	name := query.Get("example")
 	example, found := web.FindExample(name)
 	switch {
 	case name == "":
@@ -27,7 +28,7 @@ func (s *Server) page(w *response, r *http.Request) error {
 		}
 		return refuse(codeNotFound, "there is no example %q; the examples are %s", quote(name, 64), strings.Join(known, ", "))
 	}
-	return s.show(w, r, example.Form)
+	return s.show(w, r, views.ReadAddress(example.Form, query))
 }
 
 // submittedPage answers the form of a browser without JavaScript.

@@ -37,6 +37,7 @@ func (s *Server) pageModel(r *http.Request, form views.Form) (views.Page, error)
 		Answer:   answer,
 		Assets:   web.Assets(),
 		Origin:   "http://" + r.Host,
+		Query:    r.URL.RawQuery,
 	}, nil
 }
 

@@ -99,7 +99,7 @@ func build(folder string) ([]output, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w (run npm ci in web/bundle)", err)
 	}
-	files, err := bundle(folder, "app.js", "worker.js")
+	files, err := bundle(folder, "app.js", "early.js", "worker.js")
 	if err != nil {
 		return nil, err
 	}

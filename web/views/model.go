@@ -15,6 +15,9 @@ type Page struct {
 	// Origin is scheme and host under which the page was asked for, as in "http://127.0.0.1:8080"; the curl line
 	// names it. "" leaves curl out.
 	Origin string
+	// Query is the query of the address that this page answers, without the question mark: a script that finds another
+	// one in the address bar hides the answer before it is painted.
+	Query string
 }
 
 // Refusal is why a request of a browser has no answer.
@@ -90,6 +93,7 @@ type GateRelease struct {
 type Assets struct {
 	Style, Script, Worker, Icon string
 	Data                        string // the sentences and the examples
+	Early                       string // the script that runs before anything is painted
 }
 
 // Fault is something wrong with the form.

@@ -56,6 +56,23 @@ func version(p Page) string {
 	return p.Form.Version
 }
 
+// versions are those of the menu. A form that asks for another one keeps it, so that the page does not show one version
+// beside the answer of another.
+func versions(p Page) []string {
+	if v := version(p); v != "" && !slices.Contains(p.Module.Versions, v) {
+		return append(slices.Clone(p.Module.Versions), v)
+	}
+	return p.Module.Versions
+}
+
+// chosenGates says how many gates of a form are not left to their release.
+func chosenGates(f Form) string {
+	if len(f.Gates) == 0 {
+		return ""
+	}
+	return " (" + number(len(f.Gates)) + ")"
+}
+
 func exampleQuestion(p Page) string {
 	for _, e := range p.Examples {
 		if e.ID == p.Form.Example {

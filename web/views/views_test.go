@@ -113,6 +113,26 @@ func TestReadForm(t *testing.T) {
 	}
 }
 
+func TestReadAddress(t *testing.T) {
+	for _, c := range table[struct {
+		Query, Exits, Version, Validation string
+		Gates                             map[string]string
+	}](t, "addresses") {
+		query, err := url.ParseQuery(c.Query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		example := Form{Manifest: "m", Exits: "main=42", Version: "1.37", Gates: map[string]string{"A": "true"}, Example: "one"}
+		want := Form{Manifest: "m", Exits: c.Exits, Version: c.Version, Validation: c.Validation, Gates: c.Gates, Example: "one"}
+		if got := ReadAddress(example, query); !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: got %+v, want %+v", c.Query, got, want)
+		}
+		if example.Gates["A"] != "true" || len(example.Gates) != 1 {
+			t.Errorf("%q changes the example", c.Query)
+		}
+	}
+}
+
 func page(t *testing.T, p Page) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -141,7 +161,7 @@ func TestPageShowsTheQuestionAgain(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, html)
 		}
 	}
-	if strings.Count(html, "<script") != 1 || regexp.MustCompile(` (?:style|on\w+)=`).MatchString(html) {
+	if strings.Count(html, "<script") != strings.Count(html, "<script src=")+strings.Count(html, `<script type="module" src=`) || regexp.MustCompile(` (?:style|on\w+)=`).MatchString(html) {
 		t.Errorf("the policy of the page forbids inline code and style:\n%s", html)
 	}
 }

@@ -1,8 +1,10 @@
 // The page with JavaScript: answers as one types, in the browser. Without it the form is sent to the server, and the
 // page looks the same. Everything that only works here is hidden in the HTML and shown at the end of this file.
+import {addressOf, readAddress} from './address.js';
 import {commandLine, curl} from './commands.js';
 import {compare} from './compare.js';
 import {Engine} from './engine.js';
+import {clear, keep, kept, latest} from './kept.js';
 import {live, marks, reply} from './paint.js';
 import {LinkError, decode, encode, holdsState} from './share.js';
 import {say, use} from './text.js';
@@ -27,6 +29,9 @@ let loaded = false; // the module answers here; until then, and if it fails, the
 let last; // {operation, request, bytes} of the answer on the page, if it came from this browser
 let announced; // the timer of what a screen reader is told next
 let examples = []; // loaded beside the module, so that the menu works when the server is gone
+let chosen; // the example whose texts the form has, undefined for the reader's own
+let begun = false; // the form is that of an example, a link or the reader, and it is known which
+let number = 0; // under which the reader's own text is kept, 0 for an example's or a link's
 
 // --- the form ---
 
@@ -43,10 +48,10 @@ function fillForm(form) {
   exits.value = form.exits;
   pods.value = form.pods ?? '';
   if (pods.value) $('pods-of').open = true;
+  if (form.version && ![...version.options].some((o) => o.value === form.version)) version.append(new Option(form.version)); // of another module
   if (form.version) version.value = form.version;
   validation.value = form.validation || 'Strict';
   for (const control of gateControls) control.value = form.gates[control.dataset.gate] ?? '';
-  if (Object.keys(form.gates).length > 0) $('gates').open = true;
   showGates();
 }
 
@@ -68,6 +73,8 @@ function showGates() {
         : `not in ${version.value}`;
     }
   }
+  const set = gateControls.filter((control) => control.value !== '').length;
+  $('gates').querySelector('summary').textContent = 'Gates' + (set > 0 ? ` (${set})` : '');
 }
 
 // --- the editor ---
@@ -76,6 +83,7 @@ const maxLines = 5000;
 
 /** Numbers the lines and marks those that the answer speaks of. */
 function showLines(marked) {
+  pods.rows = Math.min(Math.max(pods.value.split('\n').length, 10), maxLines);
   const lines = Math.min(manifest.value.split('\n').length, maxLines);
   manifest.rows = Math.max(lines + 1, 12);
   while (gutter.children.length > lines) gutter.lastElementChild.remove();
@@ -146,14 +154,10 @@ function showCommands(form, answer) {
   $('curl').textContent = curl(location.origin, answer.operation, answer.request);
 }
 
-let timer;
-
-/** Asks soon: typing is one question at its end, not one for each key. */
+/** Asks what the form says now. Of the questions that come while one is under way the engine answers the last. */
 function runSoon() {
-  if (!loaded) brief($('answer-title').textContent = 'Answer to the question before. Press Run.');
-  if (!loaded) return;
-  clearTimeout(timer);
-  timer = setTimeout(run, 120);
+  if (loaded) return run();
+  brief($('answer-title').textContent = 'Answer to the question before. Press Ask.');
 }
 
 async function runCompare() {
@@ -171,9 +175,9 @@ async function runCompare() {
 
 async function showLink() {
   const note = $('link-note');
+  const form = readForm();
   try {
-    const fragment = await encode(readForm());
-    $('link').value = location.origin + location.pathname + fragment;
+    $('link').value = location.origin + location.pathname + (addressOf(form, chosen) ?? await encode(form));
     note.textContent = say('link.characters', {n: $('link').value.length});
   } catch (error) {
     if (!(error instanceof LinkError)) throw error;
@@ -182,23 +186,100 @@ async function showLink() {
   }
 }
 
-/** Takes the question from the address; what is typed already stays if the link cannot be read. */
-async function openLink() {
-  if (!holdsState(location.hash)) return;
+/**
+ * Fills the form with what the address asks: a text that is kept in this tab, what stands behind #, or an example. What cannot be read
+ * is said, and the form stays as it is.
+ */
+async function openAddress() {
+  begun = true;
+  const mine = history.state?.kept;
+  const query = new URLSearchParams(location.search);
+  notice();
   try {
-    fillForm(await decode(location.hash));
-    ownText();
-    showLines(new Map());
-    runSoon();
+    if (mine && kept(mine)) {
+      fillForm(kept(mine));
+      show(undefined, mine);
+    } else if (holdsState(location.hash)) {
+      fillForm(await decode(location.hash));
+      show(undefined, 0);
+    } else if (examples.length > 0) {
+      const name = query.get('example');
+      const found = examples.find((e) => e.id === name) ?? examples[0];
+      fillExample(readAddress(found, query));
+      show(found, 0);
+      if (name && name !== found.id) notice(say('example.unknown', {name: `\u201c${name.slice(0, 64)}\u201d`}));
+    }
   } catch (error) {
     if (!(error instanceof LinkError)) throw error;
-    showNotice(say('link.closed', {why: error.message}));
+    if (!chosen && !number) begin();
+    notice(say('link.closed', {why: error.message}));
   }
+  showLines(new Map());
 }
 
-function showNotice(text) {
-  $('example-question').textContent = text;
-  announce(text);
+const fillExample = (e) => fillForm({...e, validation: e.validation ?? 'Strict', gates: e.gates ?? {}});
+
+/** Says whose texts the form has now: an example's, or the reader's own, kept under a number. */
+function show(of, keptAs) {
+  chosen = of;
+  number = keptAs;
+  if (!of || latest()) {
+    if (!example.querySelector('option[value=""]')) example.prepend(new Option('your own', ''));
+  }
+  example.value = of?.id ?? '';
+  $('example-question').textContent = of?.question ?? '';
+  if (latest() && !$('notice').textContent) notice(say('kept'), ...(keptAs ? [] : ['kept.open']), 'kept.clear');
+}
+
+/** Says something about the whole page, with buttons for what can be done; without a text it takes away what was said. */
+function notice(text = '', ...buttons) {
+  $('notice').replaceChildren(text, ...buttons.map((key) => {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.dataset.notice = key;
+    button.textContent = say(key);
+    return button;
+  }));
+  $('notice').hidden = !text;
+  if (text && buttons.length === 0) announce(text);
+}
+
+function pressNotice({target: {dataset}}) {
+  if (dataset.notice === 'kept.open') openOwn();
+  if (dataset.notice !== 'kept.clear') return;
+  clear();
+  if (number) {
+    history.replaceState(null, '', location.pathname);
+    openAddress().then(runSoon);
+  }
+  example.querySelector('option[value=""]')?.remove();
+  notice();
+}
+
+function openOwn() {
+  history.pushState({kept: latest()}, '', location.pathname);
+  openAddress().then(runSoon);
+}
+
+/** Writes what the form says into the address, or keeps it if it has a text of the reader's own. */
+function remember() {
+  if (!begun) return;
+  const form = readForm();
+  const address = number ? undefined : addressOf(form, chosen);
+  if (address) {
+    history.replaceState(null, '', address);
+    return;
+  }
+  const first = !number;
+  if (first) number = latest() + 1;
+  const room = keep(number, form);
+  if (first) {
+    // A link is somebody's question: Back returns to it.
+    history[holdsState(location.hash) ? 'pushState' : 'replaceState']({kept: number}, '', location.pathname);
+    notice();
+    show(undefined, number);
+  }
+  if (!room) notice(say('kept.full'));
 }
 
 async function copy(button) {
@@ -220,42 +301,34 @@ async function copy(button) {
 function openExample(event) {
   if (examples.length === 0) return; // not loaded: the server knows them
   event?.preventDefault();
-  const chosen = examples.find((e) => e.id === example.value);
-  if (!chosen) return;
-  example.querySelector('option[value=""]')?.remove();
-  fillForm({...chosen, validation: chosen.validation ?? 'Strict', gates: chosen.gates ?? {}});
-  $('example-question').textContent = chosen.question;
-  history.replaceState(null, '', '?example=' + encodeURIComponent(chosen.id));
-  manifest.closest('.editor').scrollTo(0, 0);
-  showLines(new Map());
-  runSoon();
-}
-
-/** The text is no longer that of an example. */
-function ownText() {
-  if (example.value === '') return;
-  if (!example.querySelector('option[value=""]')) example.prepend(new Option('your own', ''));
-  example.value = '';
-  $('example-question').textContent = '';
+  if (example.value === '') {
+    if (!number && latest()) openOwn();
+    return;
+  }
+  history.pushState(null, '', '?example=' + encodeURIComponent(example.value));
+  openAddress().then(runSoon);
 }
 
 // --- wiring ---
+
+function asked(control) {
+  if (control.id.startsWith('event') || control.id === 'timing' || control.id === 'first') return; // written when Add is pressed
+  showLines();
+  showGates();
+  remember();
+  runSoon();
+}
 
 function wire() {
   ask.addEventListener('submit', (event) => {
     if (!loaded) return; // the server answers
     event.preventDefault();
-    clearTimeout(timer);
     addWords();
+    remember();
     run();
   });
   ask.addEventListener('input', (event) => {
-    if (event.target === manifest) {
-      showLines();
-      ownText();
-    }
-    if (event.target === version) showGates();
-    runSoon();
+    asked(event.target);
   });
   ask.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
@@ -263,7 +336,8 @@ function wire() {
       ask.requestSubmit();
     }
   });
-  $('answer').addEventListener('click', (event) => {
+  for (const control of [version, validation, ...gateControls]) control.addEventListener('input', () => asked(control)); // outside the form's element
+  document.addEventListener('click', (event) => {
     const link = event.target.closest('a[href^="#"]');
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
@@ -282,32 +356,53 @@ function wire() {
   for (const button of document.querySelectorAll('[data-copy]')) button.addEventListener('click', () => copy(button));
   $('share').addEventListener('toggle', () => $('share').open && showLink());
   $('compare').addEventListener('click', runCompare);
-  addEventListener('hashchange', openLink);
+  $('notice').addEventListener('click', pressNotice);
+  addEventListener('popstate', () => {
+    if (location.hash && !holdsState(location.hash)) return;
+    openAddress().then(runSoon);
+  });
 }
 
 async function start() {
   wire();
   for (const button of document.querySelectorAll('[data-copy], #share')) button.hidden = false;
   showLines();
+  const opening = document.documentElement.className === 'opening'; // the answer in the HTML is another question's
   const module = engine.start(moduleURL, sha256);
   module.catch(() => {}); // the page's texts come first: without the module they are needed too
   try {
     const data = await (await fetch(pageURL)).json();
     use(data.texts);
     ({examples} = data);
-    if (!example.selectedOptions[0].defaultSelected) openExample(); // chosen in the meantime
+    if (opening) await openAddress();
+    else begin();
     ({gates} = await module);
+    loaded = true;
+    $('compare').hidden = false;
+    $('run').hidden = true;
+    showGates();
+    await run(); // also what a browser kept in the form from an earlier visit
   } catch (error) {
     $('where').textContent = `No module with the SHA-256 below could be loaded (${error.message}). The server answers instead.`;
-    openLink();
-    return;
+    begun = true;
+    if (opening) {
+      if (examples.length === 0) await openAddress();
+      $('reply').replaceChildren();
+      brief($('answer-title').textContent = examples.length > 0 ? say('link.asked') : 'This is the question of the link. Press Ask.');
+    }
   }
-  loaded = true;
-  $('compare').hidden = false;
-  $('run').title = 'Ctrl+Enter';
-  showGates();
-  if (holdsState(location.hash)) await openLink();
-  else await run(); // also what a browser kept in the form from an earlier visit
+  document.documentElement.className = '';
+}
+
+/** Takes over the form as the server sent it, with what the reader did in the meantime. */
+function begin() {
+  begun = true;
+  const [pick, sent] = [example.value, example.querySelector('option[selected]')?.value];
+  show(examples.find((e) => e.id === sent), 0);
+  if ([manifest, pods, exits].some((field) => field.value !== field.defaultValue)) remember();
+  if (pick === sent || !pick) return;
+  example.value = pick;
+  openExample();
 }
 
 start();

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import test from 'node:test';
+import {addressOf, readAddress} from '../src/address.js';
 import {commandLine, curl} from '../src/commands.js';
 import {compare} from '../src/compare.js';
 import {Engine, patience} from '../src/engine.js';
@@ -260,4 +261,18 @@ test('keys that are set twice are what the field validation makes of them, and t
     assert.throws(() => asked('Ignore', text), {code: 'duplicate_key'}, text);
   }
   assert.throws(() => parsePods('metadata: {name: a, name: b}'), {code: 'duplicate_key', path: 'pods'});
+});
+
+test('addresses are read as by the server, and written so that they are read', () => {
+  const one = {id: 'one', manifest: 'm', exits: 'main=42', version: '1.37', gates: {A: 'true'}};
+  for (const {query, exits, version, validation, gates} of table('addresses')) {
+    const read = readAddress(one, new URLSearchParams(query));
+    assert.deepEqual({exits: read.exits, version: read.version, validation: read.validation ?? '', gates: read.gates}, {exits, version, validation, gates}, query);
+    const asked = {...read, pods: '', validation: read.validation || 'Strict'};
+    const again = readAddress(one, new URLSearchParams(addressOf(asked, one)));
+    assert.deepEqual({...again, validation: again.validation || 'Strict', pods: ''}, asked, query);
+  }
+  assert.equal(addressOf({...form, ...one, pods: '', gates: {}}, one), undefined);
+  assert.equal(addressOf({...form, ...one, manifest: 'n'}, one), undefined);
+  assert.equal(addressOf({...form, ...one}, undefined), undefined);
 });

@@ -1,0 +1,37 @@
+package views
+
+import (
+	"maps"
+	"net/url"
+	"strings"
+)
+
+// ReadAddress lays what an address says over the form of an example: exit=137 (once or more) or exits=TEXT, k8s=1.36,
+// validation=Warn and gate.NAME=true. A manifest never stands there. Like [ReadForm] it checks nothing, and what it does
+// not know it passes over: addresses get parameters from those who pass them on.
+//
+// The browser reads the same with readAddress; testdata/addresses.json holds both together.
+func ReadAddress(f Form, query url.Values) Form {
+	switch {
+	case query.Has("exits"):
+		f.Exits = query.Get("exits")
+	case query.Has("exit"):
+		f.Exits = strings.Join(query["exit"], ", ")
+	}
+	if version := query.Get("k8s"); version != "" {
+		f.Version = version
+	}
+	if validation := query.Get("validation"); validation != "" {
+		f.Validation = validation
+	}
+	f.Gates = maps.Clone(f.Gates)
+	for name, values := range query {
+		if gate, ok := strings.CutPrefix(name, GatePrefix); ok && (values[0] == "true" || values[0] == "false") {
+			if f.Gates == nil {
+				f.Gates = map[string]string{}
+			}
+			f.Gates[gate] = values[0]
+		}
+	}
+	return f
+}
