@@ -1,7 +1,7 @@
 package policy
 
 // ObjectPart is a part of the checks of an object that is not about the spec of its Pod. Parts come in this order, with
-// the checks of the spec between PartTemplate and PartTail.
+// the checks of the spec between PartTemplate and PartProfiles.
 type ObjectPart uint8
 
 // The parts.
@@ -9,6 +9,7 @@ const (
 	PartMetadata ObjectPart = iota // of the object itself
 	PartHead                       // what the spec has before its template is looked at
 	PartTemplate                   // metadata of the template
+	PartProfiles                   // annotations of the Pod or the template that repeat what its spec says
 	PartTail                       // what comes after the template
 )
 

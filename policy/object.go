@@ -97,6 +97,7 @@ func (v *validator) created(o *Object) []FieldError {
 			v.forbidden(o.SpecPath+"ephemeralContainers", "cannot be set on create")
 		}
 		v.fields(PartNode, Ref{})
+		v.part(PartProfiles)
 	case ok && o.Kind == "Job":
 		v.podHostname(o)
 	}
@@ -212,6 +213,9 @@ func (v *validator) podTemplate(o *Object) {
 			v.rest = o.Fields
 		}
 		v.podSpec(&o.Spec, o.SpecPath)
+		if o.Kind != "Pod" {
+			v.part(PartProfiles)
+		}
 	}
 	if o.Kind == "Pod" {
 		v.fields(PartPod, Ref{})

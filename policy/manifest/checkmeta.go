@@ -44,6 +44,8 @@ func (c *objectChecker) Check(r *policy.Report, p policy.ObjectPart) bool {
 		return c.head()
 	case policy.PartTemplate:
 		c.templateMeta()
+	case policy.PartProfiles:
+		c.profiles()
 	case policy.PartTail:
 		c.tail()
 	}
@@ -199,13 +201,19 @@ func (c *objectChecker) annotations(path string, v Value) {
 	}
 }
 
+// The annotations that said which profiles a Pod and its containers run under before there were fields for that.
+const (
+	seccompPod = "seccomp.security.alpha.kubernetes.io/pod"
+	seccomp    = "container.seccomp.security.alpha.kubernetes.io/"
+	appArmor   = "container.apparmor.security.beta.kubernetes.io/"
+)
+
 // podAnnotations checks annotations that are read. nodeName and the containers' names are those of the Pod beside them.
 //
 // Source: ValidatePodSpecificAnnotations and what it calls in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to
 // v1.37.
 func (c *objectChecker) podAnnotations(path string, v Value) {
 	const mirror, cost = "kubernetes.io/config.mirror", "controller.kubernetes.io/pod-deletion-cost"
-	const seccompPod, seccomp, appArmor = "seccomp.security.alpha.kubernetes.io/pod", "container.seccomp.security.alpha.kubernetes.io/", "container.apparmor.security.beta.kubernetes.io/"
 	if v.Len() == 0 {
 		return
 	}
@@ -274,16 +282,85 @@ func (c *objectChecker) seccomp(path, profile string) {
 	}
 }
 
-// hasContainer reports whether a pod spec has a container of any kind with this name.
-func hasContainer(spec Value, name string) bool {
-	for _, kind := range []policy.ContainerKind{policy.InitContainer, policy.MainContainer, policy.EphemeralContainer} {
-		for v := spec.Get(kind.Field()).First(); v.Exists(); v = v.Next() {
-			if v.Get("name").Text() == name {
-				return true
-			}
+// profiles checks that annotations and fields agree on profiles where the manifest has both.
+//
+// Source: validateSeccompAnnotationsAndFields and validateAppArmorAnnotationsAndFieldsMatchOnCreate in
+// pkg/apis/core/validation/validation.go, applyAppArmorVersionSkew in pkg/registry/core/pod/strategy.go; Kubernetes v1.33
+// to v1.37.
+func (c *objectChecker) profiles() {
+	meta := c.root.Get("metadata")
+	if c.at != "" {
+		meta = c.template.Get("metadata")
+	}
+	pairs, spec := members(meta.Get("annotations")), c.podSpec()
+	if len(pairs) == 0 {
+		return
+	}
+	if s, found := find(pairs, seccompPod); found {
+		c.sameProfile("seccomp", spec, spec, s)
+	}
+	visit(spec, func(ctr Value) {
+		if s, found := find(pairs, seccomp+text(ctr, "name")); found {
+			c.sameProfile("seccomp", ctr, ctr, s)
+		}
+	})
+	if text(spec.Get("os"), "name") == "windows" {
+		return
+	}
+	visit(spec, func(ctr Value) {
+		s, found := find(pairs, appArmor+text(ctr, "name"))
+		switch {
+		case !found:
+		case profileOf(ctr, "appArmor").Kind() == Object:
+			c.sameProfile("appArmor", ctr, ctr, s)
+		case c.at == "" && !c.r.Static() && isAppArmor(s): // the API server sets the field from it
+		default:
+			c.sameProfile("appArmor", ctr, spec, s)
+		}
+	})
+}
+
+// profileOf returns the profile that a Pod or a container names in its security context.
+func profileOf(v Value, what string) Value { return v.Get("securityContext").Get(what + "Profile") }
+
+// sameProfile checks that an annotation about v, a Pod or a container, names the profile that owner has, which is v or its
+// Pod.
+func (c *objectChecker) sameProfile(what string, v, owner Value, annotation string) {
+	local, isLocal := strings.CutPrefix(annotation, "localhost/")
+	field, same := "type", true
+	switch profile := profileOf(owner, what); text(profile, "type") {
+	case "Unconfined":
+		same = annotation == "unconfined"
+	case "RuntimeDefault":
+		same = annotation == "runtime/default" || what == "seccomp" && annotation == "docker/default"
+	case "Localhost":
+		if same = isLocal; isLocal {
+			name := profile.Get("localhostProfile")
+			field, same = "localhostProfile", name.Kind() == String && name.Str() == local
 		}
 	}
-	return false
+	if !same {
+		noun := "type"
+		if field != noun {
+			noun = "profile"
+		}
+		c.r.Forbidden(v.Path(c.root)+".securityContext."+what+"Profile."+field, lower(what)+" "+noun+" in annotation and field must match")
+	}
+}
+
+// isAppArmor reports whether s is an annotation from which the API server sets the field.
+//
+// Source: ApparmorFieldForAnnotation in pkg/api/pod/util.go, Kubernetes v1.36.
+func isAppArmor(s string) bool {
+	const maxBytes = 4095
+	local, isLocal := strings.CutPrefix(s, "localhost/")
+	return among(s, "unconfined runtime/default") && s != "" || isLocal && local != "" && len(local) <= maxBytes && trimSpace(local) == local
+}
+
+// hasContainer reports whether a pod spec has a container of any kind with this name.
+func hasContainer(spec Value, name string) (found bool) {
+	visit(spec, func(ctr Value) { found = found || text(ctr, "name") == name })
+	return found
 }
 
 // owners checks the owner references.

@@ -216,17 +216,17 @@ func (c *podChecker) hostUsers() {
 			c.forbid(c.spec, name, detail)
 		}
 	}
-	c.visit(func(ctr Value) {
+	visit(c.spec, func(ctr Value) {
 		if c.r.Minor() >= 34 && ctr.Get("volumeDevices").Len() > 0 {
 			c.forbid(ctr, ".volumeDevices", detail)
 		}
 	})
 }
 
-// visit calls f for each container, those of initialization first.
-func (c *podChecker) visit(f func(ctr Value)) {
+// visit calls f for each container of a pod spec, those of initialization first.
+func visit(spec Value, f func(ctr Value)) {
 	for _, kind := range []policy.ContainerKind{policy.InitContainer, policy.MainContainer, policy.EphemeralContainer} {
-		for e, n := walkOf(c.spec.Get(kind.Field())); n > 0; n-- {
+		for e, n := walkOf(spec.Get(kind.Field())); n > 0; n-- {
 			f(e.step())
 		}
 	}
@@ -396,7 +396,7 @@ func (c *podChecker) fileKeyVolumes() {
 	if c.r.Minor() < 34 || c.r.Minor() < 35 && !c.r.Static() {
 		return
 	}
-	c.visit(func(ctr Value) {
+	visit(c.spec, func(ctr Value) {
 		for e, n := walkOf(ctr.Get("env")); n > 0; n-- {
 			ref := e.step().Get("valueFrom").Get("fileKeyRef")
 			if ref.Kind() != Object {

@@ -229,10 +229,16 @@ func (q quantity) magnitude(other int) [3]uint64 {
 	return words
 }
 
-// counts reports whether Kubernetes takes q for an integer. Thousandths of a big number overflow there.
+// counts reports whether Kubernetes takes q for an integer: it looks at its thousandths, which overflow when q is large.
+//
+// Source: positiveScaleInt64 in k8s.io/apimachinery v0.33 to v0.37, pkg/api/resource/math.go, which multiplies by some
+// powers at once, and gives 0 for the others when they are too much.
 func (q quantity) counts() bool {
-	if !q.decimal || q.scale < listedScale {
+	if q.scale < listedScale {
 		return q.whole()
+	}
+	if powers := q.scale - listedScale; !q.decimal && powers > 3 && powers != 6 && powers != 9 {
+		return true
 	}
 	thousandths := max(q.value, -q.value)
 	for s := q.scale; s > listedScale; s-- {

@@ -216,12 +216,24 @@ func (g *generator) schedule() string {
 	return jsonText(strings.Join(fields, pick(g, " ", " ", "  ", "\t")))
 }
 
+// profiles writes a security context with profiles that annotations may name, too, or nothing.
+func (g *generator) profiles() string {
+	if !g.oneIn(2) {
+		return ``
+	}
+	profile := func() string {
+		return pick(g, `null`, `{}`, `{"type":"Unconfined"}`, `{"type":"RuntimeDefault"}`, `{"type":"Localhost","localhostProfile":"a"}`, `{"type":"Localhost"}`)
+	}
+	return `,"securityContext":{"seccompProfile":` + profile() + `,"appArmorProfile":` + profile() + `}`
+}
+
 // workload returns an object of any kind.
 func (g *generator) workload() []byte {
 	s := surroundings[g.r.IntN(len(surroundings))]
 	g.b.WriteString(`{"apiVersion":"` + s.apiVersion + `","kind":"` + s.kind + `","metadata":`)
 	g.meta(false)
-	const spec = `{"containers":[{"name":"c","image":"i"}]`
+	spec := `{"containers":[{"name":"c","image":"i"` + g.profiles() + `}]` + g.profiles() +
+		pick(g, ``, ``, `,"initContainers":[{"name":"d","image":"i"`+g.profiles()+`}]`, `,"os":{"name":"linux"}`)
 	if s.kind == "Pod" {
 		g.b.WriteString(`,"spec":` + spec + pick(g, ``, `,"nodeName":"n"`) + `}}`)
 		return g.b.Bytes()
