@@ -179,6 +179,11 @@ func TestDecideText(t *testing.T) {
 • 2 exits: 1 Restart, 1 Stop
   Each exit is judged alone, in a Pod whose other containers run.
 
+kubectl get pods, just after each exit
+  NAME      READY   STATUS      RESTARTS
+  trainer   0/1     Error       0
+  trainer   0/1     OOMKilled   0
+
 main exits with 42: Restart, by rule 0
   matched      rule 0                         line 12  In [42] → Restart  42 is in [42]
   not reached  the container's restartPolicy  line 10  Never              already decided

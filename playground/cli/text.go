@@ -114,6 +114,7 @@ func (o outcome) where(i document.Item) string {
 // fromFlags reports whether path is of a part of the request beside the manifest: a flag set it, or a Scenario.
 func fromFlags(path string) bool {
 	for _, name := range []string{
+		"show",
 		"exits", "pods", "cluster", "fieldValidation", "templatePath", "old", "static", "from", "now", "runs", "podRuns", "events", "timing", "until",
 		"backoff", "run", "model", "windows", "outage", "sweep", "module", "template", "container", "restartCount", "of", "request", "error", "warnings",
 	} {

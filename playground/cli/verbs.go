@@ -29,6 +29,7 @@ type verb struct {
 	files    bool // reads documents
 	manifest bool // and one of them must be a manifest
 	exits    bool // takes --exit
+	rows     bool // asks for what kubectl prints where people read the answer
 	pods     bool // takes --pods
 	text     func(*printer, outcome) error
 	// flags adds flags of its own and returns what turns them into members of the request; nil if there are none.
@@ -90,6 +91,7 @@ the Job, which are ignored, and which rule of the podFailurePolicy says so.`,
 		files:    true,
 		manifest: true,
 		exits:    true,
+		rows:     true,
 		pods:     true,
 		text:     (*printer).paint,
 	},
@@ -131,6 +133,7 @@ ends again as it did the last time, unless --run says otherwise.`,
   podfate simulate -f pod.yaml -f scenario.yaml -o json`,
 		files:    true,
 		manifest: true,
+		rows:     true,
 		text:     (*printer).paint,
 		flags:    simulateFlags,
 	},
@@ -354,6 +357,9 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 	set, err := o.members(streams)
 	if err != nil {
 		return err
+	}
+	if v.rows && o.output == "text" {
+		set["show"] = encode([]string{"rows"})
 	}
 	if len(set) > 0 {
 		merged := members{}

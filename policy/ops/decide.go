@@ -37,6 +37,7 @@ func (c *call) decide() {
 	l := &all[0]
 	c.faults.addAll(found.faults)
 	pods := c.readPods(l, cl.features.Minor)
+	c.rows = c.readShow()
 	var exits []exit
 	if !onlyPods {
 		exits = c.readExits(all)
@@ -418,6 +419,13 @@ func (c *call) writeDecision(l *loaded, cl cluster, e exit, judge *jobJudge) {
 		w.End()
 	}
 	w.End()
+	if c.rows {
+		w.Key("row")
+		w.Object()
+		row := c.afterExit(l, e).Row(cl.features.Minor)
+		writeRow(w, &row, 0, -1)
+		w.End()
+	}
 	if judge != nil {
 		x := judge.effect(e, d)
 		w.Key("job")

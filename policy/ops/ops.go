@@ -44,8 +44,8 @@ func Table() []Operation { return table }
 var (
 	describeMembers = []string{"module"}
 	validateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "old", "static"}
-	decideMembers   = []string{"cluster", "fieldValidation", "manifest", "templatePath", "exits", "pods"}
-	simulateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "from", "now", "runs", "podRuns", "events", "until", "timing"}
+	decideMembers   = []string{"cluster", "fieldValidation", "manifest", "templatePath", "exits", "pods", "show"}
+	simulateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "from", "now", "runs", "podRuns", "events", "until", "timing", "show"}
 	tableMembers    = []string{"cluster", "fieldValidation", "manifest", "templatePath", "container", "restartCount"}
 	curveMembers    = []string{"cluster", "backoff", "run", "until", "model", "windows", "outage", "sweep"}
 )
@@ -190,6 +190,7 @@ type call struct {
 
 	strange     []located // exit codes in the request with which no process on Linux ends, at most policy.MaxFaults
 	strangeMore int       // how many more there are
+	rows        bool      // decisions have what kubectl prints
 	documents   int       // that come after the answer: they have a bound of their own
 }
 

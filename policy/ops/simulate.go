@@ -21,6 +21,9 @@ func (c *call) simulate() {
 	c.faults.addAll(l.faults)
 	l.warnings = append(l.warnings, c.skew(&cl)...)
 	p := c.readPast(&l)
+	if p != nil {
+		p.minor = cl.features.Minor
+	}
 	sc := c.readScenario(&l, &cl)
 	podRuns := c.readPodRuns(c.root.Get("podRuns"), &l)
 	if p != nil && sc.Until > endOfTime-p.now {
@@ -81,6 +84,7 @@ func (c *call) readScenario(l *loaded, cl *cluster) *simulate.Scenario {
 		Until:  c.length(c.root.Get("until"), "until", 1800*policy.Second, 1),
 		Timing: c.readTiming(c.root.Get("timing")),
 	}
+	sc.ShowRows = c.readShow()
 	sc.Tapes = c.readTapes(c.root.Get("runs"), "runs", l)
 	sc.Events = c.readEvents(c.root.Get("events"), l, cl)
 	if n := len(sc.Events); n > 0 && sc.Events[n-1].At > sc.Until {

@@ -42,6 +42,7 @@ func (c *call) writeSimulation(l *loaded, cl cluster, p *past, r *simulate.Resul
 	w.End()
 	s.pod()
 	s.containers()
+	s.rows(r.Rows, nil)
 	s.end(c, cl, r.Undecided, r.Assumptions)
 }
 

@@ -202,6 +202,7 @@ func (c *call) writeJobSimulation(l *loaded, cl cluster, js *simulate.JobScenari
 	s.writeJob()
 	s.pods()
 	s.totals()
+	s.rows(r.Rows, func(number int32) string { return s.podName(&r.Pods[number]) })
 	s.end(c, cl, r.Undecided, r.Assumptions)
 }
 

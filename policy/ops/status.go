@@ -15,7 +15,9 @@ type past struct {
 	*simulate.Past
 	now      policy.Millis
 	nowGiven bool
-	newest   policy.Millis // time in the status, 0 if there is none
+	newest   policy.Millis      // time in the status, 0 if there is none
+	printed  *policy.PrintedPod // what kubectl prints of it
+	minor    int                // of the API server, which makes the row
 }
 
 // readPast reads what a simulation begins with: nil for a Pod that is created now.
@@ -31,6 +33,7 @@ func (c *call) readPast(l *loaded) *past {
 	p := &past{Past: &simulate.Past{}}
 	if live {
 		p.read(l, c.man, status)
+		p.printed = printedOf(&l.object.Spec, c.man)
 	}
 	p.now = p.newest
 	now := c.root.Get("now")
@@ -68,7 +71,9 @@ func (p *past) time(v manifest.Value) policy.Millis {
 
 func (p *past) read(l *loaded, man, status manifest.Value) {
 	meta := man.Get("metadata")
-	p.time(meta.Get("creationTimestamp"))
+	if p.Created = p.time(meta.Get("creationTimestamp")); p.Created == 0 {
+		p.Created = -1
+	}
 	p.Begun = p.time(status.Get("startTime"))
 	p.Phase = policy.PodPhase(status.Get("phase").Text())
 	p.Reason, p.Message = status.Get("reason").Text(), status.Get("message").Text()
@@ -231,6 +236,11 @@ func (s *simulation) writePast(p *past) {
 		named = "given"
 	}
 	s.text("nowIs", named)
+	w.Key("row")
+	w.Object()
+	row := p.printed.Row(p.minor)
+	writeRow(w, &row, p.now, p.Created)
+	w.End()
 	w.Key("waits")
 	w.Array()
 	for i := range s.r.Waits {

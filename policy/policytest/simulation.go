@@ -67,10 +67,35 @@ type simulation struct {
 		Container       string
 		NextStartMillis *int64
 	}
+	Rows []struct {
+		AtMillis, RepeatsUntilMillis int64
+		Pod                          string
+		Gone                         bool
+		printedRow
+	}
+	RowsMore  int64
 	Undecided []struct {
 		AtMillis            int64
 		Reason, Path, Limit string
 	}
+}
+
+// printedRow is what kubectl prints of a Pod.
+type printedRow struct {
+	Ready, Total, Restarts int64
+	Status                 string
+	AgoMillis, AgeMillis   *int64
+}
+
+func (r printedRow) String() string {
+	s := fmt.Sprintf("%d/%d %s %d", r.Ready, r.Total, r.Status, r.Restarts)
+	if r.AgoMillis != nil {
+		s += fmt.Sprintf(" (%v ago)", span(*r.AgoMillis))
+	}
+	if r.AgeMillis != nil {
+		s += fmt.Sprintf(", age %v", span(*r.AgeMillis))
+	}
+	return s
 }
 
 type containerStatus struct {
@@ -236,6 +261,19 @@ func (s *simulation) endOfJob(b *strings.Builder) {
 
 // rest writes what every simulation ends with.
 func (s *simulation) rest(b *strings.Builder) {
+	for _, r := range s.Rows {
+		row := r.String()
+		if r.Gone {
+			row = "gone"
+		}
+		if r.RepeatsUntilMillis > 0 {
+			row += fmt.Sprintf(", repeated until %v", span(r.RepeatsUntilMillis))
+		}
+		fmt.Fprintf(b, "row %v %s\n", span(r.AtMillis), strings.TrimSpace(r.Pod+" "+row))
+	}
+	if s.RowsMore > 0 {
+		fmt.Fprintf(b, "%d more rows\n", s.RowsMore)
+	}
 	if s.From != nil {
 		fmt.Fprintf(b, "assumed: %s\n", strings.Join(s.Assumptions, " "))
 	}

@@ -41,6 +41,7 @@ type answer struct {
 		PodFails  bool
 		DecidedBy struct{ Level, Path string }
 		Undecided *struct{ Reason, Path string }
+		Row       *printedRow
 		Trace     []struct{ Path, Result, Code, Ignored string }
 	}
 	PodDecisions []podDecision
@@ -207,6 +208,9 @@ func Summary(raw []byte) (string, error) {
 				ignored = ", ignored: " + s.Ignored
 			}
 			fmt.Fprintf(&b, "  %s: %s (%s)%s\n", s.Path, s.Result, s.Code, ignored)
+		}
+		if d.Row != nil {
+			fmt.Fprintf(&b, "  row %v\n", d.Row)
 		}
 	}
 	for _, d := range a.PodDecisions {

@@ -4,6 +4,7 @@ import "github.com/podfate/podfate/policy"
 
 // finish describes the Pod as it is at the end.
 func (k *kubelet) finish() {
+	k.lastRows()
 	r := &k.res
 	r.Until, r.Steps = k.now, k.steps
 	r.Phase, r.Reason, r.Message = k.api.phase, k.api.reason, k.api.message

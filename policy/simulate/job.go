@@ -72,6 +72,7 @@ type JobResult struct {
 	// of no use; up to the one before it is complete with that one as the end of the scenario.
 	Exceeded string
 	Steps    int64
+	Rows     *Rows // nil unless they were asked for
 }
 
 // ContainerTotals is what became of one container in all Pods.
@@ -149,6 +150,7 @@ type job struct {
 	pod  *policy.PodSpec
 	now  Millis
 	res  JobResult
+	rows *Rows // nil if nobody asks for them
 
 	perIndex, indexed, onlyFailed bool
 	inTwoSteps                    bool // the condition with which a Job ends waits for its Pods
@@ -212,7 +214,7 @@ func Job(sc *JobScenario) *JobResult {
 }
 
 func newJob(sc *JobScenario) *job {
-	j := &job{sc: sc, spec: sc.Job, spare: sc.spare, pod: sc.Pod.Spec, wake: never, told: -1, dirty: true, block: -1}
+	j := &job{sc: sc, spec: sc.Job, spare: sc.spare, pod: sc.Pod.Spec, wake: never, told: -1, dirty: true, block: -1, rows: newRows(&sc.Pod)}
 	spec := j.spec
 	j.indexed, j.onlyFailed = spec.Indexed(), spec.OnlyReplaceFailed()
 	j.perIndex = j.indexed && spec.BackoffLimitPerIndex != nil
@@ -466,6 +468,7 @@ func (j *job) count() {
 }
 
 func (j *job) finish() {
+	j.lastRows()
 	r := &j.res
 	r.Status = j.status
 	r.Status.At = r.Until

@@ -17,6 +17,7 @@ type jobPod struct {
 	finish    Millis // once it is over
 	delayed   int64  // the sync in which its finalizer waits for a replacement
 	steps     int64  // of its kubelet, as far as they are among those of the Job
+	row       Row    // once it is over, the last that is printed
 }
 
 // create makes a Pod. It begins when the sync is over.
@@ -26,6 +27,7 @@ func (j *job) create(index, failures, ignored int32) {
 		Number: int32(len(j.pods)), Index: index, FailureCount: failures, IgnoredCount: ignored,
 		Created: j.now, Deleted: -1, Over: -1, Phase: policy.PodPending,
 	}
+	p.row.At = -1
 	active, each := len(j.running)-j.ended, j.pod.Len()
 	switch {
 	case len(j.pods) >= MaxJobPods:
@@ -61,6 +63,7 @@ func (p *jobPod) begin(j *job) {
 	sc.Start, sc.Tapes = j.now, nil
 	sc.Events, sc.all = j.eventsOf(p)
 	p.k.reset(sc)
+	p.k.rows, p.k.number = j.rows, p.Number
 	j.useTapes(p)
 	p.k.res.Timeline = j.entries
 	p.k.begin()
@@ -316,7 +319,9 @@ func (j *job) over(p *jobPod) {
 	p.Over = j.now
 	j.total(p)
 	j.assumptions(p.k)
+	p.row = p.k.row
 	p.k = nil
+	j.showGone(p)
 	j.ended++
 }
 

@@ -728,6 +728,7 @@ func (s *round) write() {
 	}
 	for _, p := range freed {
 		p.finalizer = false
+		j.showGone(p)
 	}
 	s.keep()
 	j.dirty = j.dirty || len(freed) > 0

@@ -68,6 +68,12 @@ type kubelet struct {
 	assumed   []string // in the order of their codes
 	stopped   bool
 	search    search
+
+	rows     *Rows // nil if nobody asks for them
+	row      Row   // the last one, with At below 0 before the first
+	number   int32 // of the Pod in its Job
+	created  Millis
+	finishes bool // a deleted Pod is gone when it is over; of a Job's Pod its finalizer decides
 }
 
 func (k *kubelet) mains() int { return len(k.ctrs) - k.inits - k.ephemerals }
@@ -77,6 +83,7 @@ func (k *kubelet) rac() bool { return k.f.RestartAllContainersOnContainerExits }
 // Pod plays the scenario, which must fit its Spec and have its events in order of time.
 func Pod(sc *Scenario) *Result {
 	k := newKubelet(sc)
+	k.rows, k.finishes = newRows(sc), true
 	k.loop()
 	k.finish()
 	return &k.res
@@ -121,6 +128,8 @@ func (k *kubelet) reset(sc *Scenario) {
 		}
 		k.steps += int64(len(list)) / 32
 	}
+	k.row.At = -1
+	k.created = sc.Start
 	k.made = view{phase: policy.PodPending, by: policy.PodPending}
 	k.kept, k.api = k.made, k.made
 	k.deadline, k.deletion, k.sandboxGone = never, never, never
@@ -253,7 +262,10 @@ func (k *kubelet) begin() {
 			k.settle()
 		}
 		k.tell()
+		k.print()
 		k.summarize()
+	} else {
+		k.print()
 	}
 	if k.sc.Past != nil {
 		k.foresee()
@@ -279,6 +291,7 @@ func (k *kubelet) step(t Millis, sync bool) {
 		k.settle()
 	}
 	k.tell()
+	k.print()
 	k.summarize()
 }
 

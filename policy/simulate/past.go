@@ -7,6 +7,7 @@ import "github.com/podfate/podfate/policy"
 type Past struct {
 	Phase           policy.PodPhase
 	Reason, Message string
+	Created         Millis // creationTimestamp, below 0 if it is not known
 	Begun           Millis // startTime, from which activeDeadlineSeconds count
 	Disruption      string // message of the condition DisruptionTarget, "" unless it is True
 	NoSandbox       bool   // the condition PodReadyToStartContainers is False
@@ -61,7 +62,7 @@ func (k *kubelet) resume(p *Past) {
 		phase: p.Phase, reason: p.Reason, message: p.Message, by: p.Phase, disruption: p.Disruption, disruptedBy: byKubelet,
 		sandboxReady: !p.NoSandbox, initialized: p.Initialized, restartingAll: p.RestartingAll,
 	}
-	k.deleted = p.Deleted
+	k.deleted, k.created = p.Deleted, p.Created
 	if p.Phase.Terminal() {
 		k.deadline = never
 	} else if d := k.spec.ActiveDeadlineSeconds; d != nil && p.Begun > 0 {

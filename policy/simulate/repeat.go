@@ -152,6 +152,7 @@ func (k *kubelet) summarizeOne(i int) {
 				r.RestartCount = c.attempts()
 				r.Starts = []Starts{{i, int64(times) * starts, r.RestartCount}}
 				k.record(&r)
+				k.rows.repeats(r.Until)
 				c.search.set = false
 				return
 			}
@@ -257,6 +258,7 @@ func (k *kubelet) skipAll(shift Millis) bool {
 		k.relistAt += times * shift
 	}
 	k.now = r.Until
+	k.rows.repeats(r.Until)
 	return true
 }
 

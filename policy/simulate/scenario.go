@@ -213,6 +213,8 @@ type Scenario struct {
 	Events  []Event // ordered by At
 	Until   Millis  // at most [policy.MaxHorizon]
 	Timing  Timing
+	// ShowRows asks for what kubectl prints, in [Result.Rows] or [JobResult.Rows].
+	ShowRows bool
 	// Undecided says why nobody knows what follows an exit, "" if it is known; nil never asks.
 	Undecided func(policy.Ref, policy.Exit) (reason, path string)
 	// Assume holds the codes of what Tapes rest on, in any order.

@@ -134,4 +134,5 @@ type Result struct {
 	// Exceeded names the limit that ended the simulation, "" for none; otherwise the result is of no use.
 	Exceeded string
 	Steps    int64
+	Rows     *Rows // nil unless they were asked for
 }

@@ -24,6 +24,7 @@ func (d *document) decide() {
 			e := decisions.First()
 			d.layers(d.containerCard(e), d.podCard(e), d.jobCard(e.Get("job")))
 		}
+		d.exitRows()
 		if decisions.Len() > maxExplained {
 			d.exits(decisions)
 		}

@@ -12,6 +12,7 @@ func (d *document) simulateJob() {
 		d.decided()
 		d.counters()
 		d.timeline()
+		d.watched()
 		d.open()
 		d.assumptions()
 		d.checks()

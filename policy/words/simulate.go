@@ -16,6 +16,7 @@ func (d *document) simulatePod() {
 		d.lanes()
 		d.decided()
 		d.timeline()
+		d.watched()
 		d.ending()
 		d.open()
 		d.assumptions()
@@ -250,25 +251,6 @@ func (d *document) waits() {
 		list = append(list, item{tone: Wait, mark: "crashloop", text: d.waitText(w, short(text(w, "container"))), source: restartsPage})
 	}
 	d.items("list", "From its status", list)
-}
-
-// rows shows what kubectl prints.
-func (d *document) rows() {
-	list := d.Answer.Get("rows")
-	if list.Len() == 0 {
-		return
-	}
-	w := d.w
-	w.Object()
-	d.text("block", "terminal")
-	d.text("title", "What kubectl get shows")
-	w.Key("lines")
-	w.Array()
-	for r := list.First(); r.Exists(); r = r.Next() {
-		w.String(Visible(r.Text()))
-	}
-	w.End()
-	w.End()
 }
 
 func (d *document) lastPhaseChange() int64 {

@@ -44,6 +44,9 @@ type Release interface {
 	// PodJudge decodes a Job, with its defaults, to judge Pods with it.
 	PodJudge(job []byte) (PodJudge, error)
 
+	// Row returns the cells of kubectl get pods about a Pod with its status, in their order.
+	Row(pod []byte) ([]string, error)
+
 	// JobEnd lets the release's Job controller look once at a Job with these Pods.
 	JobEnd(job []byte, pods []json.RawMessage) (JobEnd, error)
 

@@ -49,6 +49,7 @@ func Run(t *testing.T, r Release) {
 	t.Run("back-off", func(t *testing.T) { c.backoffs(t, s.cases/10) })
 	t.Run("kubelet configuration", func(t *testing.T) { c.crashLoops(t, s.cases/10) })
 	t.Run("states of containers", func(t *testing.T) { c.states(t, s.cases*2) })
+	t.Run("rows of kubectl", func(t *testing.T) { c.rows(t, s.cases*2) })
 	t.Run("lives of Pods", func(t *testing.T) { c.lives(t, s.cases/4) })
 	t.Run("Kubernetes' own tests", c.tables)
 	t.Run("intended differences", c.intended)
@@ -56,8 +57,8 @@ func Run(t *testing.T, r Release) {
 	if c.configured > 0 {
 		kubelet = fmt.Sprintf("%d histories with the kubelet, %d init plans, %d plans, %d phases, %d lives of Pods (%d statuses, %d dropped, %d denied), %d kubelet configurations, %d calls of Kubernetes' own tests, ", c.enriched, c.planned, c.plans, c.phases, c.pods, c.steps, c.droppedStatuses, c.deniedStatuses, c.configured, c.tableCases)
 	}
-	fmt.Printf("%s%s: %d decisions, %d manifests, %d workloads, %d published ones, %d updates, %d static Pods and %d Jobs (%d with faults, %d with dropped fields, %d panics), %d Pods of Jobs (%d matched), %d Jobs with Pods (%d go on), %d histories of Jobs (%d Pods), %d back-off sequences, %d gate settings, %s%d differences, seed %d, %s\n",
-		SummaryPrefix, policy.VersionName(r.Minor()), c.decided, c.validated, c.surrounded, c.published, c.updated, c.static, c.jobsValidated, c.faulty, c.dropping, c.panicking, c.podsJudged, c.podsMatched, c.ended, c.goingOn, c.lived, c.podsCreated, c.sequences, c.gateSettings,
+	fmt.Printf("%s%s: %d decisions, %d manifests, %d workloads, %d published ones, %d updates, %d static Pods and %d Jobs (%d with faults, %d with dropped fields, %d panics), %d Pods of Jobs (%d matched), %d Jobs with Pods (%d go on), %d histories of Jobs (%d Pods), %d back-off sequences, %d gate settings, %d rows, %s%d differences, seed %d, %s\n",
+		SummaryPrefix, policy.VersionName(r.Minor()), c.decided, c.validated, c.surrounded, c.published, c.updated, c.static, c.jobsValidated, c.faulty, c.dropping, c.panicking, c.podsJudged, c.podsMatched, c.ended, c.goingOn, c.lived, c.podsCreated, c.sequences, c.gateSettings, c.printed,
 		kubelet, c.differences, c.seed, time.Since(start).Round(time.Second/10))
 }
 
@@ -96,6 +97,7 @@ type comparison struct {
 	surrounded                                int // objects with strange metadata and specs
 	verdicts                                  verdicts
 	podsJudged, podsMatched                   int
+	printed                                   int // Pods as kubectl shows them
 	ended, goingOn                            int // Jobs with Pods
 
 	planned, plans, phases, configured, tableCases int // with the kubelet only

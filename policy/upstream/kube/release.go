@@ -10,6 +10,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/capabilities"
 	_ "k8s.io/kubernetes/pkg/features" // registers the gates
+	"k8s.io/kubernetes/pkg/printers"
 
 	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/upstream/diff"
@@ -19,7 +20,8 @@ import (
 // the process, so there should be one.
 type Release struct {
 	Adapter
-	defaults featuregate.MutableFeatureGate // as the release comes
+	defaults featuregate.MutableFeatureGate   // as the release comes
+	tables   *printers.HumanReadableGenerator // made when the first row is asked for
 }
 
 var _ diff.Release = (*Release)(nil)
@@ -35,7 +37,7 @@ func New(a Adapter) *Release {
 			panic(err)
 		}
 	}
-	return &Release{a, utilfeature.DefaultMutableFeatureGate.DeepCopy()}
+	return &Release{Adapter: a, defaults: utilfeature.DefaultMutableFeatureGate.DeepCopy()}
 }
 
 // Minor implements diff.Release.
