@@ -161,7 +161,7 @@ func TestIdentity(t *testing.T) {
 	if section != described {
 		t.Errorf("the section says %v, describe says %v", section, described)
 	}
-	if version := g.call("pf_abi_version"); version != 1<<16 || described.ABI != "1.0" {
+	if version := g.call("pf_abi_version"); version != 1<<16|1 || described.ABI != "1.1" {
 		t.Errorf("pf_abi_version %#x, describe %s", version, described.ABI)
 	}
 }

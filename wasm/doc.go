@@ -1,7 +1,7 @@
 // Package wasm runs Podfate's module, policy.wasm, on wazero. The bytes are embedded; a [Host] compiles them once and
 // keeps a pool of instances, each of which serves one call at a time.
 //
-// The module imports nothing and exports this ABI, version 1.0. Whoever writes another host needs only this page; plugins/README.md
+// The module imports nothing and exports this ABI, version 1.1. Whoever writes another host needs only this page; plugins/README.md
 // shows it at work and plugins/c/podfate.h has it in C. From here on it only grows: no number, size or meaning changes.
 //
 //	memory          at most 1024 pages of 64 KiB; a host never grows it and takes a fresh view after each call
@@ -21,7 +21,7 @@
 //	pf_diag         global i32                  address of what the runtime of the module printed before a trap
 //	pf_diag_len     global i32, mutable         its length, at most 8192
 //
-// A custom section named podfate says what the file is: {"product":"podfate","version":…,"abi":"1.0","schema":"v1"}.
+// A custom section named podfate says what the file is: {"product":"podfate","version":…,"abi":"1.1","schema":"v1"}.
 //
 // # Results
 //
@@ -34,7 +34,10 @@
 // The answer belongs to the module and lives until the next pf_call, pf_compile, pf_eval or pf_reset: copy it at once, never
 // free it. Operation numbers are those that describe (number 1) lists. After a trap, or an answer that breaks a rule of this
 // page, drop the instance: the module's stack and locks are as the trap left them, and it would go on answering,
-// wrongly. Policies are gone with it; a host keeps their requests and compiles again. So it does after INTERNAL.
+// wrongly. Policies are gone with it; a host keeps their requests and compiles again. The same applies after INTERNAL.
+//
+// Version 1.0 had the operations 1 to 5; 1.1 has those from 6 on. A module that does not know a number answers UNSUPPORTED_OP, so a
+// host need not ask for the version first.
 //
 // # Errors
 //

@@ -1,6 +1,6 @@
 /* Podfate: what will Kubernetes do when this container exits?
  *
- * First part: the ABI of policy.wasm, version 1.0, in C. It is also the layout of the packed batch: what a caller fills in and reads are the structs
+ * First part: the ABI of policy.wasm, version 1.1, in C. It is also the layout of the packed batch: what a caller fills in and reads are the structs
  * below, so that a million events are one block of memory. The contract is the documentation of package wasm (wasm/doc.go).
  *
  * Second part: a thread-safe engine over the module. Everything here is C99 and C++. A little-endian machine is assumed;
@@ -19,7 +19,7 @@ extern "C" {
 /* ---- The ABI ---------------------------------------------------------------------------------------------------- */
 
 #define PODFATE_ABI_MAJOR 1
-#define PODFATE_ABI_MINOR 0
+#define PODFATE_ABI_MINOR 1
 
 /* Operations of podfate_call; podfate_describe lists those of a module. */
 enum {

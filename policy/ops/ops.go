@@ -9,7 +9,7 @@ import (
 
 // Versions of what fronts and hosts build on.
 const (
-	ABIVersion    = "1.0" // the module's exports; see package wasm
+	ABIVersion    = "1.1" // the module's exports; see package wasm
 	SchemaVersion = "v1"  // requests and answers
 )
 

@@ -12,7 +12,7 @@ const (
 	// customName names the custom section that says what the module is.
 	customName = "podfate"
 	// identity is the contents of that section. A test compares it with what the module answers to describe.
-	identity = `{"product":"podfate","version":"0.1.0","abi":"1.0","schema":"v1"}`
+	identity = `{"product":"podfate","version":"0.1.0","abi":"1.1","schema":"v1"}`
 )
 
 // seal returns the linked module file without imports, with a memory maximum, the exports pf_diag and pf_diag_len, and the

@@ -143,7 +143,7 @@ func page(t *testing.T, p Page) string {
 }
 
 var module = Module{
-	ABI: "1.0", Schema: "v1", Versions: []string{"1.36", "1.37"}, DefaultVersion: "1.37",
+	ABI: "1.1", Schema: "v1", Versions: []string{"1.36", "1.37"}, DefaultVersion: "1.37",
 	Gates: []Gate{{"SomeGate", []GateRelease{{"1.37", true, "Beta", false}}}},
 	File:  File{strings.Repeat("ab", 32), 12345}, URL: "/static/policy.abcdef.wasm",
 }

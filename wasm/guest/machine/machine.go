@@ -10,7 +10,7 @@ import (
 )
 
 // ABIVersion is major<<16 | minor. A host that knows the major version works with every minor one from its own on.
-const ABIVersion = 1 << 16
+const ABIVersion = 1<<16 | 1
 
 // maxDebt is the garbage that may pile up before it is collected: a quarter of the 4 MiB at which Go would
 // start its own collection, so that one never starts except within a single large call.
