@@ -33,7 +33,14 @@ func (s *Series) Next(d Millis, n int) Millis {
 }
 
 // Settled reports whether all waits after wait n, which was d, are d.
-func (s *Series) Settled(d Millis, n int) bool { return n+1 >= len(s.List) && s.Next(d, n) == d }
+func (s *Series) Settled(d Millis, n int) bool {
+	for i := n + 1; i < len(s.List); i++ {
+		if s.List[i] != d {
+			return false
+		}
+	}
+	return s.Next(d, max(n, len(s.List)-1)) == d
+}
 
 // At returns wait n, and limit if n is more: from there on all are equal.
 func (s *Series) At(n int) (d Millis, limit int) {

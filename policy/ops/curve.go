@@ -10,8 +10,7 @@ import (
 // curveRequest is a curve request, with its defaults filled in.
 type curveRequest struct {
 	parameters policy.CurveParameters
-	free       bool   // the request sets the back-off, not the cluster
-	preset     string // the one that the request names
+	free       bool // the request sets the back-off, not the cluster
 	until      policy.Millis
 	windows    []policy.Millis
 	outage     policy.Millis // -1: none asked for
@@ -30,7 +29,7 @@ func (c *call) curve() {
 	curve := policy.NewCurve(r.parameters)
 	w := &c.w
 	w.Object()
-	writeCurveParameters(w, r)
+	c.writeCurveParameters(r)
 	writeCurveStarts(w, r, curve)
 	writeCurveWindows(w, r, curve)
 	writeCurveSteady(w, curve)
@@ -96,7 +95,7 @@ func (c *call) readBackoff(v manifest.Value, r *curveRequest) (free bool) {
 	}
 	p := &r.parameters
 	s := p.Series()
-	r.preset = c.readPreset(v, &s)
+	c.preset = c.readPreset(v, &s)
 	s = c.readSeries(v, "backoff", s)
 	p.Initial, p.Max, p.Factor, p.List = s.Initial, s.Max, s.Factor, s.List
 	p.Reset = c.length(v.Get("reset"), "backoff.reset", p.Reset, 1)
@@ -184,8 +183,8 @@ func (c *call) readWindows(v manifest.Value, otherwise []policy.Millis) []policy
 	return windows
 }
 
-func writeCurveParameters(w *manifest.Writer, r curveRequest) {
-	p := r.parameters
+func (c *call) writeCurveParameters(r curveRequest) {
+	w, p := &c.w, r.parameters
 	w.Key("model")
 	w.String(string(p.Model))
 	w.Key("backoff")
@@ -211,7 +210,7 @@ func writeCurveParameters(w *manifest.Writer, r curveRequest) {
 	} else {
 		w.String("cluster")
 	}
-	optional(w, "preset", r.preset)
+	optional(w, "preset", c.preset)
 	writeWaitList(w, p.List)
 	w.End()
 	w.Key("run")

@@ -45,7 +45,7 @@ var (
 	describeMembers = []string{"module"}
 	validateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "old", "static"}
 	decideMembers   = []string{"cluster", "fieldValidation", "manifest", "templatePath", "exits", "pods", "show"}
-	simulateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "from", "now", "runs", "podRuns", "events", "until", "timing", "show"}
+	simulateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "from", "now", "runs", "podRuns", "events", "until", "timing", "backoff", "jobBackoff", "show"}
 	tableMembers    = []string{"cluster", "fieldValidation", "manifest", "templatePath", "container", "restartCount"}
 	curveMembers    = []string{"cluster", "backoff", "run", "until", "model", "windows", "outage", "sweep"}
 )
@@ -187,6 +187,11 @@ type call struct {
 	failure *failure
 	names   []string // of containers, for faults; nil until one needs them
 	runs    int      // of all tapes that were read
+
+	preset   string        // of waits, as the request names it
+	waits    *policy.Waits // in place of the cluster's, at the begin of a simulation
+	badWaits bool          // they have faults, which need not be found again
+	retries  policy.Series // of a Job, in place of the controller's; the zero value if it keeps those
 
 	strange     []located // exit codes in the request with which no process on Linux ends, at most policy.MaxFaults
 	strangeMore int       // how many more there are

@@ -26,6 +26,10 @@ func (c *call) simulate() {
 	}
 	sc := c.readScenario(&l, &cl)
 	podRuns := c.readPodRuns(c.root.Get("podRuns"), &l)
+	c.readJobBackoff(&l)
+	if v := c.root.Get("backoff"); p != nil && given(v) {
+		c.forbidden(v, "backoff", "a live Pod waits as its kubelet has begun to: ask from: creation")
+	}
 	if p != nil && sc.Until > endOfTime-p.now {
 		c.fault(c.root.Get("until"), "until", policy.CodeOutOfRange, "must not lead beyond the year 9999, from "+timestamp(min(p.now, endOfTime)))
 	}
@@ -80,7 +84,7 @@ func (c *call) readScenario(l *loaded, cl *cluster) *simulate.Scenario {
 	spec := &l.object.Spec
 	sc := &simulate.Scenario{
 		Spec: spec, Name: c.podName(l),
-		Kubelet: cl.node().simulated(), Server: cl.features,
+		Kubelet: c.simulated(cl.node(), l), Server: cl.features,
 		Until:  c.length(c.root.Get("until"), "until", 1800*policy.Second, 1),
 		Timing: c.readTiming(c.root.Get("timing")),
 	}
@@ -104,9 +108,25 @@ func (c *call) readScenario(l *loaded, cl *cluster) *simulate.Scenario {
 	return sc
 }
 
-// simulated is the kubelet of cl, a node.
-func (cl *cluster) simulated() simulate.Kubelet {
-	return simulate.Kubelet{Features: cl.features, Backoff: cl.kubelet.Backoff(cl.features)}
+// simulated is the kubelet of cl, a node, with the waits that the request sets in place of its own.
+func (c *call) simulated(cl *cluster, l *loaded) simulate.Kubelet {
+	k := simulate.Kubelet{Features: cl.features, Backoff: cl.kubelet.Backoff(cl.features)}
+	if c.badWaits {
+		return k
+	}
+	before := c.faults.n
+	k.Waits = c.readWaits(k.Backoff, func(name string) (policy.Ref, bool) {
+		r, ok := l.object.Spec.Find(name)
+		return r, ok || !l.readable
+	})
+	c.badWaits = c.faults.n != before
+	if k.Waits != nil {
+		k.Backoff.Reset = k.Waits.Reset
+	}
+	if c.waits == nil {
+		c.waits = k.Waits
+	}
+	return k
 }
 
 // podName is how the kubelet prints the Pod.
@@ -312,7 +332,7 @@ func (c *call) readEvents(v manifest.Value, l *loaded, cl *cluster) []simulate.E
 	for e := v.First(); e.Exists(); e = e.Next() {
 		path := element("events", i)
 		i++
-		c.members(e, path, "at", "type", "container", "pod", "exitCode", "reason", "gracePeriodSeconds", "cluster")
+		c.members(e, path, "at", "type", "container", "pod", "exitCode", "reason", "gracePeriodSeconds", "after", "cluster")
 		if e.Kind() != manifest.Object {
 			continue
 		}
@@ -352,7 +372,7 @@ func (c *call) readEvent(v manifest.Value, path string, last policy.Millis, l *l
 		n, ok := grace.Int64()
 		at := path + ".gracePeriodSeconds"
 		switch e.Type {
-		case simulate.EventDeleted, simulate.EventEvicted, simulate.EventNodeShutdown, simulate.EventDrained:
+		case simulate.EventDeleted, simulate.EventEvicted, simulate.EventNodeShutdown, simulate.EventDrained, simulate.EventRecreated:
 			switch {
 			case grace.Kind() != manifest.Number || !ok:
 				c.wrongTypeOf(grace, at, "a whole number of seconds")
@@ -362,14 +382,22 @@ func (c *call) readEvent(v manifest.Value, path string, last policy.Millis, l *l
 				e.Grace = policy.Millis(max(n, 1)) * policy.Second // never less, says the kubelet
 			}
 		default:
-			c.forbidden(grace, at, "counts only for Deleted, Evicted, Drained and NodeShutdown")
+			c.forbidden(grace, at, "counts only for Deleted, Evicted, Drained, NodeShutdown and Recreated")
 		}
+	}
+	if after := v.Get("after"); e.Type == simulate.EventRecreated {
+		e.After = c.length(after, path+".after", 0, 0)
+		if l.object.Job != nil {
+			c.fault(v.Get("type"), path+".type", policy.CodeForbidden, "a Job replaces its Pods itself: Deleted is enough")
+		}
+	} else if given(after) {
+		c.forbidden(after, path+".after", "counts only for Recreated")
 	}
 	if other := v.Get("cluster"); given(other) {
 		if e.Type == simulate.EventKubeletRestarted || e.Type == simulate.EventNodeRebooted {
 			to := c.readOther(other, path+".cluster", cl.node())
 			cl.node().otherGates = to.otherGates
-			kubelet := to.simulated()
+			kubelet := c.simulated(&to, l)
 			e.Kubelet = &kubelet
 		} else {
 			c.forbidden(other, path+".cluster", "only a restarted kubelet can be another one")
@@ -444,7 +472,7 @@ func (c *call) readEventExit(v manifest.Value, path string, e *simulate.Event) {
 	code, reason := v.Get("exitCode"), v.Get("reason")
 	given := code.Exists() && code.Kind() != manifest.Null
 	switch {
-	case e.Type == simulate.EventExited || given && e.Type != simulate.EventKubeletRestarted && e.Type != simulate.EventContainerLost:
+	case e.Type == simulate.EventExited || given && !e.Type.EndsNothing():
 		e.ExitCode = c.readExitCode(v, path)
 	case given:
 		c.forbidden(code, path+".exitCode", "nothing exits")

@@ -22,6 +22,9 @@ func (c *call) writeSimulation(l *loaded, cl cluster, p *past, r *simulate.Resul
 	if p != nil {
 		s.start, s.begun = p.now, p.Begun
 	}
+	if r.Created > 0 {
+		s.begun = r.Created
+	}
 	for i := range r.Containers {
 		s.paths = append(s.paths, pathsOf(&l.object, r.Containers[i].Ref))
 	}
@@ -65,6 +68,7 @@ func (s *simulation) end(c *call, cl cluster, open []simulate.Undecided, assumpt
 		w.End()
 	}
 	w.End()
+	c.writeWaits(s)
 	w.Key("assumptions")
 	w.Array()
 	for _, code := range assumptions {

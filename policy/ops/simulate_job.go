@@ -7,7 +7,7 @@ import (
 )
 
 func (c *call) simulateJob(l *loaded, cl cluster, sc *simulate.Scenario, podRuns []simulate.PodTapes) {
-	js := &simulate.JobScenario{Pod: *sc, Job: l.object.Job, Name: jobName(l), Namespace: l.object.Namespace, PodTapes: podRuns}
+	js := &simulate.JobScenario{Pod: *sc, Job: l.object.Job, Name: jobName(l), Namespace: l.object.Namespace, PodTapes: podRuns, Retries: c.retries}
 	if js.Namespace == "" {
 		js.Namespace = "default"
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/manifest"
+	"github.com/podfate/podfate/policy/simulate"
 )
 
 // seriesMembers are those of a series of waits. Nobody writes to them.
@@ -23,7 +24,7 @@ func (c *call) readWaits(base policy.Backoff, find func(name string) (policy.Ref
 	}
 	c.members(v, "backoff", "preset", "initial", "factor", "max", "reset", "waits", "classes", "counter", "containers")
 	w := &policy.Waits{Series: policy.Series{Initial: base.Initial, Max: base.Max, Factor: 2}}
-	c.readPreset(v, &w.Series)
+	c.preset = c.readPreset(v, &w.Series)
 	w.Series = c.readSeries(v, "backoff", w.Series)
 	w.Reset = c.length(v.Get("reset"), "backoff.reset", base.Reset, 1)
 	w.Shared = c.choice(v.Get("counter"), "backoff.counter", "perClass", "shared") == "shared"
@@ -55,6 +56,20 @@ func (c *call) readWaits(base policy.Backoff, find func(name string) (policy.Ref
 		})
 	})
 	return w
+}
+
+// readJobBackoff reads the waits of a Job before it replaces failed Pods.
+func (c *call) readJobBackoff(l *loaded) {
+	const path = "jobBackoff"
+	v := c.root.Get(path)
+	if !given(v) {
+		return
+	}
+	if l.readable && l.object.Job == nil {
+		c.forbidden(v, path, "counts only for a Job: only it replaces its Pods after waits")
+	}
+	c.members(v, path, "initial", "max")
+	c.retries = c.readSeries(v, path, simulate.JobRetries())
 }
 
 // each calls read with the members of v that are not null, an object at path whose names are among allowed; nil allows
@@ -186,4 +201,52 @@ func writeWaitList(w *manifest.Writer, list []policy.Millis) {
 		w.Int(int64(m))
 	}
 	w.End()
+}
+
+// writeWaits writes the waits that a simulation was asked to play in place of the cluster's, if it was.
+func (c *call) writeWaits(s *simulation) {
+	w := &c.w
+	if waits := c.waits; waits != nil {
+		w.Key("backoff")
+		w.Object()
+		optional(w, "preset", c.preset)
+		writeSeries(w, &waits.Series)
+		s.millis("resetMillis", waits.Reset)
+		if waits.Classes != [policy.EndClasses]*policy.Series{} {
+			counter := "perClass"
+			if waits.Shared {
+				counter = "shared"
+			}
+			s.text("counter", counter)
+			w.Key("classes")
+			w.Object()
+			for i, own := range waits.Classes {
+				if own != nil {
+					w.Key(classNames[i])
+					w.Object()
+					writeSeries(w, own)
+					w.End()
+				}
+			}
+			w.End()
+		}
+		if len(waits.Containers) > 0 {
+			w.Key("containers")
+			w.Object()
+			for i := range waits.Containers {
+				w.Key(s.l.object.Spec.Container(waits.Containers[i].Container).Name)
+				w.Object()
+				writeSeries(w, &waits.Containers[i].Series)
+				w.End()
+			}
+			w.End()
+		}
+		w.End()
+	}
+	if r := c.retries; r.Max > 0 {
+		w.Key("jobBackoff")
+		w.Object()
+		writeSeries(w, &r)
+		w.End()
+	}
 }

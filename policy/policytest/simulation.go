@@ -3,6 +3,7 @@ package policytest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,13 @@ type simulation struct {
 			NextStart                                 string
 		}
 	}
+	Backoff *struct {
+		series
+		Preset, Counter     string
+		ResetMillis         int64
+		Classes, Containers map[string]series
+	}
+	JobBackoff  *series
 	Assumptions []string
 	Timeline    []struct {
 		AtMillis, UntilMillis, DelayMillis, EveryMillis, Times int64
@@ -96,6 +104,19 @@ func (r printedRow) String() string {
 		s += fmt.Sprintf(", age %v", span(*r.AgeMillis))
 	}
 	return s
+}
+
+// series is a series of waits.
+type series struct {
+	InitialMillis, Factor, MaxMillis int64
+	WaitsMillis                      []int64
+}
+
+func (s series) String() string {
+	if len(s.WaitsMillis) > 0 {
+		return fmt.Sprintf("%d, then %d", s.WaitsMillis, s.MaxMillis)
+	}
+	return fmt.Sprintf("%d, factor %d, at most %d", s.InitialMillis, s.Factor, s.MaxMillis)
 }
 
 type containerStatus struct {
@@ -273,6 +294,17 @@ func (s *simulation) rest(b *strings.Builder) {
 	}
 	if s.RowsMore > 0 {
 		fmt.Fprintf(b, "%d more rows\n", s.RowsMore)
+	}
+	if w := s.Backoff; w != nil {
+		fmt.Fprintf(b, "waits %s, reset %v%s\n", w.series, span(w.ResetMillis), strings.TrimRight(" "+w.Counter, " "))
+		for _, list := range []map[string]series{w.Classes, w.Containers} {
+			for _, name := range slices.Sorted(maps.Keys(list)) {
+				fmt.Fprintf(b, "waits of %s: %s\n", name, list[name])
+			}
+		}
+	}
+	if s.JobBackoff != nil {
+		fmt.Fprintf(b, "waits of the Job: %s\n", *s.JobBackoff)
 	}
 	if s.From != nil {
 		fmt.Fprintf(b, "assumed: %s\n", strings.Join(s.Assumptions, " "))

@@ -277,7 +277,7 @@ type curve struct {
 }
 
 func (c curve) write(b *strings.Builder) {
-	if c.Backoff == nil {
+	if c.Backoff == nil || c.Model == "" {
 		return
 	}
 	fmt.Fprintf(b, "curve %s: initial %d factor %d max %d reset %d sweep %d, runs %d\n", c.Model, c.Backoff.InitialMillis, c.Backoff.Factor,

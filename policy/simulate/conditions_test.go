@@ -79,7 +79,7 @@ func TestConditionsOfAnEnd(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := policy.DefaultFeatures(policy.NewestMinor)
-			test.sc.Name, test.sc.Until, test.sc.Kubelet = "p", 12_000, Kubelet{f, policy.KubeletBackoff(f, 0)}
+			test.sc.Name, test.sc.Until, test.sc.Kubelet = "p", 12_000, Kubelet{Features: f, Backoff: policy.KubeletBackoff(f, 0)}
 			got := Pod(&test.sc).Conditions
 			if len(got) != len(test.want) {
 				t.Fatalf("%+v", got)

@@ -84,13 +84,15 @@ type container struct {
 	values int  // of all rules, the cost of asking them
 
 	entry       policy.BackoffEntry
-	backingOff  bool   // the kubelet remembers a refused start
-	backoff     Millis // as its message says
-	until       Millis // when the wait ends
-	release     Millis // when it ends or the back-off is forgotten, whichever is earlier
-	retryAt     Millis // when the refused start is tried again under ideal timing
-	cause       *Cause // of the next start, as far as the last exit led to it
-	toldRefused int64  // the exited instance whose refusal is in the timeline
+	waited      [policy.EndClasses]int // with [Kubelet.Waits]: which wait of its series is next, by counter
+	backingOff  bool                   // the kubelet remembers a refused start
+	backoff     Millis                 // as its message says
+	until       Millis                 // when the wait ends
+	release     Millis                 // when it ends or the back-off is forgotten, whichever is earlier
+	retryAt     Millis                 // when the refused start is tried again under ideal timing
+	cause       *Cause                 // of the next start, as far as the last exit led to it
+	toldRefused int64                  // the exited instance whose refusal is in the timeline
+	retried     int64                  // the exited instance that an event lets be followed by the next one at once
 
 	tape
 	shared *tape // instead of the own one: with the other Pods of a Job

@@ -7,6 +7,8 @@ const (
 	ignoredPodOver     = "pod_terminated"
 	ignoredTerminating = "pod_terminating"
 	ignoredNotRunning  = "container_not_running"
+	ignoredNoKubelet   = "kubelet_stopped"
+	ignoredNoWait      = "nothing_waits"
 )
 
 // ending is how a Pod is ended from outside.
@@ -54,7 +56,7 @@ func (k *kubelet) upcoming() (*Event, *int) {
 
 // events lets happen what the scenario has for this instant and reports whether the kubelet should look.
 func (k *kubelet) events() (happened bool) {
-	if k.deadline <= k.now && !k.terminated {
+	if k.deadline <= k.now && !k.terminated && !k.down {
 		k.deadline = never
 		k.note(Kind(EventDeadlineExceeded.String()), none, "")
 		k.pastDeadline = true
@@ -86,6 +88,12 @@ func (k *kubelet) event(e *Event) (happened bool) {
 	if r.Container >= 0 && e.Type == EventStartupFailed {
 		k.ctrs[r.Container].startupFailures--
 	}
+	if k.terminated && e.Type == EventRecreated && k.birth == never && k.watch == nil {
+		k.record(&r)
+		k.again = e.After
+		k.over()
+		return false
+	}
 	if k.terminated {
 		r.Ignored = ignoredPodOver
 		k.record(&r)
@@ -100,12 +108,19 @@ func (k *kubelet) event(e *Event) (happened bool) {
 		k.undecided(Undecided{Reason: "outside_the_model", Event: e.Index})
 		return false
 	}
-	if k.killCode = e.ExitCode; e.Type.endsPod() {
+	k.killCode = e.ExitCode
+	switch {
+	case k.down && e.Type.byKubelet():
+		r.Ignored = ignoredNoKubelet
+	case e.Type == EventRetryNow && !k.retry():
+		r.Ignored = ignoredNoWait
+	}
+	if e.Type.endsPod() && r.Ignored == "" {
 		if r.Ignored = k.unheard(e.Type); r.Ignored == "" {
 			k.endCode = e.ExitCode
 		}
 	}
-	if r.Container >= 0 {
+	if r.Container >= 0 && r.Ignored == "" {
 		return k.containerEvent(e, &r)
 	}
 	k.record(&r)
@@ -136,6 +151,12 @@ func (k *kubelet) ends() bool {
 
 func (k *kubelet) podEvent(e *Event) {
 	switch e.Type {
+	case EventRecreated:
+		if k.watch == nil { // a Job replaces its Pods itself
+			k.again = e.After
+		}
+		k.deleted = true
+		k.shorten(e.Grace)
 	case EventDeleted, EventPreempted, EventDrained, EventTaintEvicted, EventDeviceTainted:
 		if by := &endings[e.Type]; by.by != "" {
 			k.api.disruption, k.api.disruptedBy = by.message, by.by
@@ -148,6 +169,7 @@ func (k *kubelet) podEvent(e *Event) {
 		v.phase, v.reason, v.message = policy.PodFailed, "", ""
 		k.deleted, k.terminated = true, true
 		k.shift(v)
+		k.over()
 	case EventDeadlineExceeded:
 		k.pastDeadline = true
 	case EventEvicted, EventStorageExceeded:
@@ -163,6 +185,16 @@ func (k *kubelet) podEvent(e *Event) {
 		k.evictedBy = &endings[e.Type]
 	case EventKubeletRestarted:
 		k.restartKubelet(e.Kubelet)
+	case EventKubeletStopped:
+		k.stopKubelet()
+		k.down = true
+		k.assume("node_keeps_its_pods")
+	case EventBackOffReset:
+		k.retry()
+		for i := range k.ctrs {
+			c := &k.ctrs[i]
+			c.entry, c.dirty = policy.BackoffEntry{}, true
+		}
 	case EventSandboxLost:
 		k.sandboxGone = k.now + k.sc.Timing.Detection
 		k.notice()
@@ -200,8 +232,67 @@ func (k *kubelet) markEvicted() {
 	k.assume("api_server_echo_comes_later")
 }
 
-// restartKubelet forgets what a kubelet keeps in memory: back-offs and remembered refusals.
+// byKubelet reports whether events of type t are a kubelet's own doing, or something said to it.
+func (t EventType) byKubelet() bool {
+	switch t {
+	case EventEvicted, EventDeadlineExceeded, EventNodeShutdown, EventStorageExceeded, EventKubeletPreempted,
+		EventKubeletStopped, EventRetryNow, EventBackOffReset, EventLivenessFailed, EventStartupFailed:
+		return true
+	}
+	return false
+}
+
+// retry lets the containers start that wait, and reports whether any does.
+func (k *kubelet) retry() (waits bool) {
+	for i := range k.ctrs {
+		c := &k.ctrs[i]
+		if in := c.latest(); c.backingOff && in != nil && in.state == exited {
+			c.retried, waits = in.id, true
+		}
+	}
+	return waits
+}
+
+// over lets a new Pod come if the one that has just ended is to be followed by one.
+func (k *kubelet) over() {
+	if k.again >= 0 && k.terminated {
+		k.birth = k.now + k.again
+		k.assume("recreated_pod_keeps_its_name")
+	}
+}
+
+// reborn makes the Pod a new one, on the same node. Its containers take their next runs.
+func (k *kubelet) reborn() {
+	was := *k
+	ctrs := append([]container(nil), k.ctrs...)
+	fresh := *k.sc
+	fresh.Past, fresh.Start, fresh.Events, fresh.all = nil, k.now, nil, nil
+	k.reset(&fresh)
+	k.sc, k.res, k.down = was.sc, was.res, was.down
+	k.res.Created = k.now
+	k.rows, k.row, k.finishes = was.rows, was.row, was.finishes
+	k.nextEvent, k.nextOfAll, k.deletion = was.nextEvent, was.nextOfAll, was.deletion
+	k.ids, k.steps, k.assumed = was.ids, was.steps, was.assumed
+	for i := range k.ctrs {
+		c, old := &k.ctrs[i], &ctrs[i]
+		c.tape, c.shared, c.stats, c.startupFailures = old.tape, old.shared, old.stats, old.startupFailures
+	}
+	k.use(Kubelet{was.f, was.backoff, was.waits})
+	k.note(PodCreated, none, "")
+}
+
+// restartKubelet begins with another kubelet, or the same anew.
 func (k *kubelet) restartKubelet(with *Kubelet) {
+	k.stopKubelet()
+	k.down = false
+	if with != nil {
+		k.use(*with)
+	}
+	k.admit()
+}
+
+// stopKubelet forgets what a kubelet keeps in memory: back-offs and remembered refusals.
+func (k *kubelet) stopKubelet() {
 	for i := range k.ctrs {
 		c := &k.ctrs[i]
 		c.entry, c.backingOff, c.dirty = policy.BackoffEntry{}, false, true
@@ -219,10 +310,6 @@ func (k *kubelet) restartKubelet(with *Kubelet) {
 	}
 	k.busy, k.freeAt, k.evictedBy = idle, k.now, nil
 	k.forget()
-	if with != nil {
-		k.use(*with)
-	}
-	k.admit()
 }
 
 func (k *kubelet) containerEvent(e *Event, r *Record) (happened bool) {

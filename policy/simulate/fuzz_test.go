@@ -70,7 +70,7 @@ func (d *dice) scenario() *Scenario {
 	}
 	sc := &Scenario{Name: "p", Until: []Millis{3_600_000, 86_400_000, 600_000, 7 * 86_400_000}[d.roll(4)]}
 	b := policy.KubeletBackoff(f, []Millis{0, 60_000, 2_000, 1_000}[d.roll(4)])
-	sc.Kubelet = Kubelet{f, b}
+	sc.Kubelet = Kubelet{Features: f, Backoff: b}
 	spec := &policy.PodSpec{RestartPolicy: d.policy()}
 	sc.Spec = spec
 	for range d.roll(3) + 1 {
@@ -134,6 +134,11 @@ func apiNeverLies(t *testing.T, sc *Scenario, r *Result) {
 	}
 	for _, e := range r.Timeline {
 		switch e.Event {
+		case PodCreated:
+			if !phase.Terminal() {
+				t.Fatalf("%d: a new Pod begins while the old one is %s", e.At, phase)
+			}
+			phase, begun, lost, runs = policy.PodPending, policy.PodPending, false, map[int]bool{}
 		case Started:
 			if phase.Terminal() {
 				t.Fatalf("%d: a container is started in a Pod that is %s", e.At, phase)
@@ -237,7 +242,13 @@ func check(t *testing.T, sc *Scenario, r *Result) {
 		}
 		at = e.At
 		switch e.Event {
-		case Kind(EventKubeletRestarted.String()), Kind(EventNodeRebooted.String()), RestartingAllContainers, SandboxCreated:
+		case PodCreated:
+			clear(until)
+			for i := range count {
+				count[i] = -1
+			}
+		case Kind(EventKubeletRestarted.String()), Kind(EventNodeRebooted.String()), RestartingAllContainers, SandboxCreated,
+			Kind(EventKubeletStopped.String()), Kind(EventRetryNow.String()), Kind(EventBackOffReset.String()):
 			clear(until)
 			if e.Event == SandboxCreated {
 				for i := range sc.Spec.InitContainers {

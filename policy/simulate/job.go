@@ -44,6 +44,7 @@ type JobScenario struct {
 	Job             *policy.Job // valid and with its defaults
 	Name, Namespace string
 	PodTapes        []PodTapes
+	Retries         policy.Series // of Pods that replace failed ones; the zero value is the controller's own
 	// Undecided says why nobody knows what the podFailurePolicy makes of a failed Pod, "" if it is known; nil never asks.
 	Undecided func(*policy.FailedPod, policy.PodFailureMatch) (reason, path string)
 

@@ -509,6 +509,11 @@ func (s *round) waits(failures int64, last Millis) bool {
 	return true
 }
 
+// JobRetries are the waits of the Job controller before it replaces failed Pods.
+func JobRetries() policy.Series {
+	return policy.Series{Initial: podBackoff, Max: maxPodBackoff, Factor: 2}
+}
+
 // backoffEnd is when the next Pod may be created.
 //
 // Source: getRemainingTimeForFailuresCount in pkg/controller/job/backoff_utils.go, Kubernetes v1.33 to v1.37.
@@ -516,10 +521,11 @@ func (s *round) backoffEnd(failures int64, last Millis) Millis {
 	if failures == 0 {
 		return 0
 	}
-	wait := podBackoff
-	for ; failures > 1 && wait < maxPodBackoff; failures-- {
-		wait = min(2*wait, maxPodBackoff)
+	retries := s.sc.Retries
+	if retries.Max == 0 {
+		retries = JobRetries()
 	}
+	wait, _ := retries.At(int(min(failures, 1<<30)) - 1)
 	return last + wait
 }
 

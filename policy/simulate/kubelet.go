@@ -8,6 +8,7 @@ type kubelet struct {
 	spec    *policy.PodSpec
 	f       policy.Features
 	backoff policy.Backoff
+	waits   *policy.Waits // in place of the waits of backoff, nil for those
 	rules   *policy.Policy
 
 	ctrs       []container // init containers first, ephemeral ones last
@@ -32,6 +33,9 @@ type kubelet struct {
 	watch           func(done bool) // of [Watch], else nil: called before and after a status is kept
 	news            bool            // what the API shows has changed
 
+	down         bool   // there is no kubelet
+	again        Millis // how long after the end of this Pod a new one begins, below 0 for never
+	birth        Millis // when that is
 	deleted      bool   // deletionTimestamp is set
 	deadline     Millis // when activeDeadlineSeconds are over
 	pastDeadline bool
@@ -132,7 +136,7 @@ func (k *kubelet) reset(sc *Scenario) {
 	k.created = sc.Start
 	k.made = view{phase: policy.PodPending, by: policy.PodPending}
 	k.kept, k.api = k.made, k.made
-	k.deadline, k.deletion, k.sandboxGone = never, never, never
+	k.deadline, k.deletion, k.sandboxGone, k.birth, k.again = never, never, never, never, none
 	if d := sc.Spec.ActiveDeadlineSeconds; d != nil {
 		k.deadline = sc.Start + seconds(*d)
 	}
@@ -144,7 +148,7 @@ func (k *kubelet) reset(sc *Scenario) {
 
 // use makes the kubelet one with these features.
 func (k *kubelet) use(kubelet Kubelet) {
-	k.f, k.backoff = kubelet.Features, kubelet.Backoff
+	k.f, k.backoff, k.waits = kubelet.Features, kubelet.Backoff, kubelet.Waits
 	if k.rules = k.sc.rules; k.rules == nil || k.f != k.sc.Kubelet.Features {
 		k.rules = policy.Compile(k.spec, k.f)
 	}
@@ -282,12 +286,18 @@ func (k *kubelet) admit() {
 // step plays one instant, which [kubelet.next] named, or an earlier one at which something was done to the Pod.
 func (k *kubelet) step(t Millis, sync bool) {
 	k.now, k.killCode, k.started = t, KilledExitCode, k.started[:0]
+	if k.birth <= k.now {
+		if k.reborn(); !k.down {
+			k.admit()
+			k.settle()
+		}
+	}
 	noticed := k.notice()
 	happened := k.events()
 	if k.stopped {
 		return
 	}
-	if !k.terminated && !k.waiting() && (sync || noticed || happened || k.busy != idle) {
+	if !k.terminated && !k.down && !k.waiting() && (sync || noticed || happened || k.busy != idle) {
 		k.settle()
 	}
 	k.tell()
@@ -297,11 +307,11 @@ func (k *kubelet) step(t Millis, sync bool) {
 
 // next returns the next instant at which something happens, and whether it is one of a sync of its own.
 func (k *kubelet) next() (at Millis, sync bool) {
-	at = k.deletion
+	at = min(k.deletion, k.birth)
 	if e, _ := k.upcoming(); e != nil {
 		at = min(at, e.At)
 	}
-	if k.terminated {
+	if k.terminated || k.down {
 		return at, false
 	}
 	at = min(at, k.deadline, k.sandboxGone)
@@ -702,7 +712,7 @@ func exitReason(code int32) string {
 func (k *kubelet) start(i int) bool {
 	c := &k.ctrs[i]
 	last := c.lastExited(k.serial)
-	if last != nil && c.backingOff && c.toldRefused == last.id && k.now < c.release {
+	if last != nil && c.backingOff && c.toldRefused == last.id && c.retried != last.id && k.now < c.release {
 		k.refuse(c) // as at the last try: nothing that the back-off depends on has changed
 		return false
 	}
@@ -769,11 +779,15 @@ func (k *kubelet) backoffLets(i int, last *instance) bool {
 		c.phased++
 	}
 	e.Sweep(k.backoff, k.now/policy.SweepPeriod*policy.SweepPeriod)
-	if k.sc.Timing.FirstRestart == FirstRestartDocumented && (!e.Exists || last.finished-e.Mark > k.backoff.Reset) {
+	retried := c.retried == last.id
+	if k.sc.Timing.FirstRestart == FirstRestartDocumented && !retried && (!e.Exists || last.finished-e.Mark > k.backoff.Reset) {
 		*e = policy.BackoffEntry{Delay: k.backoff.Initial, Mark: last.finished, Exists: true}
+		c.waited = [policy.EndClasses]int{}
 	}
+	k.askWaits(c, last)
 	until, refused := e.Refused(k.backoff, last.finished, k.now)
-	if !refused {
+	if !refused || retried {
+		k.countWait(c, last)
 		e.Start(k.backoff, last.finished, k.now)
 		return true
 	}
@@ -860,6 +874,7 @@ func (k *kubelet) terminate() {
 	if k.refusedPod {
 		k.terminated = true
 		k.send(none, false)
+		k.over()
 		return
 	}
 	k.final = true
@@ -874,6 +889,7 @@ func (k *kubelet) terminate() {
 	k.send(k.refusal(), k.dropped)
 	k.dropped = false
 	k.look(true)
+	k.over()
 }
 
 // locate gives a container without an end one, and the Pod a terminal phase.
@@ -931,6 +947,9 @@ func (k *kubelet) everInitialized() bool {
 
 // notice lets the kubelet see the exits that it can have seen by now.
 func (k *kubelet) notice() (noticed bool) {
+	if k.down {
+		return false
+	}
 	for i := range k.ctrs {
 		c := &k.ctrs[i]
 		in := c.latest()

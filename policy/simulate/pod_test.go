@@ -13,7 +13,7 @@ const second = policy.Second
 var main0 = policy.Ref{}
 
 func kubelet(initial, most Millis) Kubelet {
-	return Kubelet{policy.DefaultFeatures(36), policy.Backoff{Initial: initial, Max: most, Reset: policy.BackoffReset}}
+	return Kubelet{Features: policy.DefaultFeatures(36), Backoff: policy.Backoff{Initial: initial, Max: most, Reset: policy.BackoffReset}}
 }
 
 func onePod(p policy.RestartPolicy) *policy.PodSpec {

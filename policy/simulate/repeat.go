@@ -282,7 +282,7 @@ func later(a, b, shift Millis) bool {
 func (k *kubelet) same(c *container, m *mark, shift Millis, moved bool) bool {
 	was := &m.c
 	if !moved {
-		return m.n == len(c.insts) && equalInstances(m.insts[:m.n], c.insts) && was.api == c.api && was.entry == c.entry &&
+		return m.n == len(c.insts) && equalInstances(m.insts[:m.n], c.insts) && was.api == c.api && was.entry == c.entry && was.waited == c.waited &&
 			was.backingOff == c.backingOff && was.until == c.until && was.retryAt == c.retryAt
 	}
 	if shift%workQueueTick != 0 && k.sc.Timing.KubeletSync || was.phased != c.phased && shift%policy.SweepPeriod != 0 {
@@ -299,7 +299,7 @@ func (k *kubelet) same(c *container, m *mark, shift Millis, moved bool) bool {
 	if m.n > 0 && was.logs-m.insts[0].attempt != c.logs-c.insts[0].attempt {
 		return false
 	}
-	if was.entry.Exists != c.entry.Exists || was.entry.Delay != c.entry.Delay ||
+	if was.entry.Exists != c.entry.Exists || was.entry.Delay != c.entry.Delay && k.waits == nil || was.waited != c.waited ||
 		c.entry.Exists && !later(was.entry.Mark, c.entry.Mark, shift) {
 		return false
 	}

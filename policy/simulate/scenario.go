@@ -76,10 +76,14 @@ const (
 	EventTaintEvicted     // for a NoExecute taint of the node
 	EventDeviceTainted    // for a NoExecute taint of a device
 	EventNodeLost         // the node object is gone, and the garbage collector of Pods ends what ran there
+	EventRecreated        // deleted; a new Pod begins [Event.After] after the end of this one
 
 	EventKubeletRestarted // the back-offs are forgotten
 	EventNodeRebooted     // everything is gone at once, kubelet included
 	EventSandboxLost      // the sandbox is not ready any more
+	EventKubeletStopped   // nobody looks at the Pod until EventKubeletRestarted
+	EventRetryNow         // containers that wait start; their back-offs go on
+	EventBackOffReset     // the back-offs are forgotten, and containers that wait start
 
 	EventSuspended           // spec.suspend of the Job becomes true
 	EventResumed             // and false
@@ -101,7 +105,8 @@ const (
 // Nobody writes to it.
 var eventNames = [...]string{
 	"", "Evicted", "Deleted", "DeadlineExceeded", "NodeShutdown", "StorageLimitExceeded", "PreemptedByKubelet", "Preempted",
-	"Drained", "TaintEvicted", "DeviceTaintEvicted", "NodeLost", "KubeletRestarted", "NodeRebooted", "SandboxLost",
+	"Drained", "TaintEvicted", "DeviceTaintEvicted", "NodeLost", "Recreated", "KubeletRestarted", "NodeRebooted", "SandboxLost",
+	"KubeletStopped", "RetryNow", "BackOffReset",
 	"JobSuspended", "JobResumed", "JobControllerRestarted",
 	"LivenessFailed", "StartupFailed", "ImageChanged", "Resized", "ContainerUnknown", "ContainerLost", "OOMKilled", "Exited",
 
@@ -135,10 +140,19 @@ func (t EventType) OfContainer() bool { return EventLivenessFailed <= t && t < o
 func (t EventType) Outside() bool { return t >= outsideTypes }
 
 // endsPod tells which events end the Pod.
-func (t EventType) endsPod() bool { return EventEvicted <= t && t <= EventNodeLost }
+func (t EventType) endsPod() bool { return EventEvicted <= t && t <= EventRecreated }
 
 // OfJob reports whether events of type t concern a Job itself.
 func (t EventType) OfJob() bool { return EventSuspended <= t && t <= EventControllerRestarted }
+
+// EndsNothing reports whether no container exits because of events of type t.
+func (t EventType) EndsNothing() bool {
+	switch t {
+	case EventKubeletRestarted, EventKubeletStopped, EventRetryNow, EventBackOffReset, EventContainerLost:
+		return true
+	}
+	return false
+}
 
 // Event is something that happens to the Pod from outside.
 type Event struct {
@@ -153,6 +167,7 @@ type Event struct {
 	// Grace is how long the containers of a Pod that the event ends are given, in whole seconds; 0 for what Kubernetes
 	// takes by itself. It never gives less than a second.
 	Grace Millis
+	After Millis // for [EventRecreated], from the end of the Pod to the begin of the new one
 	// Outside tells that the model does not cover this event of a type that it does cover otherwise.
 	Outside bool
 	// Kubelet is what a restarted kubelet runs with, nil for the same as before.
@@ -166,6 +181,8 @@ const AllPods = -1
 type Kubelet struct {
 	Features policy.Features
 	Backoff  policy.Backoff
+	// Waits are in place of those of Backoff, whose Reset is theirs; nil for its own. There is no [Past] then.
+	Waits *policy.Waits
 }
 
 // FirstRestart says how the first restart after a quiet time is delayed.

@@ -125,6 +125,7 @@ type Result struct {
 	Conditions []Condition
 	Containers []ContainerResult // init containers first, then main ones, each in the order of the manifest
 	Deleted    bool
+	Created    Millis // when the Pod was, if it took the place of another one
 	// Until is the instant that the result describes: that of the scenario, or the earlier one where it got undecided.
 	Until     Millis
 	Undecided []Undecided

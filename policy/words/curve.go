@@ -170,3 +170,42 @@ func curveNote(code string) string {
 	}
 	return ""
 }
+
+// setWaits says which waits are not those of Kubernetes, but asked for.
+func (d *document) setWaits() {
+	var list []item
+	add := func(who string, v manifest.Value) {
+		if has(v, "initialMillis") {
+			list = append(list, item{mark: "note", text: who + ": " + waitsText(v) + "."})
+		}
+	}
+	b := d.Answer.Get("backoff")
+	who := "Waits"
+	if preset := text(b, "preset"); preset != "" {
+		who += " (" + preset + ")"
+	}
+	add(who, b)
+	counter := ", all ends counted together"
+	if text(b, "counter") == "perClass" {
+		counter = ", counted by itself"
+	}
+	for c := b.Get("classes").First(); c.Exists(); c = c.Next() {
+		add("After "+endOf(c.Key())+counter, c)
+	}
+	for c := b.Get("containers").First(); c.Exists(); c = c.Next() {
+		add(short(c.Key()), c)
+	}
+	add("Waits of the Job", d.Answer.Get("jobBackoff"))
+	d.items("list", "Back-off as asked for", list)
+}
+
+// endOf is what a class of ends is called.
+func endOf(class string) string {
+	switch class {
+	case "success":
+		return "success"
+	case "infrastructure":
+		return "an end by the node"
+	}
+	return "a crash"
+}

@@ -7,6 +7,7 @@ func (d *document) simulateJob() {
 	d.jobSimulated()
 	d.blocks(func() {
 		d.rows()
+		d.setWaits()
 		d.jobLayers()
 		d.lanes()
 		d.decided()

@@ -118,6 +118,10 @@ func phraseOf(code string) string {
 
 	case "pod_terminated":
 		return "changes nothing: the Pod has ended"
+	case "kubelet_stopped":
+		return "changes nothing: there is no kubelet"
+	case "nothing_waits":
+		return "changes nothing: no container waits for its next start"
 	case "container_not_running":
 		return "changes nothing: the container is not running"
 	case "pod_not_created":
@@ -164,6 +168,10 @@ func assumption(code string) string {
 		return "after its own actions the kubelet looks again within 100ms"
 	case "on_this_node_whatever_it_lacks":
 		return "the Pod is on this node, although the scheduler would place it where all containers can be restarted"
+	case "node_keeps_its_pods":
+		return "nothing deletes the Pods of a node whose kubelet is away"
+	case "recreated_pod_keeps_its_name":
+		return "the new Pod has the name of the old one, is on the same node, and its containers take their next runs"
 	case "node_back_at_once":
 		return "a node that reboots is back immediately"
 	case "api_server_echo_comes_later":

@@ -12,6 +12,7 @@ func (d *document) simulatePod() {
 	d.blocks(func() {
 		d.rows()
 		d.waits()
+		d.setWaits()
 		d.layers(d.lastContainerCard(), d.phaseCard(), d.jobCard(manifest.Value{}))
 		d.lanes()
 		d.decided()
