@@ -41,6 +41,11 @@ const (
 	// MaxBufferBytes bounds the bytes in those buffers together: a quarter of the memory that the module may have. A
 	// larger number would let a host starve the operations by holding buffers alone.
 	MaxBufferBytes = 16 << 20
+	// MinVariants and MaxVariants bound the variants of one comparison: a screen shows eight columns, and each is asked
+	// three questions.
+	MinVariants, MaxVariants = 2, 8
+	// MaxDifferences bounds the differences that a comparison lists; of more only the number is given.
+	MaxDifferences = 1000
 	// MaxOutputBytes bounds one answer.
 	MaxOutputBytes = 4 << 20
 	// MaxDocumentBytes bounds the document of explain, which comes after the answer it is about: a

@@ -29,6 +29,9 @@ type Overrides struct {
 	// Explain says that the request is one of explain: the member of of a Scenario is taken out, and
 	// the rest is the request that is explained. [Request.Call] puts both together.
 	Explain bool
+	// Around are the members of a Scenario that stand beside the request which the rest of it is, as compare has it; nil
+	// for none. The request of compare is {members of Around, "request": the rest}.
+	Around []string
 	// Members are further members of the request as JSON. Each replaces the member of that name; one that a field
 	// above sets as well is a fault.
 	Members map[string]json.RawMessage
@@ -499,15 +502,22 @@ func (b *builder) build(docs []*Document, manifests []part) ([]*Request, error) 
 			r.repeats = m.doc.repeats
 		}
 		alone := b.request != nil && len(docs) == 1 && b.o.empty() && m.template == ""
-		r.explain = b.o.Explain && !(alone && (b.request.doc.err != nil || !absent(b.request.value.Get("request"))))
-		if alone && !r.explain {
+		whole := alone && (b.request.doc.err != nil || !absent(b.request.value.Get("request")))
+		r.explain = b.o.Explain && !whole
+		if alone && !r.explain && (b.o.Around == nil || whole) {
 			doc := b.request.doc
 			r.json = doc.json
 			r.spans = []span{{0, len(doc.json), doc, 0}}
 			r.verbatim = doc.tree == nil && doc.start == 0 && doc.bom == 0
 		} else {
 			w := writer{r: r}
+			if b.o.Around != nil {
+				b.writeAround(&w)
+			}
 			b.write(&w, m)
+			if b.o.Around != nil {
+				w.End()
+			}
 			r.json = w.Bytes()
 		}
 		requests = append(requests, r)
@@ -661,6 +671,7 @@ func (b *builder) write(w *writer, m part) {
 			switch {
 			case name == "of" && w.r.explain && member.Kind() == manifest.String && !done[name]:
 				w.r.of = member.Str()
+			case slices.Contains(b.o.Around, name):
 			case !done[name] && b.replace(w, name, member, m):
 			case !absent(b.request.value.Get("manifest")) || !slices.Contains(b.o.Leave, name):
 				w.member(b.request.doc, member)
@@ -674,12 +685,27 @@ func (b *builder) write(w *writer, m part) {
 	}
 	names := append([]string{"cluster", "fieldValidation", "manifest", "exits"}, slices.Sorted(maps.Keys(b.o.Members))...)
 	for _, name := range names {
-		if !done[name] {
+		if !done[name] && !slices.Contains(b.o.Around, name) {
 			b.replace(w, name, manifest.Value{}, m)
 			done[name] = true
 		}
 	}
 	w.End()
+}
+
+// writeAround begins a request with what stands beside the one that it is about.
+func (b *builder) writeAround(w *writer) {
+	w.Object()
+	for _, name := range b.o.Around {
+		var old manifest.Value
+		if b.request != nil {
+			old = b.request.value.Get(name)
+		}
+		if !b.replace(w, name, old, part{}) && old.Exists() {
+			w.member(b.request.doc, old)
+		}
+	}
+	w.Key("request")
 }
 
 // replace writes member name if something else than old, the one in the Scenario, belongs there.

@@ -116,7 +116,7 @@ func fromFlags(path string) bool {
 	for _, name := range []string{
 		"show",
 		"exits", "pods", "cluster", "fieldValidation", "templatePath", "old", "static", "from", "now", "runs", "podRuns", "events", "timing", "until",
-		"backoff", "jobBackoff", "run", "model", "windows", "outage", "sweep", "module", "template", "container", "restartCount", "of", "request", "error", "warnings",
+		"backoff", "jobBackoff", "run", "model", "windows", "outage", "sweep", "module", "template", "container", "restartCount", "of", "request", "error", "warnings", "variants", "answers",
 	} {
 		if rest, ok := strings.CutPrefix(path, name); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
 			return true

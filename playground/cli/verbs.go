@@ -336,6 +336,9 @@ func noFilesAsArguments(command *cobra.Command, args []string) error {
 func (v verb) run(ctx context.Context, op ops.Operation, o *options, more members, streams Streams) error {
 	overrides, err := o.overrides()
 	overrides.Explain = op.Name == "explain"
+	if op.Name == "compare" {
+		overrides.Around = []string{"of", "variants", "answers"}
+	}
 	if err != nil {
 		return err
 	}
@@ -460,7 +463,7 @@ func (o *options) members(streams Streams) (members, error) {
 
 // othersMembers are what a Scenario may have for other operations than op.
 func othersMembers(op ops.Operation) (names []string) {
-	if ops.Members(op.Name) == nil { // explain takes what any of them takes
+	if ops.Members(op.Name) == nil || op.Name == "compare" { // they take what any of them takes
 		return nil
 	}
 	for _, other := range ops.Table() {

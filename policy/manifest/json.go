@@ -673,6 +673,15 @@ func (v Value) KeyOffset() int {
 	return int(n.keyStart)
 }
 
+// Name returns the quoted name of the member whose value v is, as it stands; nil when v is not a member.
+func (v Value) Name() []byte {
+	n := v.node()
+	if n.keyEnd == 0 {
+		return nil
+	}
+	return v.doc.src[n.keyStart:n.keyEnd:n.keyEnd]
+}
+
 // Get returns the value of the member with exactly this name, the last of several, which is the one that counts to
 // Kubernetes when it does not refuse them; absent when there is none or v is not an object.
 //

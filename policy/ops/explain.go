@@ -19,7 +19,7 @@ import (
 // a request there may be warnings about the text that it was made from; they only go into the document.
 func (c *call) explain() {
 	c.requestMembers("of", "request", "error", "warnings")
-	number := c.readOf()
+	number := c.readOf(explainNumber)
 	request, failure := c.root.Get("request"), c.root.Get("error")
 	switch {
 	case !given(failure):
@@ -38,10 +38,10 @@ func (c *call) explain() {
 		asked = request.Raw()
 	}
 	m := c.memory
-	if m.inner == nil {
-		m.inner, m.answers = &Memory{}, &manifest.Parser{}
+	if m.answers == nil {
+		m.answers = &manifest.Parser{}
 	}
-	answer, _ := m.inner.Call(number, asked)
+	answer, _ := m.within().Call(number, asked)
 	c.documents = 1
 	if given(failure) {
 		c.explainError(number, failure)
@@ -70,27 +70,28 @@ func (c *call) explainError(number uint32, failure manifest.Value) {
 	w.End()
 }
 
-// readOf reads which operation is to be explained.
-func (c *call) readOf() (number uint32) {
+// readOf reads which operation is meant: any but explain and not.
+func (c *call) readOf(not uint32) (number uint32) {
 	v := c.root.Get("of")
 	name, ok := c.text(v, "of")
 	var allowed []string
 	for i := range table {
-		if table[i].Name == name && table[i].Number != explainNumber {
+		if n := table[i].Number; n == explainNumber || n == not {
+			continue
+		}
+		if table[i].Name == name {
 			return table[i].Number
 		}
-		if table[i].Number != explainNumber {
-			allowed = append(allowed, table[i].Name)
-		}
+		allowed = append(allowed, table[i].Name)
 	}
 	switch {
 	case ok:
 		c.requestFault(v, policy.FieldError{
-			Path: "of", Code: policy.CodeUnsupported, Detail: strconv.Quote(cut(name)) + " cannot be explained", Allowed: allowed,
+			Path: "of", Code: policy.CodeUnsupported, Detail: strconv.Quote(cut(name)) + " is no operation that can be asked for here", Allowed: allowed,
 		})
 	case !given(v):
 		c.requestFault(c.root, policy.FieldError{
-			Path: "of", Code: policy.CodeRequired, Detail: "the operation whose answer is explained is required", Allowed: allowed,
+			Path: "of", Code: policy.CodeRequired, Detail: "the operation that answers is required", Allowed: allowed,
 		})
 	}
 	return 0

@@ -29,12 +29,16 @@ var table = []Operation{
 	{5, "curve", "A container fails the same way again and again: when is it restarted, and how late is it back?"},
 	{explainNumber, "explain", "Any of these questions, answered in words and figures: the answer, and a document that every front paints."},
 	{tableNumber, "table", "Every exit code at once: what does each come to, for the container and for its Job, and which rules never decide?"},
+	{compareNumber, "compare", "One question in several worlds, such as two releases or two manifests: what differs?"},
 }
 
 // Numbers of operations that others ask for.
 const (
-	explainNumber = 6
-	tableNumber   = 7
+	simulateNumber = 4
+	curveNumber    = 5
+	explainNumber  = 6
+	tableNumber    = 7
+	compareNumber  = 8
 )
 
 // Table returns the operations in the order of their numbers. The list is shared: callers must not change it.
@@ -48,6 +52,7 @@ var (
 	simulateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "from", "now", "runs", "podRuns", "events", "until", "timing", "backoff", "jobBackoff", "show"}
 	tableMembers    = []string{"cluster", "fieldValidation", "manifest", "templatePath", "container", "restartCount"}
 	curveMembers    = []string{"cluster", "backoff", "run", "until", "model", "windows", "outage", "sweep"}
+	compareMembers  = []string{"of", "request", "variants", "answers"}
 )
 
 // Members returns what a request of the operation called name may have, beside apiVersion and kind; nil for explain,
@@ -66,6 +71,8 @@ func Members(name string) []string {
 		return curveMembers
 	case "table":
 		return tableMembers
+	case "compare":
+		return compareMembers
 	}
 	return nil
 }
@@ -96,9 +103,21 @@ type Memory struct {
 	parser manifest.Parser
 	call   call
 
-	// Of explain; nil until it is asked for.
-	inner   *Memory // runs the operation that is explained
+	// Collect is called between the questions of a call that asks several, if it is not nil: where nobody else does it,
+	// the time to collect garbage.
+	Collect func()
+
+	// Of explain and compare; nil until they are asked for.
+	inner   *Memory // runs the operation that is explained or compared
 	answers *manifest.Parser
+}
+
+// within returns what runs an operation inside another one.
+func (m *Memory) within() *Memory {
+	if m.inner == nil {
+		m.inner = &Memory{Collect: m.Collect}
+	}
+	return m.inner
 }
 
 // Call is the function [Call], but that the answer is good only until m is used again.
@@ -168,6 +187,8 @@ func (c *call) run(number uint32) {
 		c.explain()
 	case tableNumber:
 		c.table()
+	case compareNumber:
+		c.compare()
 	}
 }
 
@@ -196,6 +217,7 @@ type call struct {
 	strange     []located // exit codes in the request with which no process on Linux ends, at most policy.MaxFaults
 	strangeMore int       // how many more there are
 	rows        bool      // decisions have what kubectl prints
+	compares    uint32    // the operation whose answers are compared
 	documents   int       // that come after the answer: they have a bound of their own
 }
 

@@ -124,6 +124,12 @@ func (g *generator) operations() {
 			g.add("curve", call(5, g.curve()))
 		}
 	}
+	for i := range g.some(1000) {
+		if i%100 == 0 {
+			g.fresh("operation")
+		}
+		g.add("compare", call(8, g.comparison(g.pod())))
+	}
 	for op := range uint32(len(ops.Table()) + 3) {
 		g.add("operation", call(op, `{}`))
 	}
@@ -329,6 +335,28 @@ func (g *generator) simulation(p pod) string {
 		members = append(members, `"timing":{"firstRestart":"`+g.pick("kubelet", "documented", "never")+`"}`)
 	}
 	return p.request(append(members, fmt.Sprintf(`"until":%q`, g.pick("30s", "5m", "20m", "1h")))...)
+}
+
+// comparison asks one question in a few worlds, some of which are refused.
+func (g *generator) comparison(p pod) string {
+	of, request := "decide", p.request(`"exits":[`+strings.Join(g.exits(p, 2), ",")+`]`)
+	switch g.rand.IntN(6) {
+	case 0:
+		of, request = "simulate", g.simulation(p)
+	case 1:
+		of, request = "curve", g.curve()
+	case 2:
+		of, request = "validate", p.request()
+	case 3:
+		of, request = "table", p.request()
+	}
+	patches := []string{`{}`, `{"cluster":{"version":"1.34"}}`, `{"cluster":{"kubelet":{"version":"1.33"}}}`, `{"manifest":{"spec":{"restartPolicy":"Never"}}}`,
+		`{"backoff":{"max":"60s"}}`, `{"manifest":{"spec":{"containers":null}}}`, `{"cluster":null}`, `{"manifest":{"spec":{"template":{"spec":{"restartPolicy":"OnFailure"}}}}}`}
+	variants := []string{`{"name":"first"}`}
+	for i := range 1 + g.rand.IntN(3) {
+		variants = append(variants, fmt.Sprintf(`{"name":"v%d","patch":%s}`, i, g.pick(patches...)))
+	}
+	return fmt.Sprintf(`{"of":%q,"request":%s,"variants":[%s],"answers":%q}`, of, request, strings.Join(variants, ","), g.pick("all", "none", "none"))
 }
 
 func (g *generator) curve() string {

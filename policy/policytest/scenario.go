@@ -77,7 +77,7 @@ func parse(file string, text []byte) ([]Case, error) {
 		request := f.Data
 		if ext == "yaml" {
 			var err error
-			if request, err = compose(sections["manifest.yaml"], f.Data); err != nil {
+			if request, err = compose(name, sections["manifest.yaml"], f.Data); err != nil {
 				return nil, fmt.Errorf("%s: %w", f.Name, err)
 			}
 		}
@@ -90,8 +90,8 @@ func parse(file string, text []byte) ([]Case, error) {
 	return cases, nil
 }
 
-// compose puts the manifest into the request.
-func compose(manifest string, request []byte) ([]byte, error) {
+// compose puts the manifest into the request of operation op; of compare, into the request that the variants share.
+func compose(op, manifest string, request []byte) ([]byte, error) {
 	members := map[string]json.RawMessage{}
 	if err := yaml.UnmarshalStrict(request, &members); err != nil {
 		return nil, err
@@ -101,7 +101,25 @@ func compose(manifest string, request []byte) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("manifest.yaml: %w", err)
 		}
+		if op == "compare" {
+			shared := map[string]json.RawMessage{}
+			if raw := members["request"]; raw != nil {
+				if err := json.Unmarshal(raw, &shared); err != nil {
+					return nil, err
+				}
+			}
+			shared["manifest"] = converted
+			members["request"], err = json.Marshal(shared)
+			return marshal(members, err)
+		}
 		members["manifest"] = converted
+	}
+	return json.Marshal(members)
+}
+
+func marshal(members map[string]json.RawMessage, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
 	}
 	return json.Marshal(members)
 }

@@ -154,6 +154,13 @@ func (d podDecision) write(b *strings.Builder) {
 //	30m0s: Running
 //	main: running, last terminated 42 Error, restartCount 2
 //
+// and for compare, with values as JSON without what decided:
+//
+//	compare table: today, 1.34, 1.33 refused
+//	1.34: codes main 42: {"action":"Restart"} here {"action":"Stop","podFails":true}
+//	1.33: fault spec.containers[0].restartPolicyRules: unknown_field
+//	same false, equivalent false
+//
 // Places in the text and what was assumed about the cluster are left out.
 func Summary(raw []byte) (string, error) {
 	var a answer
@@ -228,6 +235,9 @@ func Summary(raw []byte) (string, error) {
 		if s := j.Succeeds; s != nil {
 			fmt.Fprintf(&b, "job succeeds, %s: %s\n", s.Reason, s.Message)
 		}
+	}
+	if err := summarizeComparison(&b, raw); err != nil {
+		return "", err
 	}
 	a.curve.write(&b)
 	a.table.write(&b)

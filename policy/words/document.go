@@ -60,6 +60,8 @@ type document struct {
 	w *manifest.Writer
 	Question
 	man manifest.Value // the manifest in the request
+
+	several bool // more than two variants are compared
 }
 
 // Write writes the document about an answer as one JSON object.
@@ -84,6 +86,8 @@ func Write(w *manifest.Writer, q Question) {
 		d.curve()
 	case q.Operation == "table":
 		d.codes()
+	case q.Operation == "compare":
+		d.compare()
 	default:
 		d.verdict(item{tone: Stop, mark: "undecided", text: "There are no words for this operation yet."}, "No words")
 		d.blocks(func() {})

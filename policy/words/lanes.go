@@ -21,6 +21,7 @@ type drawing struct {
 	again   manifest.Value   // rounds that repeat, where the drawing ends
 	end     int64            // of the axis
 	job     bool
+	of      string // whose drawing it is, where there are several
 }
 
 // lane is what is drawn of one container: of the Pod, or of Pods of a Job from number on to which the
@@ -44,33 +45,54 @@ func (l lane) covers(r manifest.Value) bool {
 
 // lanes draws a simulation: a lane for the phase, one for each container, all integers, so that every
 // painter draws the same.
-func (d *document) lanes() {
-	g := &drawing{document: d, job: d.Answer.Get("layers").Exists()}
+func (d *document) lanes() { d.draw(d.drawing("")) }
+
+// drawing reads the answer of d; of is put before the names of its lanes.
+func (d *document) drawing(of string) *drawing {
+	g := &drawing{document: d, job: d.Answer.Get("layers").Exists(), of: of}
 	g.read()
-	if len(g.entries) == 0 {
+	return g
+}
+
+// draw writes drawings one under the other, on one axis.
+func (d *document) draw(all ...*drawing) {
+	entries, end := 0, int64(0)
+	for _, g := range all {
+		entries += len(g.entries)
+		end = max(end, g.end)
+	}
+	if entries == 0 {
 		return
 	}
 	w := d.w
 	w.Object()
 	d.text("block", "lanes")
 	d.text("title", "Over time")
-	d.int("untilMillis", g.end)
-	d.text("text", "0s to "+span(g.end)+". Solid: runs; hatched: waits in back-off; boxes: exit codes; dotted: rounds that repeat.")
+	d.int("untilMillis", end)
+	d.text("text", "0s to "+span(end)+". Solid: runs; hatched: waits in back-off; boxes: exit codes; dotted: rounds that repeat.")
 	w.Key("lanes")
 	w.Array()
-	g.phases()
-	lanes, all := g.choose()
-	for _, l := range lanes {
-		g.lane(l)
+	more := 0
+	for _, g := range all {
+		g.end = end
+		g.phases()
+		lanes, n := g.choose()
+		for _, l := range lanes {
+			g.lane(l)
+		}
+		more += n - len(lanes)
 	}
 	w.End()
-	if more := all - len(lanes); more > 0 {
+	if more > 0 {
 		d.int("more", int64(more))
 	}
 	w.Key("bands")
 	w.Array()
-	for _, r := range g.entries {
-		if text(r, "event") == "RestartingAllContainers" {
+	for _, g := range all {
+		for _, r := range g.entries {
+			if len(all) > 1 || text(r, "event") != "RestartingAllContainers" {
+				continue // a band goes through all lanes
+			}
 			w.Object()
 			d.int("atMillis", number(r, "atMillis"))
 			d.text("tone", All)
@@ -129,7 +151,7 @@ func (g *drawing) phases() {
 	if g.job {
 		name = "Job"
 	}
-	g.text("name", name)
+	g.text("name", join(" ", g.of, name))
 	g.text("kind", "phase")
 	w.Key("bars")
 	w.Array()
@@ -260,7 +282,7 @@ func insert(list []int64, n int64) []int64 {
 func (g *drawing) lane(l lane) {
 	w := g.w
 	w.Object()
-	g.text("name", l.name)
+	g.text("name", join(" ", g.of, l.name))
 	kind := "container"
 	if l.container == "" {
 		kind = "waits"

@@ -62,7 +62,7 @@ func (d *document) codes() {
 	})
 }
 
-// maxNamed bounds the containers that a verdict names, and the endings of each.
+// maxNamed bounds what a verdict names: containers, the endings of each, differences.
 const maxNamed = 5
 
 // groups are the endings of a container with their codes, in the order of their first code.

@@ -129,6 +129,7 @@ func (m *Machine) Call(op uint32, start, n uintptr) (answer []byte, failed bool)
 	if answer, failed, ran := trapOperation(op, request); ran {
 		return m.keep(n, answer, failed)
 	}
+	m.memory.Collect = runtime.GC // between the questions of a call that asks several
 	answer, failed = guarded(func() ([]byte, bool) { return m.memory.Call(op, request) })
 	return m.keep(n, answer, failed)
 }

@@ -1,0 +1,356 @@
+package words
+
+import (
+	"strings"
+
+	"github.com/podfate/podfate/policy/manifest"
+)
+
+// compare says where variants differ from the first.
+func (d *document) compare() {
+	a := d.Answer
+	variants := a.Get("variants")
+	first := variants.First()
+	d.several = variants.Len() > 2
+	v := item{tone: Wait, mark: "note"}
+	title, differ := "", int64(0)
+	var says []string
+	for o := first.Next(); o.Exists(); o = o.Next() {
+		brief, refused, what := d.brief(o, first)
+		if refused {
+			v.tone, v.mark = Fail, "refused"
+		}
+		if what != "" {
+			differ++
+		}
+		title = what
+		says = append(says, short(text(o, "name"))+": "+brief+".")
+	}
+	v.text = strings.Join(says, " ")
+	n := int64(variants.Len() - 1)
+	switch {
+	case differ == 0 && a.Get("equivalent").Bool():
+		v.tone, v.mark, title = OK, "succeeded", "Equivalent"
+	case differ == 0:
+		v.tone, v.mark, title = OK, "succeeded", "No difference"
+	case n > 1:
+		title = itoa(differ) + " of " + itoa(n) + " variants differ from " + short(text(first, "name"))
+	}
+	d.verdict(v, title)
+	d.blocks(func() {
+		d.strip(variants)
+		d.differences("Exit codes", "codes exit container limit", first)
+		d.differences("What differs", "outcome timeline starts ranMillis restarts counter waits start crossing late steady run undecided answer", first)
+		d.differences("The same happens, for another reason", "decidedByOnly", first)
+		for o, i := first, int64(0); o.Exists(); o, i = o.Next(), i+1 {
+			d.variantFaults(o, i)
+		}
+		d.onlyThere()
+		var drawings []*drawing
+		for o := first; o.Exists() && text(a, "of") == "simulate"; o = o.Next() {
+			own := &document{w: d.w, Question: Question{Operation: "simulate", Answer: o.Get("answer")}}
+			if len(drawings) < maxDrawings && own.Answer.Get("timeline").Exists() {
+				drawings = append(drawings, own.drawing(short(text(o, "name"))))
+			}
+		}
+		d.draw(drawings...)
+	})
+}
+
+// maxDrawings bounds the timelines that stand on one axis.
+const maxDrawings = 4
+
+// brief says in one sentence where variant o differs from the first, and in a few words what does; what is "" if
+// nothing does.
+func (d *document) brief(o, first manifest.Value) (s string, refused bool, what string) {
+	name := short(text(o, "name"))
+	by := short(text(first, "name"))
+	switch here, there := o.Get("refused").Bool(), first.Get("refused").Bool(); {
+	case here && !there:
+		return "refused" + firstFault(o), true, name + " is refused"
+	case there && !here:
+		return "not refused, as " + by + " is" + firstFault(first), true, by + " is refused"
+	}
+	var codes, other []string
+	one, lead := false, "" // a single code; what the title says
+	for f := d.Answer.Get("differences").First(); f.Exists(); f = f.Next() {
+		kind := text(f, "kind")
+		if text(f, "variant") != text(o, "name") || (kind == "warning" || kind == "dropped") && text(d.Answer, "of") != "validate" {
+			continue
+		}
+		switch kind {
+		case "decidedByOnly":
+		case "codes":
+			codes = append(codes, codesOf(f))
+			one = len(codes) == 1 && has(f, "from") && number(f, "from") == number(f, "to")
+		default:
+			label := d.label(f)
+			if kind == "timeline" {
+				lead = "Over time it differs from " + span(number(f, "atMillis")) + " on"
+			} else if lead == "" {
+				lead = "Differs in " + label
+			}
+			if len(other) < maxNamed && indexOf(other, label) < 0 {
+				other = append(other, label)
+			}
+		}
+	}
+	switch {
+	case len(codes) > 0:
+		more := ""
+		if n := len(codes) - maxNamed; n > 0 {
+			codes, more = codes[:maxNamed], " and "+itoa(int64(n))+" more ranges"
+		}
+		s = strings.Join(codes, ", ") + more
+		what = "Exit codes differ: " + s
+		if one {
+			what = "Only exit " + s + " differs"
+		}
+		return "exit codes " + s + " come to something else than in " + by + also(other), false, what
+	case len(other) > 0:
+		list := strings.Join(other, ", ")
+		if o.Get("equivalent").Bool() {
+			return "every exit code comes to the same as in " + by + ", after the same waits; what differs: " + list, false, lead
+		}
+		return "differs from " + by + ": " + list, false, lead
+	case o.Get("refused").Bool():
+		return "refused like " + by + firstFault(o), true, ""
+	case o.Get("equivalent").Bool():
+		return "whatever a container exits with, the same happens as in " + by + ", after the same waits", false, ""
+	}
+	return "the same answer as " + by + "; that every exit code comes to the same is not proven", false, ""
+}
+
+// also adds what else differs.
+func also(other []string) string {
+	if len(other) == 0 {
+		return ""
+	}
+	return "; also " + strings.Join(other, ", ")
+}
+
+// firstFault is the first fault of a refused variant.
+func firstFault(o manifest.Value) string {
+	if f := faultsOf(o).First(); f.Exists() {
+		return ": " + strings.TrimSuffix(fault(f).text, ".")
+	}
+	return ""
+}
+
+func faultsOf(o manifest.Value) manifest.Value {
+	a := o.Get("answer")
+	if e := a.Get("error"); e.Exists() {
+		a = e
+	}
+	return a.Get("faults")
+}
+
+// codesOf are the exit codes of a difference: 42, 1–41, OOMKilled.
+func codesOf(f manifest.Value) string {
+	if reason := text(f, "reason"); reason != "" {
+		return short(reason)
+	}
+	from, to := number(f, "from"), number(f, "to")
+	if to > from {
+		return itoa(from) + "–" + itoa(to)
+	}
+	return itoa(from)
+}
+
+// strip says of each variant in a line what it comes to.
+func (d *document) strip(variants manifest.Value) {
+	var rows []row
+	for o := variants.First(); o.Exists(); o = o.Next() {
+		r := row{at: -1, tone: OK, cells: []string{short(text(o, "name")), releases(o.Get("answer").Get("cluster")), "the first, which the others are compared with"}}
+		if len(rows) > 0 {
+			brief, _, what := d.brief(o, variants.First())
+			if r.cells[2] = brief; what != "" {
+				r.tone = Wait
+			}
+		}
+		if o.Get("refused").Bool() {
+			r.tone, r.cells[2] = Fail, "refused"+firstFault(o)
+		}
+		rows = append(rows, r)
+	}
+	d.table("Variants", []column{{name: "Variant"}, {name: "Releases"}, {name: "What it comes to"}}, rows, 0)
+}
+
+// differences lists those of some kinds side by side.
+func (d *document) differences(title, kinds string, first manifest.Value) {
+	var rows []row
+	beyond := 0
+	for f := d.Answer.Get("differences").First(); f.Exists(); f = f.Next() {
+		if indexOf(strings.Fields(kinds), text(f, "kind")) < 0 {
+			continue
+		}
+		if len(rows) == MaxItems {
+			beyond++
+			continue
+		}
+		r := row{at: -1, cells: []string{d.label(f), d.side(f, "first"), d.side(f, "here")}}
+		if has(f, "atMillis") {
+			r.at = number(f, "atMillis")
+		}
+		if here := f.Get("here"); here.Get("action").Exists() {
+			r.tone, _, _ = outcome(here)
+		}
+		if d.several {
+			r.cells = append([]string{short(text(f, "variant"))}, r.cells...)
+		}
+		rows = append(rows, r)
+	}
+	if len(rows) == 0 {
+		return
+	}
+	columns := []column{{}, {name: short(text(first, "name"))}, {name: short(text(first.Next(), "name"))}}
+	if d.several {
+		columns[2].name = "in the variant"
+		columns = append([]column{{name: "Variant"}}, columns...)
+	}
+	d.table(title, columns, rows, beyond)
+}
+
+// label says what a difference is about.
+func (d *document) label(f manifest.Value) string {
+	container := short(text(f, "container"))
+	switch kind := text(f, "kind"); kind {
+	case "codes", "decidedByOnly":
+		if has(f, "exit") {
+			return exitText(f.Get("first"))
+		}
+		return container + " exits " + codesOf(f)
+	case "exit":
+		if e := f.Get("first"); e.Exists() {
+			return exitText(e)
+		}
+		return exitText(f.Get("here"))
+	case "container":
+		return "container " + container
+	case "outcome":
+		return "the end"
+	case "timeline":
+		return "first difference at " + span(number(f, "atMillis"))
+	case "starts":
+		return "starts of " + container
+	case "ranMillis":
+		return "time that " + container + " ran"
+	case "restarts":
+		return join(" of ", "restarts", container) + " in " + span(number(f, "untilMillis"))
+	case "counter":
+		return "Pods of the Job: " + short(text(f, "name"))
+	case "limit":
+		return short(text(f, "name"))
+	case "waits":
+		return waitName(text(f, "name"))
+	case "start":
+		return "restart " + itoa(number(f, "restart")) + " comes at"
+	case "crossing":
+		return "the order turns with restart " + itoa(number(f, "restart")) + ", at"
+	case "late":
+		return "late after the outage"
+	case "steady":
+		return "restarts an hour in the end"
+	case "run":
+		return "length of each run"
+	case "undecided":
+		return "undecided"
+	case "fault":
+		return "a fault"
+	case "dropped", "warning":
+		return "a " + kind + " field"
+	default:
+		return short(text(f, "path"))
+	}
+}
+
+// waitName names a member of the back-off.
+func waitName(member string) string {
+	switch member {
+	case "initialMillis":
+		return "the first wait"
+	case "maxMillis":
+		return "the longest wait"
+	case "resetMillis":
+		return "the run that resets the wait"
+	}
+	return "back-off, " + short(strings.TrimSuffix(member, "Millis"))
+}
+
+// side is the value of one side of a difference.
+func (d *document) side(f manifest.Value, name string) string {
+	v := f.Get(name)
+	if !v.Exists() {
+		return "–"
+	}
+	switch kind := text(f, "kind"); kind {
+	case "codes", "exit", "decidedByOnly":
+		e := d.fate(v, has(f, "from") && number(f, "to") == 0 || kind == "exit" && number(v, "exitCode") == 0)
+		return join(", ", e.text, e.reason)
+	case "outcome":
+		s := Visible(text(v, "phase"))
+		if reason := text(v, "reason"); reason != "" {
+			s += " (" + Visible(reason) + ")"
+		}
+		return s + " since " + span(number(v, "atMillis"))
+	case "timeline":
+		return join(": ", join(" ", d.who(v, v.Get("number").Exists()), Visible(text(v, "event"))), d.detail(v))
+	case "container":
+		return "is there"
+	case "steady":
+		n, _ := v.Int64()
+		tenths := (n + 50) / 100
+		return itoa(tenths/10) + "." + itoa(tenths%10)
+	case "ranMillis", "start", "crossing", "late", "run":
+		n, _ := v.Int64()
+		return span(n)
+	case "waits":
+		if n, ok := v.Int64(); ok && strings.HasSuffix(text(f, "name"), "Millis") {
+			return span(n)
+		}
+	}
+	if v.Kind() == manifest.String {
+		return short(v.Str())
+	}
+	return short(string(v.Raw()))
+}
+
+// variantFaults lists why variant number n is refused.
+func (d *document) variantFaults(o manifest.Value, n int64) {
+	if !o.Get("refused").Bool() {
+		return
+	}
+	list := d.faults(faultsOf(o))
+	base := "request.manifest."
+	if d.Request.Get("variants").Locate("["+itoa(n)+"].manifest").Key() == "manifest" {
+		base = "variants[" + itoa(n) + "].manifest."
+	}
+	for i := range list {
+		if list[i].path != "" {
+			list[i].path = base + list[i].path
+		}
+	}
+	d.items("list", "Why "+short(text(o, "name"))+" is refused", list)
+}
+
+// onlyThere lists warnings and dropped fields that only one of two variants has.
+func (d *document) onlyThere() {
+	var list []item
+	for f := d.Answer.Get("differences").First(); f.Exists(); f = f.Next() {
+		kind, here := text(f, "kind"), "only in "+short(text(f, "variant"))
+		if kind != "warning" && kind != "dropped" {
+			continue
+		}
+		v := f.Get("here")
+		if !v.Exists() {
+			v, here = f.Get("first"), "no longer in "+short(text(f, "variant"))
+		}
+		i := fault(v)
+		if kind == "dropped" {
+			i.text = Visible(text(v, "path")) + ": the gate " + text(v, "gate") + " is off, so the API server drops this field silently."
+		}
+		i.tone, i.mark, i.reason, i.place, i.path = Wait, kind, here, manifest.Value{}, ""
+		list = append(list, i)
+	}
+	d.items("list", "Accepted, but", list)
+}
