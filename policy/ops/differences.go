@@ -460,8 +460,8 @@ func unmatched(v, others manifest.Value, at int64) manifest.Value {
 
 // outcome notes how the Pod or the Job ends, and when, if that differs.
 func (d *differ) outcome(a, b manifest.Value) {
-	x, xAt := end(a)
-	y, yAt := end(b)
+	x, xAt := endingOf(a)
+	y, yAt := endingOf(b)
 	if x.phase == y.phase && x.reason == y.reason && xAt == yAt {
 		return
 	}
@@ -484,8 +484,8 @@ func (d *differ) outcome(a, b manifest.Value) {
 // ending is what a Pod or a Job comes to.
 type ending struct{ phase, reason string }
 
-// end returns how a simulation ends, and since when.
-func end(a manifest.Value) (e ending, at int64) {
+// endingOf returns how a simulation ends, and since when.
+func endingOf(a manifest.Value) (e ending, at int64) {
 	job := a.Get("layers").Get("job")
 	status := a.Get("pod").Get("status")
 	e = ending{status.Get("phase").Text(), status.Get("reason").Text()}
