@@ -237,6 +237,29 @@ func (c *Curve) Restarts(t Millis) int64 {
 	return n + int64(rounds)*total(c.repeat) + before(c.repeat, rest)
 }
 
+// Progressions calls f with every restart whose wait begins by the given instant: count of them from at on,
+// period apart, each after delay. Their order is that of at.
+func (c *Curve) Progressions(until Millis, f func(at, period Millis, count int64, delay Millis)) {
+	for _, s := range c.once {
+		n := s.count
+		if s.period > 0 && n > 1 {
+			n = min(n, int64((until+s.delay-s.at)/s.period)+1)
+		}
+		if s.at-s.delay <= until {
+			f(s.at, s.period, n, s.delay)
+		}
+	}
+	for _, s := range c.repeat {
+		for k := range s.count {
+			at := c.base + s.at + Millis(k)*s.period
+			if at-s.delay > until {
+				return
+			}
+			f(at, c.period, int64((until+s.delay-at)/c.period)+1, s.delay)
+		}
+	}
+}
+
 // Restart returns restart n. Number 0 is the first start.
 func (c *Curve) Restart(n int64) (r CurveRestart) {
 	switch {

@@ -1,0 +1,211 @@
+package fleet
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/podfate/podfate/policy"
+)
+
+// one is a group of the naive model: curve parameters, and how many Pods on how many nodes.
+type one struct {
+	p           policy.CurveParameters
+	pods, nodes int64
+	again       bool
+	lost        policy.Millis
+}
+
+// naive is a fleet in which each Pod is played by itself.
+type naive struct {
+	restarts []policy.Millis   // of all Pods, sorted
+	first    [][]policy.Millis // of each group those on its first node, sorted
+	spent    []Millis
+	perGroup []int64
+}
+
+// play plays every Pod second by second of its own: run, fail, wait, run.
+func play(groups []one, spread, until policy.Millis) (n naive) {
+	total := int64(0)
+	for _, g := range groups {
+		total += g.pods * g.nodes
+	}
+	i := int64(0)
+	for _, g := range groups {
+		var own []policy.Millis
+		var spent Millis
+		all := int64(0)
+		for pod := range g.pods * g.nodes {
+			start := policy.Millis(int64(spread) * i / total)
+			i++
+			curve := policy.NewCurve(g.p)
+			for k, at := int64(0), start; at <= until; k++ {
+				if k > 0 {
+					n.restarts = append(n.restarts, at)
+					all++
+					if pod%g.nodes == 0 {
+						own = append(own, at)
+					}
+				}
+				end := at + g.p.Run
+				spent.Ran += int64(min(end, until) - at)
+				if end <= until {
+					spent.Lost += int64(g.lost)
+				}
+				if !g.again {
+					break
+				}
+				at = start + curve.Restart(k+1).At
+				spent.Waited += int64(max(min(at, until)-end, 0))
+			}
+		}
+		slices.Sort(own)
+		n.first = append(n.first, own)
+		n.spent = append(n.spent, spent)
+		n.perGroup = append(n.perGroup, all)
+	}
+	slices.Sort(n.restarts)
+	return n
+}
+
+func (n *naive) peak(bin policy.Millis) (best Peak) {
+	from := 0
+	for i, at := range n.restarts {
+		for n.restarts[from] <= at-bin {
+			from++
+		}
+		if c := int64(i - from + 1); c > best.Restarts {
+			best = Peak{at, c}
+		}
+	}
+	return best
+}
+
+// queue sends requests one by one: request i goes when a token is there for it.
+func queue(arrivals []policy.Millis, c Client, requests int64) (backlog int64, drained policy.Millis) {
+	tokens, at := c.Burst*1000, policy.Millis(0)
+	waiting := int64(0) // thousandths
+	for i := 0; i < len(arrivals); {
+		j := i
+		for j < len(arrivals) && arrivals[j] == arrivals[i] {
+			j++
+		}
+		now := arrivals[i]
+		for at < now { // a millisecond at a time
+			at++
+			tokens += c.QPS
+			if waiting > 0 {
+				use := min(tokens, waiting)
+				waiting -= use
+				tokens -= use
+				if waiting == 0 {
+					drained = at
+				}
+			}
+			tokens = min(tokens, c.Burst*1000)
+		}
+		waiting += int64(j-i) * requests * 1000
+		use := min(tokens, waiting)
+		waiting -= use
+		tokens -= use
+		backlog = max(backlog, waiting)
+		i = j
+	}
+	for waiting > 0 {
+		at++
+		waiting -= c.QPS
+		if waiting <= 0 {
+			drained = at
+		}
+	}
+	return (backlog + 999) / 1000, drained
+}
+
+func TestAgainstEachPod(t *testing.T) {
+	cases := 3000
+	if testing.Short() {
+		cases = 400
+	}
+	r := rand.New(rand.NewPCG(15, 6))
+	length := func(most policy.Millis) policy.Millis {
+		unit := []policy.Millis{1, 7, 100, 250, 1000, 1000, 1000}[r.IntN(7)]
+		return policy.Millis(r.Int64N(int64(most/unit)+1)) * unit
+	}
+	for n := range cases {
+		until := 1 + length(400*policy.Second)
+		spread := policy.Millis(0)
+		switch r.IntN(5) {
+		case 0:
+		case 1:
+			spread = min(policy.Millis(r.IntN(90)), until) // several Pods start in one millisecond
+		default:
+			spread = length(until)
+		}
+		bin := 1 + length(60*policy.Second)
+		if r.IntN(4) == 0 {
+			bin = 1 + policy.Millis(r.IntN(100))
+		}
+		var groups []one
+		var made []Group
+		var total int64
+		for range 1 + r.IntN(4) {
+			g := one{pods: r.Int64N(12), nodes: 1 + r.Int64N(4), again: r.IntN(5) > 0}
+			longest := 500 + length(60*policy.Second)
+			g.p = policy.CurveParameters{
+				Backoff: policy.Backoff{Initial: max(longest/policy.Millis(1+r.IntN(9)), 400), Max: longest, Reset: 1 + length(100*policy.Second)},
+				Factor:  1 + r.Int64N(3), Run: length(30 * policy.Second), Model: policy.ModelDocumented,
+			}
+			if r.IntN(2) == 0 {
+				g.p.Model, g.p.Sweep = policy.ModelKubelet, policy.Millis(r.IntN(3)*2000)
+			}
+			if g.p.Run > g.p.Reset && g.p.Model == policy.ModelKubelet {
+				g.p.Run = max(g.p.Run, 400) // what restarts without a pause fills the memory of the naive model
+			}
+			if r.IntN(2) == 0 {
+				g.lost = g.p.Run / policy.Millis(1+r.IntN(3))
+			}
+			groups = append(groups, g)
+			track := Once(g.p.Run, g.lost)
+			if g.again {
+				track = Loop(policy.NewCurve(g.p), g.p.Run, g.lost, until)
+			}
+			made = append(made, Group{Track: track, Pods: g.pods, Nodes: g.nodes})
+			total += g.pods * g.nodes
+		}
+		if total == 0 {
+			continue
+		}
+		f := New(made, spread)
+		want := play(groups, spread, until)
+		if got := f.All(until); got != int64(len(want.restarts)) {
+			t.Fatalf("case %d: %d restarts, want %d", n, got, len(want.restarts))
+		}
+		for i := range groups {
+			if got := f.Restarts(i, until); got != want.perGroup[i] {
+				t.Fatalf("case %d, group %d: %d restarts, want %d", n, i, got, want.perGroup[i])
+			}
+			if got := f.Spent(i, until); got != want.spent[i] {
+				t.Fatalf("case %d, group %d: spent %+v, want %+v; spread %d until %d %+v", n, i, got, want.spent[i], spread, until, groups[i])
+			}
+		}
+		if got, want := f.Peak(bin, until), want.peak(bin); got != want {
+			t.Fatalf("case %d: peak %+v, want %+v; bin %d spread %d until %d of %+v", n, got, want, bin, spread, until, groups)
+		}
+		var arrivals []policy.Millis
+		var on []int
+		for i := range groups {
+			arrivals = append(arrivals, want.first[i]...)
+			on = append(on, i)
+		}
+		slices.Sort(arrivals)
+		c := Client{QPS: 1 + r.Int64N(20), Burst: 1 + r.Int64N(30)}
+		requests := 1 + r.Int64N(5)
+		got := f.Queue(c, on, requests, until)
+		if backlog, drained := queue(arrivals, c, requests); got.Backlog != backlog || got.Drained != drained {
+			t.Fatalf("case %d: queue %+v, want %d, drained %d; %+v, %d requests, spread %d until %d of %+v", n, got, backlog, drained, c, requests, spread, until, groups)
+		}
+		if f.Exceeded() {
+			t.Fatalf("case %d takes too many steps", n)
+		}
+	}
+}
