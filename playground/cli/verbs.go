@@ -177,6 +177,32 @@ A signal leaves its number and 128: 137 is SIGKILL, 143 SIGTERM. A memory kill i
 		text:     (*printer).paint,
 		flags:    tableFlags,
 	},
+	"fleet": {
+		long: `Says what many Pods come to that begin together: restarts and requests to the API server, the peak, what goes on
+forever, what waits for the client of a kubelet, and for how long Pods run, wait, and run in vain. It is arithmetic, so
+that a million Pods take no longer than one; nothing is measured.
+
+Groups are given with --group, or in a Scenario, which may also have pools of nodes, Pods that can only work together
+(gang) and waits by how a run ended. The back-off is that of the cluster's kubelets, unless --preset, --initial or --max
+try another. A KubeletConfiguration may be given with -f: maxPods, kubeAPIQPS and kubeAPIBurst count.`,
+		example: `  # a full node whose containers all die at once
+  podfate fleet --group 110=0s:1
+
+  # half of the Pods of 500 nodes, started over ten minutes
+  podfate fleet --nodes 500 --group 55=0s:1 --group 55=60s:0 --spread 10m
+
+  # what would a shorter back-off change?
+  podfate fleet --group 110=0s:1 --preset reduced
+
+  # which maxContainerRestartPeriod keeps it at 50 requests a second?
+  podfate fleet --group 110=0s:1 --goal 50
+
+  # from files, the whole answer as JSON
+  podfate fleet -f kubelet.yaml -f fleet.yaml -o json`,
+		files: true,
+		text:  (*printer).paint,
+		flags: fleetFlags,
+	},
 	"explain": {
 		long: `Puts the answer of another operation into words and figures. With -o json it prints the answer together with the
 document that the page, this command and the packages of other languages paint.

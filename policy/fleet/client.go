@@ -67,7 +67,7 @@ func (b *bucket) take(at policy.Millis, n int64) {
 		b.tokens += int64(at-b.at) * b.QPS
 	}
 	b.at = at
-	b.tokens -= n * 1000
+	b.tokens = max(b.tokens-n*1000, -1<<61) // more than anybody waits for
 	b.most = max(b.most, -b.tokens)
 }
 

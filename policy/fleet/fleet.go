@@ -240,9 +240,10 @@ type Steady struct {
 }
 
 // Steady returns what all groups settle into. Without restarts forever the period is that of nothing: 1 ms.
-func (f *Fleet) Steady() Steady { return steady(f.Groups) }
+func (f *Fleet) Steady() Steady { return SteadyOf(f.Groups) }
 
-func steady(groups []Group) (s Steady) {
+// SteadyOf returns what groups settle into.
+func SteadyOf(groups []Group) (s Steady) {
 	s.Period = 1
 	for i := range groups {
 		g := &groups[i]
@@ -279,7 +280,7 @@ func PerSecond(groups []Group) (n int64) {
 // Exceeds reports whether in the long run restarts that make requests each come to more of them in a second
 // than limit.
 func Exceeds(groups []Group, requests, limit int64) bool {
-	if s := steady(groups); s.Period > 0 {
+	if s := SteadyOf(groups); s.Period > 0 {
 		return Times(s.Restarts*1000, requests) > Times(limit, int64(s.Period))
 	}
 	return Times(PerSecond(groups), requests) > limit*1000

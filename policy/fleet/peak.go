@@ -1,6 +1,8 @@
 package fleet
 
 import (
+	"slices"
+
 	"github.com/podfate/podfate/policy"
 )
 
@@ -225,56 +227,77 @@ func sink(h []policy.Millis) {
 	}
 }
 
-// between looks for a higher peak after b and before end, two neighbouring breaks.
+// between looks for a higher peak after b and before end, two neighbouring breaks. In between the number of
+// restarts is a sum of staircases: of ramps that come, less of ramps that leave.
 func (w *window) between(b, end policy.Millis) {
 	if end-b < 2 {
 		return
 	}
-	coming, leaving, bound := w.bound(b, end-1)
-	switch {
-	case coming == 0:
-	case leaving == 0: // it only rises: the peak is at the end, and the first instant with as many is looked for
-		n := w.at(end - 1)
-		if n <= w.best.Restarts {
-			return
-		}
-		low, high := b+1, end-1
-		for low < high {
-			if middle := low + (high-low)/2; w.at(middle) == n {
-				high = middle
-			} else {
-				low = middle + 1
-			}
-		}
-		w.take(low, n)
-	case bound > w.best.Restarts:
-		for b = w.nextStart(b); b < end && !w.f.Exceeded(); b = w.nextStart(b) {
-			w.take(b, w.at(b))
-		}
-	}
-}
-
-// bound returns how many ramps are coming and leaving from b on until last, and more restarts than any stretch
-// that ends there can hold, or as many.
-func (w *window) bound(b, last policy.Millis) (coming, leaving int, bound int64) {
 	f := w.f
-	per := (int64(w.bin)*f.Pods + int64(f.Spread) - 1) / int64(f.Spread) // what any Pods can start within bin
+	s, n := int64(f.Spread), f.Pods
+	var steps []int64 // how far each staircase is from its next step, in parts of 1/s of one; below 0: leaving
+	coming, leaving, bound := int64(0), int64(0), int64(0)
 	f.steps += len(w.ramps)
 	for _, r := range w.ramps {
 		g := &f.Groups[r.group]
-		in, out := f.started(g, last-r.at), f.started(g, b-r.at-w.bin)
-		comes, leaves := in > f.started(g, b-r.at), f.started(g, last-r.at-w.bin) > out
-		if comes {
+		first, last := f.startOf(g.lo), f.startOf(g.lo+g.all()-1)
+		x := b - r.at
+		if x >= first && x < last {
 			coming++
+			steps = append(steps, s-(int64(x+1)*n+s-1)%s)
 		}
-		if leaves {
+		if x -= w.bin; x >= first && x < last {
 			leaving++
+			steps = append(steps, -(s - (int64(x+1)*n+s-1)%s))
 		}
-		bound += min(in-out, per)
 	}
-	// Each staircase differs from its line by less than one step, so that the sum does from the line between its ends.
-	ends := max(w.at(b), w.at(last)) + int64(coming+leaving-1)
-	return coming, leaving, min(bound, ends)
+	if coming == 0 {
+		return
+	}
+	// Where more come than leave, the peak is near the end, or else near the beginning: each staircase differs from
+	// its line by less than one step.
+	near := 1 + f.Spread/gcd(f.Spread, policy.Millis(n)) // after which all staircases repeat, higher or lower
+	if more := coming - leaving; more != 0 {
+		near = min(near, policy.Millis((coming+leaving)*s/(max(more, -more)*n))+2)
+	}
+	switch {
+	case coming > leaving:
+		bound = w.at(end-1) + coming + leaving
+		b = max(b, end-1-near)
+	case coming < leaving:
+		bound = w.at(b) + coming + leaving
+		end = min(end, b+near)
+	default:
+		bound = w.at(b) + highest(steps)
+		end = min(end, b+near)
+	}
+	for bound > w.best.Restarts && !f.Exceeded() {
+		if b = w.nextStart(b); b >= end {
+			return
+		}
+		w.take(b, w.at(b))
+	}
+}
+
+// highest returns by how much a sum of staircases that neither rises nor falls in the long run can be more than where
+// all are now.
+func highest(steps []int64) (most int64) {
+	slices.SortFunc(steps, func(a, b int64) int {
+		if d := max(a, -a) - max(b, -b); d != 0 {
+			return int(min(max(d, -1), 1))
+		}
+		return int(min(max(a-b, -1), 1)) // of two at once the one that leaves is first
+	})
+	sum := int64(0)
+	for _, d := range steps {
+		if d > 0 {
+			sum++
+		} else {
+			sum--
+		}
+		most = max(most, sum)
+	}
+	return most
 }
 
 // nextStart returns the first instant after b at which a restart comes into the window.

@@ -303,6 +303,14 @@ func (c *call) readKubelet(v manifest.Value, path string, minor int) (k policy.K
 		f.Path = child(path, f.Path)
 		c.clusterFault(c.root.Locate(f.Path), f)
 	}
+	for _, n := range [...]struct {
+		name string
+		to   **int64
+	}{{"maxPods", &k.MaxPods}, {"kubeAPIQPS", &k.KubeAPIQPS}, {"kubeAPIBurst", &k.KubeAPIBurst}} {
+		if i, ok := v.Get(n.name).Int64(); ok {
+			*n.to = &i
+		}
+	}
 	if period.Kind() != manifest.String || known {
 		return k
 	}

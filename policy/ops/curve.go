@@ -95,7 +95,7 @@ func (c *call) readBackoff(v manifest.Value, r *curveRequest) (free bool) {
 	}
 	p := &r.parameters
 	s := p.Series()
-	c.preset = c.readPreset(v, &s)
+	c.preset = c.readPreset(v, "backoff", &s)
 	s = c.readSeries(v, "backoff", s)
 	p.Initial, p.Max, p.Factor, p.List = s.Initial, s.Max, s.Factor, s.List
 	p.Reset = c.length(v.Get("reset"), "backoff.reset", p.Reset, 1)

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/fleet"
 	"github.com/podfate/podfate/policy/manifest"
 	"github.com/podfate/podfate/policy/simulate"
 )
@@ -221,6 +222,9 @@ func (c *call) describeLimits() {
 		{"exits", policy.MaxExits},
 		{"windows", policy.MaxCurveWindows},
 		{"waits", policy.MaxWaits},
+		{"fleetGroups", maxFleetGroups},
+		{"fleetPods", fleet.MaxPods},
+		{"fleetSteps", fleet.MaxSteps},
 		{"batchRecords", policy.MaxBatchRecords},
 		{"conditions", policy.MaxConditions},
 		{"patterns", policy.MaxPatterns},

@@ -30,6 +30,7 @@ var table = []Operation{
 	{explainNumber, "explain", "Any of these questions, answered in words and figures: the answer, and a document that every front paints."},
 	{tableNumber, "table", "Every exit code at once: what does each come to, for the container and for its Job, and which rules never decide?"},
 	{compareNumber, "compare", "One question in several worlds, such as two releases or two manifests: what differs?"},
+	{11, "fleet", "Many Pods on many nodes: how many restarts and requests, when is the peak, what does it cost?"},
 }
 
 // Numbers of operations that others ask for.
@@ -51,6 +52,7 @@ var (
 	decideMembers   = []string{"cluster", "fieldValidation", "manifest", "templatePath", "exits", "pods", "show"}
 	simulateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "from", "now", "runs", "podRuns", "events", "until", "timing", "backoff", "jobBackoff", "show"}
 	tableMembers    = []string{"cluster", "fieldValidation", "manifest", "templatePath", "container", "restartCount"}
+	fleetMembers    = []string{"cluster", "backoff", "nodes", "groups", "pools", "spread", "requestsPerRestart", "bin", "windows", "until", "model", "sweep", "gang", "goal"}
 	curveMembers    = []string{"cluster", "backoff", "run", "until", "model", "windows", "outage", "sweep"}
 	compareMembers  = []string{"of", "request", "variants", "answers"}
 )
@@ -73,6 +75,8 @@ func Members(name string) []string {
 		return tableMembers
 	case "compare":
 		return compareMembers
+	case "fleet":
+		return fleetMembers
 	}
 	return nil
 }
@@ -189,6 +193,8 @@ func (c *call) run(number uint32) {
 		c.table()
 	case compareNumber:
 		c.compare()
+	case 11:
+		c.fleet()
 	}
 }
 

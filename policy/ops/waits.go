@@ -22,13 +22,24 @@ func (c *call) readWaits(base policy.Backoff, find func(name string) (policy.Ref
 	if !given(v) {
 		return nil
 	}
-	c.members(v, "backoff", "preset", "initial", "factor", "max", "reset", "waits", "classes", "counter", "containers")
-	w := &policy.Waits{Series: policy.Series{Initial: base.Initial, Max: base.Max, Factor: 2}}
-	c.preset = c.readPreset(v, &w.Series)
-	w.Series = c.readSeries(v, "backoff", w.Series)
-	w.Reset = c.length(v.Get("reset"), "backoff.reset", base.Reset, 1)
-	w.Shared = c.choice(v.Get("counter"), "backoff.counter", "perClass", "shared") == "shared"
-	c.each(v.Get("classes"), "backoff.classes", classNames, func(name, path string, m manifest.Value) {
+	w := kubeletWaits(base)
+	c.readWaitsAt(v, "backoff", &w, find)
+	return &w
+}
+
+// kubeletWaits are the waits of a back-off of the cluster.
+func kubeletWaits(b policy.Backoff) policy.Waits {
+	return policy.Waits{Series: policy.Series{Initial: b.Initial, Max: b.Max, Factor: 2}, Reset: b.Reset}
+}
+
+// readWaitsAt changes w by v, which is at path.
+func (c *call) readWaitsAt(v manifest.Value, path string, w *policy.Waits, find func(name string) (policy.Ref, bool)) {
+	c.members(v, path, "preset", "initial", "factor", "max", "reset", "waits", "classes", "counter", "containers")
+	c.preset = c.readPreset(v, path, &w.Series)
+	w.Series = c.readSeries(v, path, w.Series)
+	w.Reset = c.length(v.Get("reset"), path+".reset", w.Reset, 1)
+	w.Shared = c.choice(v.Get("counter"), path+".counter", "perClass", "shared") == "shared"
+	c.each(v.Get("classes"), path+".classes", classNames, func(name, path string, m manifest.Value) {
 		for i := range w.Classes {
 			if name == classNames[i] {
 				s := c.readSeriesAlone(m, path, w.Series)
@@ -41,11 +52,11 @@ func (c *call) readWaits(base policy.Backoff, find func(name string) (policy.Ref
 	containers := v.Get("containers")
 	if find == nil {
 		if given(containers) {
-			c.forbidden(containers, "backoff.containers", "there are no containers with names here")
+			c.forbidden(containers, path+".containers", "there are no containers with names here")
 		}
-		return w
+		return
 	}
-	c.each(containers, "backoff.containers", nil, func(name, path string, m manifest.Value) {
+	c.each(containers, path+".containers", nil, func(name, path string, m manifest.Value) {
 		s := c.readSeriesAlone(m, path, w.Series)
 		if r, ok := find(name); ok {
 			w.Containers = append(w.Containers, policy.ContainerWaits{Container: r, Series: s})
@@ -55,7 +66,6 @@ func (c *call) readWaits(base policy.Backoff, find func(name string) (policy.Ref
 			Path: path, Code: policy.CodeUnknownContainer, Detail: "the Pod has no container " + strconv.Quote(cut(name)),
 		})
 	})
-	return w
 }
 
 // readJobBackoff reads the waits of a Job before it replaces failed Pods.
@@ -94,11 +104,11 @@ func (c *call) each(v manifest.Value, path string, allowed []string, read func(n
 	}
 }
 
-// readPreset sets s to the preset of v, if it has one.
-func (c *call) readPreset(v manifest.Value, s *policy.Series) (name string) {
+// readPreset sets s to the preset of v, which is at path, if it has one.
+func (c *call) readPreset(v manifest.Value, path string, s *policy.Series) (name string) {
 	presets := policy.Presets()
 	at := v.Get("preset")
-	name, ok := c.text(at, "backoff.preset")
+	name, ok := c.text(at, path+".preset")
 	if !ok {
 		return ""
 	}
@@ -110,7 +120,7 @@ func (c *call) readPreset(v manifest.Value, s *policy.Series) (name string) {
 		}
 	}
 	c.requestFault(at, policy.FieldError{
-		Path: "backoff.preset", Code: policy.CodeUnsupported, Detail: strconv.Quote(cut(name)) + " is not known", Allowed: names,
+		Path: path + ".preset", Code: policy.CodeUnsupported, Detail: strconv.Quote(cut(name)) + " is not known", Allowed: names,
 	})
 	return ""
 }

@@ -130,6 +130,9 @@ func (g *generator) operations() {
 		}
 		g.add("compare", call(8, g.comparison(g.pod())))
 	}
+	for range g.some(600) {
+		g.add("fleet", call(11, g.fleet()))
+	}
 	for op := range uint32(len(ops.Table()) + 3) {
 		g.add("operation", call(op, `{}`))
 	}
@@ -372,6 +375,31 @@ func (g *generator) curve() string {
 	}
 	if g.rand.IntN(3) == 0 {
 		members = append(members, fmt.Sprintf(`"outage":{"until":"%dm"}`, g.rand.IntN(100)))
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
+// fleet is many Pods, and now and then nonsense.
+func (g *generator) fleet() string {
+	group := func() string {
+		return fmt.Sprintf(`{"pods":%d,"run":{"for":"%s","exitCode":%d},"restartPolicy":"%s"}`,
+			g.rand.IntN(60)-1, g.pick("0s", "2s", "60s", "400s", "11m"), g.rand.IntN(2), g.pick("Always", "Always", "OnFailure", "Never"))
+	}
+	groups := group()
+	for range g.rand.IntN(3) {
+		groups += "," + group()
+	}
+	members := []string{fmt.Sprintf(`"nodes":%d,"groups":[%s]`, 1+g.rand.IntN(500), groups)}
+	for _, m := range []string{
+		fmt.Sprintf(`"spread":"%ds"`, g.rand.IntN(700)), fmt.Sprintf(`"bin":"%ds"`, g.rand.IntN(60)), `"until":"` + g.pick("10m", "1h", "24h") + `"`,
+		fmt.Sprintf(`"requestsPerRestart":%d`, g.rand.IntN(7)), fmt.Sprintf(`"goal":{"requestsPerSecond":%d}`, 1+g.rand.IntN(500)),
+		`"backoff":{"preset":"` + g.pick("stock", "reduced", "rapid", "catch-up", "soon") + `","classes":{"success":{"initial":"5s","max":"5s"}}}`,
+		`"gang":{"checkpoint":"30m","failAt":"47m","start":"45s","reschedule":"` + g.pick("3m", "10m") + `"}`,
+		`"cluster":{"kubeletConfiguration":{"kubeAPIQPS":5,"kubeAPIBurst":10}}`, `"model":"documented"`,
+	} {
+		if g.rand.IntN(3) == 0 {
+			members = append(members, m)
+		}
 	}
 	return "{" + strings.Join(members, ",") + "}"
 }

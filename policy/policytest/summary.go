@@ -138,6 +138,19 @@ func (d podDecision) write(b *strings.Builder) {
 //	never spec.containers[0].restartPolicyRules[1]: earlier_rule_matched
 //	size spec.containers[0].restartPolicyRules: 2, 2, 12, 162
 //
+// for a fleet:
+//
+//	fleet kubelet: 110 Pods on 1 nodes, 5 requests each: 550 restarts, 2750 requests until 300000
+//	10000: 220 restarts, 1100 requests, 220 new
+//	peak 110 in 10000 at 10000
+//	steady 110 every 300000, 1833 requests a second in thousandths
+//	client 50/100: backlog 450, drained 159000
+//	group crashing: 110 Pods, Always, exit 1, runs 0: 550 restarts, ran 0, waiting 33000000, lost 0
+//	Always, exit 1: 110 Pods, 550 restarts
+//	ran 0, waiting 33000000, lost 0
+//	gang of 110, restart 1: in place 119900000 (wait 10000, …), one …, all …, break-even 7
+//	least 11000 for 50 a second: 50000
+//
 // for describe:
 //
 //	podfate, ABI 1.0, schema v1, Kubernetes 1.33 1.34 1.35 1.36 1.37, 1.37 by default
@@ -241,6 +254,9 @@ func Summary(raw []byte) (string, error) {
 	}
 	a.curve.write(&b)
 	a.table.write(&b)
+	if err := summarizeFleet(&b, raw); err != nil {
+		return "", err
+	}
 	if err := summarizeDescription(&b, raw); err != nil {
 		return "", err
 	}
@@ -284,10 +300,11 @@ type curve struct {
 	LongestWait *struct{ Restart, AtMillis int64 }
 	Steady      struct{ FromRestart, Restarts, PeriodMillis, RestartsPerHourThousandths int64 }
 	Outage      *struct{ UntilMillis, Restart, BackAtMillis, LateMillis, BestMillis, GapMillis int64 }
+	Peak        json.RawMessage // then it is a fleet
 }
 
 func (c curve) write(b *strings.Builder) {
-	if c.Backoff == nil || c.Model == "" {
+	if c.Backoff == nil || c.Model == "" || c.Peak != nil {
 		return
 	}
 	fmt.Fprintf(b, "curve %s: initial %d factor %d max %d reset %d sweep %d, runs %d\n", c.Model, c.Backoff.InitialMillis, c.Backoff.Factor,

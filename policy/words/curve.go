@@ -112,34 +112,13 @@ func (d *document) curvePlot() {
 	if starts.Len() < 2 {
 		return
 	}
-	w := d.w
-	w.Object()
-	d.text("block", "plot")
-	d.text("title", "The wait before each restart")
-	d.text("x", "restart")
-	d.text("y", "milliseconds")
-	w.Key("series")
-	w.Array()
-	w.Object()
-	d.text("name", "wait")
-	d.text("kind", "steps")
-	d.text("tone", Wait)
-	w.Key("points")
-	w.Array()
-	n := 0
-	for s := starts.First(); s.Exists() && n < MaxItems; s = s.Next() {
-		if has(s, "delayMillis") {
-			w.Array()
-			w.Int(number(s, "restart"))
-			w.Int(number(s, "delayMillis"))
-			w.End()
-			n++
+	d.plotOf("The wait before each restart", "restart", "milliseconds", "wait", "steps", func(point func(x, y int64)) {
+		for s := starts.First(); s.Exists(); s = s.Next() {
+			if has(s, "delayMillis") {
+				point(number(s, "restart"), number(s, "delayMillis"))
+			}
 		}
-	}
-	w.End()
-	w.End()
-	w.End()
-	w.End()
+	})
 }
 
 // starts lists the starts one by one.

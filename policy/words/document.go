@@ -88,6 +88,8 @@ func Write(w *manifest.Writer, q Question) {
 		d.codes()
 	case q.Operation == "compare":
 		d.compare()
+	case q.Operation == "fleet":
+		d.fleet()
 	default:
 		d.verdict(item{tone: Stop, mark: "undecided", text: "There are no words for this operation yet."}, "No words")
 		d.blocks(func() {})

@@ -216,6 +216,28 @@ func assumption(code string) string {
 		return "exits are noticed immediately"
 	case "starts_come_when_the_wait_ends":
 		return "a container starts as soon as its wait ends"
+	case "reckoned_not_measured":
+		return "all figures are arithmetic; nothing was measured"
+	case "five_requests_per_restart":
+		return "a restart comes to five requests, as KEP-4603 reckons; nothing was said about it"
+	case "requests_per_restart_given":
+		return "how many requests a restart comes to was given"
+	case "pods_start_together":
+		return "all Pods start in the same millisecond"
+	case "pods_start_evenly":
+		return "first starts are spread evenly, group after group"
+	case "queue_of_the_first_node":
+		return "what waits for a kubelet's client is that of the first node; Pods are dealt to the nodes in turn"
+	case "requests_come_at_once":
+		return "all requests of a restart come at its instant"
+	case "queue_delays_nothing":
+		return "requests that wait for the client delay no restart"
+	case "no_common_period_within_a_day":
+		return "groups repeat together only after more than a day, so their rates are added"
+	case "all_pods_idle_until_the_last_is_back":
+		return "Pods that work together all wait until the last is back, and go on from the last checkpoint"
+	case "placements_at_once":
+		return "however many Pods are rescheduled, they are placed at the same time"
 	case "every_run_lasts_equally_long":
 		return "every run lasts equally long"
 	}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// podGroup is Pods that do the same, as --group gives them.
+type podGroup struct {
+	Pods          int64  `json:"pods"`
+	Run           run    `json:"run"`
+	RestartPolicy string `json:"restartPolicy,omitempty"`
+}
+
+// fleetFlags adds the flags of fleet.
+func fleetFlags(flags *pflag.FlagSet) func() (members, error) {
+	groups := flags.StringArray("group", nil, "Pods on each node that do the same: PODS=LENGTH:CODE or PODS=LENGTH:CODE:POLICY, such as 110=10s:1; repeatable")
+	nodes := flags.Int64("nodes", 1, "how many nodes there are")
+	spread := flags.String("spread", "", "over what time the first starts come")
+	flags.Lookup("spread").DefValue = "0s"
+	requests := flags.Int64("requests-per-restart", 5, "requests to the API server that a restart comes to")
+	bin := flags.String("bin", "", "the peak is looked for in stretches of this length")
+	flags.Lookup("bin").DefValue = "10s"
+	until := flags.String("until", "", "how far one looks")
+	flags.Lookup("until").DefValue = "30m"
+	windows := flags.StringSlice("window", nil, "count until then; repeatable")
+	flags.Lookup("window").DefValue = "[5m,30m]"
+	initial := flags.String("initial", "", "try another first wait than the cluster has")
+	longest := flags.String("max", "", "try another longest wait than the cluster has")
+	preset := flags.String("preset", "", "try waits that have a name: those that describe lists as backoffPresets")
+	model := flags.String("model", "", "what the kubelet does (kubelet), or what the documentation of Pods says (documented)")
+	flags.Lookup("model").DefValue = "kubelet"
+	goal := flags.Int64("goal", 0, "the least longest wait of all nodes that keeps so many requests a second")
+	return func() (members, error) {
+		m := members{}
+		if len(*groups) > 0 {
+			var list []podGroup
+			for _, text := range *groups {
+				g, err := parseGroup(text)
+				if err != nil {
+					return nil, err
+				}
+				list = append(list, g)
+			}
+			m["groups"] = encode(list)
+		}
+		if flags.Changed("nodes") {
+			m["nodes"] = encode(*nodes)
+		}
+		if flags.Changed("requests-per-restart") {
+			m["requestsPerRestart"] = encode(*requests)
+		}
+		if flags.Changed("goal") {
+			setInside(m, "goal", "requestsPerSecond", encode(*goal))
+		}
+		for _, err := range []error{
+			setLength(m, "spread", *spread),
+			setLength(m, "bin", *bin),
+			setLength(m, "until", *until),
+			setIn(m, "initial", *initial, "backoff", "initial"),
+			setIn(m, "max", *longest, "backoff", "max"),
+			setWaits(m, *preset, nil),
+			setModel(m, *model),
+			setWindows(m, *windows),
+		} {
+			if err != nil {
+				return nil, err
+			}
+		}
+		return m, nil
+	}
+}
+
+// parseGroup reads PODS=LENGTH:CODE or PODS=LENGTH:CODE:POLICY.
+func parseGroup(text string) (g podGroup, err error) {
+	bad := func(what string) (podGroup, error) {
+		return g, fmt.Errorf("--group %s: %s Write PODS=LENGTH:CODE or PODS=LENGTH:CODE:POLICY, such as 110=10s:1", strconv.Quote(text), what)
+	}
+	pods, rest, _ := strings.Cut(text, "=")
+	if g.Pods, err = strconv.ParseInt(pods, 10, 64); err != nil {
+		return bad(strconv.Quote(pods) + " is no number of Pods.")
+	}
+	length, rest, coded := strings.Cut(rest, ":")
+	if fault := lengthFault(length); fault != "" {
+		return bad(strconv.Quote(length) + " " + fault + ".")
+	}
+	if !coded {
+		return bad("Which exit code?")
+	}
+	number, policy, _ := strings.Cut(rest, ":")
+	code, fault := parseCode(number)
+	if fault != "" {
+		return bad(fault)
+	}
+	g.Run, g.RestartPolicy = run{For: length, ExitCode: code}, policy
+	return g, nil
+}

@@ -1,0 +1,188 @@
+package ops_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/podfate/podfate/policy/ops"
+)
+
+// fleetAnswer is as much of an answer as these tests look at.
+type fleetAnswer struct {
+	Restarts, Requests int64
+	Windows            []struct{ UntilMillis, Restarts, Requests int64 }
+	Peak               struct{ AtMillis, Restarts, Requests int64 }
+	Steady             struct{ PeriodMillis, Restarts, Requests, RequestsPerSecondThousandths int64 }
+	Client             struct {
+		Backlog, DrainedAtMillis int64
+		Grows                    bool
+	}
+	PodMillis struct{ Ran, Waiting, Lost int64 }
+	Gang      struct{ BreakEvenRestart int64 }
+	Least     struct {
+		MaxMillis int64
+		Met       bool
+	}
+}
+
+func askFleet(t *testing.T, request string) (a fleetAnswer) {
+	t.Helper()
+	text, failed := ops.Call(11, []byte(request))
+	if failed {
+		t.Fatalf("%s\n%s", request, text)
+	}
+	if err := json.Unmarshal(text, &a); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// The mixed table: a node with 110 Pods of which a share crashes immediately and the rest succeeds after a
+// minute, by the kubelet's rules.
+func TestMixedTable(t *testing.T) {
+	for _, row := range []struct {
+		name, backoff, policy string
+		restarts              [3]int64 // in the first five minutes, for none, half and all crashing
+		steady                [3]string
+	}{
+		{"10/300 Always", `{}`, "Always", [3]int64{330, 440, 550}, [3]string{"91.7", "100.8", "110.0"}},
+		{"1/60 Always", `{"initial":"1s","max":"60s"}`, "Always", [3]int64{440, 770, 1100}, [3]string{"275.0", "412.5", "550.0"}},
+		{"0.25/60 Always", `{"preset":"rapid"}`, "Always", [3]int64{440, 880, 1320}, [3]string{"275.0", "412.5", "550.0"}},
+		{"1/1 Always", `{"initial":"1s","max":"1s"}`, "Always", [3]int64{440, 16775, 33110}, [3]string{"541.0", "16770.5", "33000.0"}},
+		{"10/300 OnFailure", `{}`, "OnFailure", [3]int64{0, 275, 550}, [3]string{"0.0", "55.0", "110.0"}},
+		{"10/300, flat 5 s on success", `{"classes":{"success":{"initial":"5s","max":"5s"}}}`, "Always", [3]int64{440, 495, 550}, [3]string{"507.7", "308.8", "110.0"}},
+	} {
+		for i, crashing := range []int{0, 55, 110} {
+			a := askFleet(t, fmt.Sprintf(`{"backoff":%s,"windows":["5m"],"groups":[
+				{"pods":%d,"run":{"for":"0s","exitCode":1},"restartPolicy":%q},{"pods":%d,"run":{"for":"60s","exitCode":0},"restartPolicy":%q}]}`,
+				row.backoff, crashing, row.policy, 110-crashing, row.policy))
+			if w := a.Windows[0]; w.Restarts != row.restarts[i] || w.Requests != 5*row.restarts[i] {
+				t.Errorf("%s, %d crashing: %+v, want %d restarts", row.name, crashing, w, row.restarts[i])
+			}
+			steady := 0.0
+			if a.Steady.Restarts > 0 {
+				steady = float64(a.Steady.Restarts) * 300_000 / float64(a.Steady.PeriodMillis)
+			}
+			if got := fmt.Sprintf("%.1f", steady); got != row.steady[i] {
+				t.Errorf("%s, %d crashing: steady %s every five minutes, want %s", row.name, crashing, got, row.steady[i])
+			}
+		}
+	}
+}
+
+// Figures of the proposals about 110 Pods that crash immediately: claims C-11 to C-13, C-23, C-24 and C-29, the
+// client's queue, goals and spreads.
+func TestFleetFigures(t *testing.T) {
+	const node = `"groups":[{"pods":110,"run":{"for":"0s","exitCode":1}}],"model":"documented"`
+	ask := func(more string) fleetAnswer { t.Helper(); return askFleet(t, "{"+node+","+more+"}") }
+	is := func(what string, got, want int64) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s: %d, want %d", what, got, want)
+		}
+	}
+	stock := ask(`"windows":["10s"]`)
+	is("C-11, stock", stock.Windows[0].Requests, 550)
+	is("C-11, 1/300", ask(`"windows":["10s"],"backoff":{"initial":"1s","max":"300s"}`).Windows[0].Requests, 1650)
+	is("C-11, kubelet", askFleet(t, `{"groups":[{"pods":110,"run":{"exitCode":1}}],"windows":["10s"],"requestsPerRestart":1}`).Windows[0].Requests, 220)
+	is("C-11, kubelet, 1/300", askFleet(t, `{"groups":[{"pods":110,"run":{"exitCode":1}}],"windows":["10s"],"requestsPerRestart":1,"backoff":{"initial":"1s","max":"300s"}}`).Windows[0].Requests, 440)
+	rapid := ask(`"windows":["10s"],"backoff":{"preset":"rapid"}`)
+	is("C-12", rapid.Windows[0].Restarts, 550)
+	is("C-12, five requests", rapid.Windows[0].Requests, 2750)
+	is("C-13", rapid.Steady.Restarts*300_000/rapid.Steady.PeriodMillis-stock.Steady.Restarts*300_000/stock.Steady.PeriodMillis, 440)
+	reduced := ask(`"windows":["300s","600s"],"backoff":{"preset":"reduced"}`)
+	is("C-23", reduced.Steady.Requests*300_000/reduced.Steady.PeriodMillis-stock.Steady.Requests, 2200)
+	is("C-24", reduced.Peak.Requests, 1650)
+	second := ask(`"windows":["300s","600s"],"backoff":{"initial":"1s","max":"1s"}`)
+	is("C-24, 1/1", second.Peak.Requests, 5500)
+	is("C-29", (second.Windows[1].Restarts-second.Windows[0].Restarts-stock.Steady.Restarts)*5, 164_450)
+	is("C-29 in a second", second.Steady.RequestsPerSecondThousandths-stock.Steady.RequestsPerSecondThousandths, 548_167)
+
+	for _, c := range []struct{ qps, burst, drained int64 }{{5, 10, 118_000}, {50, 100, 19_000}} {
+		a := ask(fmt.Sprintf(`"until":"10s","cluster":{"kubeletConfiguration":{"kubeAPIQPS":%d,"kubeAPIBurst":%d}}`, c.qps, c.burst))
+		is("drained", a.Client.DrainedAtMillis, c.drained)
+	}
+	if !ask(`"backoff":{"initial":"1s","max":"1s"}`).Client.Grows || stock.Client.Grows {
+		t.Error("1/1 offers more than the client sends, stock does not")
+	}
+	for goal, least := range map[int64]int64{50: 11_000, 5: 110_000} {
+		is("goal", ask(fmt.Sprintf(`"goal":{"requestsPerSecond":%d}`, goal)).Least.MaxMillis, least)
+	}
+	if l := ask(`"goal":{"requestsPerSecond":1}`).Least; l.Met || l.MaxMillis != 300_000 {
+		t.Errorf("a goal that cannot be met: %+v", l)
+	}
+	// 30 s is worse than 20 s: then the first restarts of some meet the second ones of others.
+	for spread, peak := range map[string]int64{"0s": 110, "20s": 55, "30s": 74, "40s": 56} {
+		is("peak with a spread of "+spread, ask(`"spread":"`+spread+`"`).Peak.Restarts, peak)
+	}
+	is("peak of 1/300", ask(`"backoff":{"initial":"1s","max":"300s"}`).Peak.Restarts, 330)
+	is("peak of Rapid", rapid.Peak.Restarts, 550)
+	is("break-even", askFleet(t, `{"groups":[{"pods":110,"run":{"exitCode":1}}],"gang":{"failAt":"5s","start":"0s","reschedule":"190s"}}`).Gang.BreakEvenRestart, 7)
+}
+
+// A fleet of one Pod is the curve, and a fleet of N is N times one.
+func TestFleetIsTheCurve(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 5))
+	for range 300 {
+		backoff := fmt.Sprintf(`"backoff":{"initial":"%dms","max":"400s","factor":%d}`, 200+r.IntN(20_000), 1+r.IntN(3))
+		if r.IntN(3) == 0 {
+			backoff = `"backoff":{"preset":"` + []string{"catch-up", "rapid", "near-zero-10"}[r.IntN(3)] + `"}`
+		}
+		run := fmt.Sprintf(`"run":{"for":"%ds"`, r.IntN(700))
+		rest := `"windows":["10s","5m","30m","6h"],"until":"24h","model":"` + []string{"kubelet", "documented"}[r.IntN(2)] + `",` + backoff
+		one := askFleet(t, `{"groups":[{"pods":1,`+run+`,"exitCode":1}}],`+rest+`}`)
+		text, failed := ops.Call(5, []byte(`{`+run+`},`+rest+`}`))
+		var curve fleetAnswer
+		if err := json.Unmarshal(text, &curve); failed || err != nil {
+			t.Fatalf("%s, %v", text, err)
+		}
+		if one.Restarts != curve.Restarts || one.Steady.RequestsPerSecondThousandths != curve.Steady.Restarts*5*1_000_000/curve.Steady.PeriodMillis {
+			t.Fatalf("%s: one Pod %+v, curve %+v", rest, one, curve)
+		}
+		for i, w := range curve.Windows {
+			if one.Windows[i].Restarts != w.Restarts {
+				t.Fatalf("%s: one Pod %+v, curve %+v", rest, one, curve)
+			}
+		}
+		n := 1 + r.Int64N(110)
+		nodes := 1 + r.Int64N(5000)
+		many := askFleet(t, fmt.Sprintf(`{"nodes":%d,"groups":[{"pods":%d,%s,"exitCode":1}}],%s}`, nodes, n, run, rest))
+		all := n * nodes
+		if many.Restarts != all*one.Restarts || many.Peak.Restarts != all*one.Peak.Restarts || many.Peak.AtMillis != one.Peak.AtMillis ||
+			many.Steady.Restarts != all*one.Steady.Restarts || many.PodMillis.Waiting != all*one.PodMillis.Waiting ||
+			many.PodMillis.Ran != all*one.PodMillis.Ran || many.PodMillis.Lost != all*one.PodMillis.Lost {
+			t.Fatalf("%s: %d Pods %+v, one %+v", rest, all, many, one)
+		}
+	}
+}
+
+// The bars: a million Pods cost what one costs, and memory does not grow with Pods.
+func BenchmarkFleet(b *testing.B) {
+	const run = `"run":{"for":"10s","exitCode":1}`
+	var pools []string
+	for i := range 100 {
+		pools = append(pools, fmt.Sprintf(`{"nodes":50,"groups":[{"pods":60,"run":{"for":"%ds","exitCode":1}},{"pods":50,"run":{"for":"60s","exitCode":0}}]}`, i))
+	}
+	for _, c := range []struct{ name, request string }{
+		{"one Pod", `{"groups":[{"pods":1,` + run + `}],"until":"24h"}`},
+		{"110 Pods", `{"groups":[{"pods":110,` + run + `}],"until":"24h"}`},
+		{"a million Pods", `{"nodes":10000,"groups":[{"pods":100,` + run + `}],"until":"24h"}`},
+		{"a million Pods over 20s", `{"nodes":10000,"groups":[{"pods":100,` + run + `}],"until":"24h","spread":"20s"}`},
+		{"a million Pods over 10m", `{"nodes":10000,"groups":[{"pods":100,` + run + `}],"until":"24h","spread":"10m"}`},
+		{"an odd million over 10m", `{"nodes":1000003,"groups":[{"pods":1,` + run + `}],"until":"24h","spread":"10m"}`},
+		{"a million Pods over 6h", `{"nodes":10000,"groups":[{"pods":100,` + run + `}],"until":"24h","spread":"6h"}`},
+		{"5000 nodes in 100 pools", `{"pools":[` + strings.Join(pools, ",") + `],"until":"24h"}`},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if text, failed := ops.Call(11, []byte(c.request)); failed {
+					b.Fatalf("%s", text)
+				}
+			}
+		})
+	}
+}
