@@ -111,6 +111,30 @@ func TestPythonPackage(t *testing.T) {
 	}
 }
 
+// TestPythonArrow runs what the package does with record batches, and its examples on the engines that people have: DuckDB, Polars, Dask and
+// Spark, which needs Java. Where the wheels of an engine are missing its example is left out, and pytest says so.
+func TestPythonArrow(t *testing.T) {
+	parallel(t)
+	python, folder := wheels(t)
+	packages := []string{builtWheel(t, python, folder) + "[arrow]", "wasmtime==" + wasmtimeReleases[1], "pytest"}
+	for _, engine := range []string{"duckdb", "polars", "dask", "pandas", "pyspark"} {
+		switch found, err := filepath.Glob(filepath.Join(folder, engine+"-*")); {
+		case err != nil:
+			t.Fatal(err)
+		case len(found) > 0:
+			packages = append(packages, engine)
+		case os.Getenv("PODFATE_REQUIRE") == "all":
+			t.Errorf("%s has no wheel of %s", folder, engine)
+		}
+	}
+	inside := environment(t, python, folder, packages...)
+	tests := policytest.Command(inside, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "python/tests/test_arrow.py")
+	t.Logf("%s", output(t, tests))
+	if rows := os.Getenv("PODFATE_SPARK_ROWS"); rows != "" {
+		t.Logf("%s", output(t, policytest.Command(inside, "python/examples/spark_exits.py", "--bench", rows)))
+	}
+}
+
 // TestPythonTypes checks the package with mypy, strictly.
 func TestPythonTypes(t *testing.T) {
 	parallel(t)

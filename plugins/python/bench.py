@@ -45,6 +45,15 @@ def main():
     restart = podfate.ACTIONS.index("Restart")
     assert ((policy.batch(events)["action"] == restart) == (events["exit_code"] == 42)).all()
     measure("batch, NumPy array in and out", "ns", 1e9, RECORDS, lambda: policy.batch(events), 60)
+    try:
+        import pyarrow
+        from podfate.arrow import Judge
+    except ImportError as cause:
+        print(f"left out, Arrow: {cause}", file=sys.stderr)
+    else:
+        batch = pyarrow.record_batch({"exit_code": pyarrow.array(events["exit_code"])})
+        judge = Judge(policy)
+        measure("batch, Arrow in and out", "ns", 1e9, RECORDS, lambda: judge(batch), 60)
     event = b'{"container":"main","exitCode":42}'
     measure("eval, bytes in and out", "us", 1e6, 1000, lambda: [policy.eval(event) for _ in range(1000)], 40)
     ask = podfate.Exit("main", 42)
