@@ -83,7 +83,9 @@ const (
 	CodeLockedGate       FaultCode = "locked_gate"
 	CodeGateDependency   FaultCode = "gate_dependency"
 	CodeUnknownContainer FaultCode = "unknown_container"
-	CodeLimit            FaultCode = "limit"
+	// CodeCommandNotUnderstood is about a container whose runs were to follow from its command.
+	CodeCommandNotUnderstood FaultCode = "command_not_understood"
+	CodeLimit                FaultCode = "limit"
 )
 
 // FieldError is one fault in a manifest or in the rest of a request.

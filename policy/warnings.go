@@ -38,6 +38,9 @@ const (
 	WarnNotRead             FaultCode = "not_read"             // a container outside of a template
 	WarnNoRestartLimit      FaultCode = "no_restart_limit"     // Kubernetes does not count restarts of a container
 	WarnVersionSkew         FaultCode = "version_skew"         // of the kubelet, about the cluster of the request
+	// Of commands, where a request asks to read them.
+	WarnRuleNeverExercised FaultCode = "rule_never_exercised"  // no exit of the command matches it
+	WarnRetryLoop          FaultCode = "retry_loop_in_command" // a shell runs the program again, the kubelet sees no exit
 )
 
 // Short names of sources.

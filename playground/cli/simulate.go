@@ -45,8 +45,17 @@ func simulateFlags(flags *pflag.FlagSet) func() (members, error) {
 	flags.Lookup("sync").DefValue = "ideal"
 	jitter := flags.String("jitter", "", "the random extra between two looks, with --sync kubelet: none, a quarter (mean), almost half (full), or a number of milliseconds")
 	flags.Lookup("jitter").DefValue = "none"
+	from := flags.String("runs-from", "", "what containers do without --run: run on (runs), or what their commands say (command)")
+	flags.Lookup("runs-from").DefValue = "runs"
+	preset := flags.String("preset", "", "other waits than the cluster has: those that describe lists as backoffPresets")
 	return func() (members, error) {
 		m := members{}
+		if *from != "" {
+			m["runsFrom"] = encode(*from)
+		}
+		if err := setWaits(m, *preset, nil); err != nil {
+			return nil, err
+		}
 		if len(runs) > 0 {
 			tapes := map[string][]run{}
 			for _, text := range runs {

@@ -115,7 +115,7 @@ func (o outcome) where(i document.Item) string {
 func fromFlags(path string) bool {
 	for _, name := range []string{
 		"show",
-		"exits", "pods", "cluster", "fieldValidation", "templatePath", "old", "static", "from", "now", "runs", "podRuns", "events", "timing", "until",
+		"exits", "pods", "cluster", "fieldValidation", "templatePath", "old", "static", "from", "now", "runs", "runsFrom", "podRuns", "events", "timing", "until",
 		"backoff", "jobBackoff", "run", "model", "windows", "outage", "sweep", "module", "template", "container", "restartCount", "of", "request", "error", "warnings", "variants", "answers",
 		"nodes", "groups", "pools", "spread", "requestsPerRestart", "bin", "gang", "goal",
 	} {

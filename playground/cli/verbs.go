@@ -129,6 +129,12 @@ ends again as it did the last time, unless --run says otherwise.`,
   # real time: the kubelet takes a second to notice, and looks again later
   podfate simulate -f pod.yaml --run main=10s:42x4 --detection 1s --sync kubelet
 
+  # what its command says, such as sh -c 'sleep 10 && exit 1'
+  podfate simulate -f pod.yaml --runs-from command
+
+  # with the waits of a proposal
+  podfate simulate -f pod.yaml --run main=10s:1xforever --preset rapid
+
   # runs and events from a file, the whole answer as JSON
   podfate simulate -f pod.yaml -f scenario.yaml -o json`,
 		files:    true,

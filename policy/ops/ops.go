@@ -50,7 +50,7 @@ var (
 	describeMembers = []string{"module"}
 	validateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "old", "static"}
 	decideMembers   = []string{"cluster", "fieldValidation", "manifest", "templatePath", "exits", "pods", "show"}
-	simulateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "from", "now", "runs", "podRuns", "events", "until", "timing", "backoff", "jobBackoff", "show"}
+	simulateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "from", "now", "runs", "runsFrom", "podRuns", "events", "until", "timing", "backoff", "jobBackoff", "show"}
 	tableMembers    = []string{"cluster", "fieldValidation", "manifest", "templatePath", "container", "restartCount"}
 	fleetMembers    = []string{"cluster", "backoff", "nodes", "groups", "pools", "spread", "requestsPerRestart", "bin", "windows", "until", "model", "sweep", "gang", "goal"}
 	curveMembers    = []string{"cluster", "backoff", "run", "until", "model", "windows", "outage", "sweep"}

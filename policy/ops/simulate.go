@@ -90,6 +90,9 @@ func (c *call) readScenario(l *loaded, cl *cluster) *simulate.Scenario {
 	}
 	sc.ShowRows = c.readShow()
 	sc.Tapes = c.readTapes(c.root.Get("runs"), "runs", l)
+	if c.choice(c.root.Get("runsFrom"), "runsFrom", "runs", "command") == "command" && l.readable {
+		sc.Tapes = c.readCommands(sc.Tapes, l)
+	}
 	sc.Events = c.readEvents(c.root.Get("events"), l, cl)
 	if n := len(sc.Events); n > 0 && sc.Events[n-1].At > sc.Until {
 		sc.Assume = append(sc.Assume, "later_events_left_out")
