@@ -280,7 +280,7 @@ type judge struct {
 
 func (j judge) decide(rule int, e Exit) Decision {
 	d := Decision{Matched: int32(rule)}
-	if rule >= 0 && j.c.RestartPolicyRules[rule].Action == ActionRestartAllContainers && j.f.RestartAllContainersOnContainerExits {
+	if rule >= 0 && j.c.RestartPolicyRules[rule].Action == ActionRestartAllContainers && j.f.RestartAllContainersOnContainerExits && !j.endsPod(e) {
 		return d.by(RestartAllContainers, LevelRule, BecauseRule)
 	}
 	switch {
@@ -292,6 +292,15 @@ func (j judge) decide(rule int, e Exit) Decision {
 		return j.init(d, e)
 	}
 	return j.exited(d, e)
+}
+
+// endsPod reports whether the Pod has failed before the kubelet looks at rules that restart all containers: what ends it
+// is a failed init container that only the Pod's policy speaks of. A manifest that is created with rules and no policy
+// beside them is refused, except by 1.34.
+//
+// Source: getPhase and SyncPod in pkg/kubelet, kubelet_pods.go and kubelet.go, Kubernetes v1.35 to v1.37.
+func (j judge) endsPod(e Exit) bool {
+	return j.kind == InitContainer && j.c.RestartPolicy == nil && j.pod == RestartPolicyNever && e.Code != 0
 }
 
 // init decides about a plain init container. It has succeeded only if the code is 0 and it was not killed for

@@ -124,16 +124,18 @@ func (d *decider) expected(r policy.Ref, e policy.Exit, other alternatives) expe
 	if rule, known := d.real.Match(r, e.Code); known && rulesOn {
 		want.matched = rule
 	}
-	if d.f.RestartAllContainersOnContainerExits && d.real.ShouldRestartAll(r, e.Code) {
+	container := d.spec.Container(r)
+	plainInit := r.Kind == policy.InitContainer && !container.IsSidecar(r.Kind)
+	restart, known := d.real.ShouldRestart(r, e.Code)
+	failed := plainInit && e.Code != 0 && known && rulesOn && !restart // getPhase then ends the Pod, before SyncPod looks further
+	if d.f.RestartAllContainersOnContainerExits && d.real.ShouldRestartAll(r, e.Code) && !failed {
 		want.action, want.level = policy.RestartAllContainers, "rule"
 		return want
 	}
 	restarted := d.real.ShouldBeRestarted(r, e.Code)
-	if restart, known := d.real.ShouldRestart(r, e.Code); known && rulesOn && restart != restarted {
+	if known && rulesOn && restart != restarted {
 		d.t.Errorf("%s: ShouldContainerBeRestarted and ContainerShouldRestart differ for code %d", d.what, e.Code)
 	}
-	container := d.spec.Container(r)
-	plainInit := r.Kind == policy.InitContainer && !container.IsSidecar(r.Kind)
 	switch {
 	case r.Kind == policy.InitContainer && !plainInit:
 		want.action, want.level = policy.Restart, "kind"
