@@ -20,12 +20,12 @@ func TestFaultsStandInTheOrderOfTheText(t *testing.T) {
 	}{
 		{3, []string{"Kind: Pod\nApiVersion: v1\n"}, "manifest 1 exits 1 Kind 1 ApiVersion 2"},
 		{4, []string{scenario + "until: x\nruns: {main: [{for: 1, exitCode: a}]}\nevents: [{type: X, at: y}]\nmanifest:\n  kind: Pod\n  apiVersion: v1\n  spec: {z: 1, a: 2}\n"},
-			"until 3 runs.main 4 runs.main[0].for 4 runs.main[0].exitCode 4 events[0].type 5 events[0].at 5 spec.containers 9 spec.z 9 spec.a 9"},
+			"until 3 runs.main 4 runs.main[0].for 4 runs.main[0].exitCode 4 events[0].type 5 events[0].at 5 metadata.name 7 spec.containers 9 spec.z 9 spec.a 9"},
 		// What decoding refuses comes in the order of the text, what the API server checks in its own.
 		{2, []string{"apiVersion: batch/v1\nkind: Job\nspec:\n  restartPolicy: Never\n  backOffLimit: 3\n  completions: -1\n  parallelism: -1\n  template:\n    spec:\n      restartPolicy: Never\n      containers: [{name: a, image: i}]\nmetadata: {name: j}\n"},
 			"spec.restartPolicy 4 spec.backOffLimit 5 spec.parallelism 7 spec.completions 6"},
 		// Lines of one text say nothing about another.
-		{4, []string{"apiVersion: v1\nkind: Pod\nspec:\n  b: 1\n  a: 1\n", scenario + "until: x\nfoo: 1\n"}, "until 3 foo 4 spec.containers 3 spec.b 4 spec.a 5"},
+		{4, []string{"apiVersion: v1\nkind: Pod\nspec:\n  b: 1\n  a: 1\n", scenario + "until: x\nfoo: 1\n"}, "until 3 foo 4 metadata.name 1 spec.containers 3 spec.b 4 spec.a 5"},
 	} {
 		var docs []*schema.Document
 		for i, text := range test.texts {

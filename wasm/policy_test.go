@@ -202,7 +202,7 @@ func TestPolicyErrors(t *testing.T) {
 	}{
 		{"manifest that is no JSON", compile(`{`), ErrManifest, 1},
 		{"manifest that is no UTF-8", compile("{\"\xff\":1}"), ErrManifest, 2},
-		{"manifest that Kubernetes refuses", compile(`{"manifest":{"apiVersion":"v1","kind":"Pod","spec":{"restartPolicy":"never"}}}`), ErrManifest, 3},
+		{"manifest that Kubernetes refuses", compile(`{"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"restartPolicy":"never"}}}`), ErrManifest, 3},
 		{"version that is not modelled", compile(`{"cluster":{"version":"1.12"},"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"a","image":"x"}]}}}`), ErrManifest, 8},
 		{"request with a member too many", compile(strings.Replace(policyRequest, `{`, `{"exits":[],`, 1)), ErrEvent, 4},
 		{"request over the limit", compile(strings.Repeat(" ", MaxRequestBytes+1)), ErrTooLarge, 0},

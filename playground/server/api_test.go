@@ -45,7 +45,7 @@ func TestDetailIsInPlainWords(t *testing.T) {
 	for body, detail := range map[string]string{
 		`{"manifest":` + manifest + `,"exits":[{"exitCode":1}]}`: want,
 		`{"manifest":` + manifest + `}`:                          want + " (and one more fault)",
-		`{"manifest":{"apiVersion":"v1","kind":"Pod","spec":{"restartPolicy":"no","containers":[{"name":"main","image":"i"}]}},"exits":[{"exitCode":1}]}`: `spec.restartPolicy: Unsupported value: "no": supported values: "Always", "OnFailure", "Never"`,
+		`{"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"restartPolicy":"no","containers":[{"name":"main","image":"i"}]}},"exits":[{"exitCode":1}]}`: `spec.restartPolicy: Unsupported value: "no": supported values: "Always", "OnFailure", "Never"`,
 		`{"exits":7}`: "manifest: a manifest is required, with its apiVersion and kind (and one more fault)",
 	} {
 		for _, contentType := range []string{"application/json", "application/yaml"} {

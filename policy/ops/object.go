@@ -48,7 +48,7 @@ func (c *call) readFieldValidation() fieldValidation {
 
 // admission is the way on which a manifest comes into the cluster. The zero value is a create request.
 type admission struct {
-	whole  bool           // all is checked, not only what decisions depend on
+	whole  bool           // what is around the Pod is checked even in an object that has been stored
 	static bool           // a kubelet reads it from a file: nothing is dropped, unknown fields are passed over
 	old    *policy.Object // the object that it replaces, nil for none
 }
@@ -115,11 +115,17 @@ func (c *call) admit(f policy.Features, a admission) []loaded {
 		return []loaded{l}
 	}
 	l.object = manifest.ReadObject(c.man, kind.Kind, kind.Template)
-	if a.whole {
+	if a.whole || !stored(c.man) {
 		l.object.Around = manifest.ReadAround(c.man, kind.Kind, kind.Template, &l.object)
 	}
 	c.judge(&l, f, a)
 	return []loaded{l}
+}
+
+// stored reports whether a manifest is that of an object which an API server took once and gave a UID: what is around the
+// spec of its Pod has been filled in since, and is not what somebody may create.
+func stored(man manifest.Value) bool {
+	return given(man.Get("metadata").Get("uid")) || man.Get("status").Len() > 0
 }
 
 // take notes what decoding says. refuses tells that it is the end of strict decoding.
