@@ -33,6 +33,7 @@ type outcome struct {
 type printer struct {
 	Streams
 	form  func(*printer, outcome) error
+	words bool // the form is made of documents
 	bad   bool
 	count int
 
@@ -59,7 +60,7 @@ func newPrinter(output string, text func(*printer, outcome) error, streams Strea
 		return nil, fmt.Errorf("--output %q: must be text, json, jsonl or yaml", output)
 	}
 	colour, width := terminal(streams.Out)
-	return &printer{Streams: streams, form: form, said: map[string]bool{}, colour: colour, width: width, progress: newProgress(streams.Err)}, nil
+	return &printer{Streams: streams, form: form, words: output == "text", said: map[string]bool{}, colour: colour, width: width, progress: newProgress(streams.Err)}, nil
 }
 
 // plainWidth is how wide a text is that nobody sees in a terminal.
@@ -125,6 +126,9 @@ var invalid = []byte(`{"valid":false`)
 func (p *printer) print(o outcome) error {
 	if o.failed || bytes.HasPrefix(o.answer, invalid) {
 		p.bad = true
+	}
+	if o.op.Name == "compare" {
+		p.compared(o)
 	}
 	p.progress.clear()
 	err := p.form(p, o)

@@ -209,6 +209,39 @@ try another. A KubeletConfiguration may be given with -f: maxPods, kubeAPIQPS an
 		text:  (*printer).paint,
 		flags: fleetFlags,
 	},
+	"compare": {
+		long: `Asks one question in several worlds and says where the answers differ: two files, two releases, a gate on and off,
+one kubelet and another, before and after a patch. Without exits or runs it compares what every exit code of each container
+comes to, and the waits between restarts.
+
+Files are compared manifest by manifest, those of the same kind, namespace and name with each other; standard input is
+-, and <(git show HEAD:pod.yaml) is a file, too. With -f and --from, --to or --variant each manifest is compared with
+itself in another world.
+
+The exit status is that of diff: 0 if nothing differs in what happens, 1 if something does or if Kubernetes refuses one
+of them, 2 if there is no answer. Rules that only have another number, warnings and dropped fields do not count.`,
+		example: `  podfate compare old.yaml new.yaml
+  git show HEAD:pod.yaml | podfate compare - pod.yaml
+
+  # what does an upgrade change?
+  podfate compare -f manifests/ --from 1.34 --to 1.36
+
+  # over time
+  podfate compare old.yaml new.yaml --run main=20s:42x2 --run main=40s:0
+
+  # on an older node, and with a gate that is off
+  podfate compare -f pod.yaml \
+    --variant 'old={cluster: {kubelet: {version: "1.34"}}}' \
+    --variant 'off={cluster: {featureGates: {ContainerRestartRules: false}}}'
+
+  # of, request and variants in a file
+  podfate compare -f scenario.yaml -o json`,
+		files:    true,
+		manifest: true,
+		exits:    true,
+		text:     (*printer).compare,
+		flags:    simulateFlags,
+	},
 	"explain": {
 		long: `Puts the answer of another operation into words and figures. With -o json it prints the answer together with the
 document that the page, this command and the packages of other languages paint.
@@ -328,6 +361,9 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 			complete(command, "model", []string{string(policy.ModelKubelet), string(policy.ModelDocumented)})
 		}
 	}
+	if op.Name == "compare" {
+		newCompare(command, v, op, o, own, streams)
+	}
 	return command
 }
 
@@ -416,7 +452,7 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 	defer closeEngine(engine)
 	ask := func(a asked) error {
 		result := outcome{op: op, asked: a}
-		if err := result.ask(ctx, engine, o.output == "text"); err != nil {
+		if err := result.ask(ctx, engine, p.words); err != nil {
 			return failf("the engine gave no answer: %w", err)
 		}
 		return p.print(result)

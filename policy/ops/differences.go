@@ -254,7 +254,8 @@ func (d *differ) members(path string, a, b manifest.Value) {
 // differ notes the parts of two values that differ.
 func (d *differ) differ(path string, a, b manifest.Value) {
 	switch path {
-	case "cluster", "warnings", "dropped", "undecided", "decisions", "containers", "assumptions", "checked", "notChecked", "notCheckedMore":
+	case "cluster", "warnings", "dropped", "undecided", "decisions", "containers", "assumptions", "checked", "notChecked", "notCheckedMore",
+		"usesRules", "unreachable", "sizes": // said elsewhere, or about the manifest and not about what happens
 		return
 	}
 	switch {

@@ -103,10 +103,11 @@ func (d *document) brief(o, first manifest.Value) (s string, refused bool, what 
 		}
 		s = strings.Join(codes, ", ") + more
 		what = "Exit codes differ: " + s
+		s = "exit codes " + s + " come"
 		if one {
-			what = "Only exit " + s + " differs"
+			what, s = "Only exit "+codes[0]+" differs", "exit code "+codes[0]+" comes"
 		}
-		return "exit codes " + s + " come to something else than in " + by + also(other), false, what
+		return s + " to something else than in " + by + also(other), false, what
 	case len(other) > 0:
 		list := strings.Join(other, ", ")
 		if o.Get("equivalent").Bool() {
@@ -191,6 +192,9 @@ func (d *document) differences(title, kinds string, first manifest.Value) {
 		r := row{at: -1, cells: []string{d.label(f), d.side(f, "first"), d.side(f, "here")}}
 		if has(f, "atMillis") {
 			r.at = number(f, "atMillis")
+		}
+		if text(f, "kind") == "decidedByOnly" && r.cells[1] == r.cells[2] {
+			continue // the same rule of another object
 		}
 		if here := f.Get("here"); here.Get("action").Exists() {
 			r.tone, _, _ = outcome(here)
