@@ -96,6 +96,7 @@ type FieldError struct {
 	Detail  string    // for people; may change in any release
 	Message string    // exactly what this version of Kubernetes prints, "" when it prints nothing
 	Allowed []string  // what could stand there instead, where that can be listed; nil otherwise
+	Within  int       // of a question in short: 1 + the offset in its text; 0 for other faults
 	Source  string    // of a warning: what it rests on, a KEP or a function with its file and version
 
 	Proposal string // that knows the word which is wrong here, or that is behind the fault; "" for none

@@ -1,18 +1,20 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/podfate/podfate/policy/manifest"
 	"github.com/spf13/pflag"
 )
 
 // podGroup is Pods that do the same, as --group gives them.
 type podGroup struct {
-	Pods          int64  `json:"pods"`
-	Run           run    `json:"run"`
-	RestartPolicy string `json:"restartPolicy,omitempty"`
+	Pods          int64           `json:"pods"`
+	Run           json.RawMessage `json:"run"`
+	RestartPolicy string          `json:"restartPolicy,omitempty"`
 }
 
 // fleetFlags adds the flags of fleet.
@@ -91,10 +93,10 @@ func parseGroup(text string) (g podGroup, err error) {
 		return bad("Which exit code?")
 	}
 	number, policy, _ := strings.Cut(rest, ":")
-	code, fault := parseCode(number)
-	if fault != "" {
-		return bad(fault)
+	read, faults := manifest.ReadShort("group=" + length + ":" + number)
+	if len(faults) > 0 {
+		return bad(faults[0].Detail + ".")
 	}
-	g.Run, g.RestartPolicy = run{For: length, ExitCode: code}, policy
+	g.Run, g.RestartPolicy = read.Members.Get("runs").Get("group").First().Raw(), policy
 	return g, nil
 }

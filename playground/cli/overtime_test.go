@@ -123,10 +123,10 @@ func TestUsageOverTime(t *testing.T) {
 		says   string
 	}{
 		{"simulate --run main=1s:1", 2, "no manifest"},
-		{"simulate -f testdata/pod.yaml --run 10s:1", 2, "Which container?"},
-		{"simulate -f testdata/pod.yaml --run =10s:1", 2, "Which container?"},
-		{"simulate -f testdata/pod.yaml --run main=10s", 2, "Which exit code?"},
-		{"simulate -f testdata/pod.yaml --run main=10:1", 2, `"10" must be a length of time`},
+		{"simulate -f testdata/pod.yaml --run 10s:1", 2, "does it exit with 1 now, or after some time?"},
+		{"simulate -f testdata/pod.yaml --run =10s:1", 2, "which container?"},
+		{"simulate -f testdata/pod.yaml --run main=10s", 2, `"10s" is no exit code`},
+		{"simulate -f testdata/pod.yaml --run main=10:1", 2, "is not about runs"},
 		{"simulate -f testdata/pod.yaml --run main=-1s:1", 2, `"-1s" must not be negative`},
 		{"simulate -f testdata/pod.yaml --run main=1s:one", 2, `"one" is no exit code`},
 		{"simulate -f testdata/pod.yaml --run main=1s:99999999999", 2, "is no exit code"},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,28 +13,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// run is an entry of runs in a request of simulate.
-type run struct {
-	For      string `json:"for"`
-	ExitCode int32  `json:"exitCode"`
-	Reason   string `json:"reason,omitempty"`
-	Times    any    `json:"times,omitempty"` // int64, or forever
-}
-
-// event is an entry of events in a request of simulate.
-type event struct {
-	At        string `json:"at"`
-	Type      string `json:"type"`
-	Container string `json:"container,omitempty"`
-	Pod       *int   `json:"pod,omitempty"`
-}
-
 // simulateFlags adds the flags of simulate.
 func simulateFlags(flags *pflag.FlagSet) func() (members, error) {
 	var runs []string
-	flags.StringArrayVar(&runs, "run", nil, "what the next start does: NAME=LENGTH:CODE, also with xTIMES or xforever behind CODE, and with :REASON; repeatable")
+	flags.StringArrayVar(&runs, "run", nil, "what the next starts do: NAME: CODE@TIME, with :REASON after CODE and xN or forever after TIME, several with commas; repeatable. The older NAME=LENGTH:CODExTIMES is read as well")
 	var events []string
-	flags.StringArrayVar(&events, "event", nil, "something that happens to the Pod or to a container: TIME=TYPE or TIME=TYPE:NAME, such as 5m=Evicted, with @N behind it for the Pod with that number in a Job; repeatable, earliest first")
+	flags.StringArrayVar(&events, "event", nil, "something that happens to the Pod or to a container: TIME EVENT or TIME EVENT:NAME, such as \"5m Evicted\", with pod N after it for the Pod with that number in a Job; repeatable, earliest first. The older 5m=Evicted@2 is read as well")
+	question := questionFlag(flags, "main: 42@10s x4, 1@5s, at 5m Evicted, until 1h, expect Failed")
 	now := flags.String("now", "", "for a live Pod, the time from which on to look, such as 2026-01-31T12:00:00Z, or now; the newest time in its status without it")
 	until := flags.String("until", "", "how long to watch, such as 1h30m")
 	flags.Lookup("until").DefValue = "30m"
@@ -56,40 +42,28 @@ func simulateFlags(flags *pflag.FlagSet) func() (members, error) {
 		if err := setWaits(m, *preset, nil); err != nil {
 			return nil, err
 		}
-		if len(runs) > 0 {
-			tapes := map[string][]run{}
-			for _, text := range runs {
-				name, r, err := parseRun(text)
-				if err != nil {
-					return nil, err
-				}
-				tapes[name] = append(tapes[name], r)
-			}
-			m["runs"] = encode(tapes)
+		if *question != "" && (len(runs) > 0 || len(events) > 0 || *until != "") {
+			return nil, errors.New("--question says what --run, --event and --until say: give either")
 		}
-		if len(events) > 0 {
-			list := make([]event, len(events))
-			for i, text := range events {
-				at, rest, typed := strings.Cut(text, "=")
-				bad := func(what string) error {
-					return fmt.Errorf("--event %s: %s Write TIME=TYPE or TIME=TYPE:NAME, such as 5m=Evicted or 90s=OOMKilled:main", strconv.Quote(text), what)
-				}
-				if fault := lengthFault(at); fault != "" {
-					return nil, bad(strconv.Quote(at) + " " + fault + ".")
-				}
-				if !typed || rest == "" {
-					return nil, bad("What happens?")
-				}
-				list[i].At = at
-				rest, pod, ofPod := strings.Cut(rest, "@")
-				if n, err := strconv.Atoi(pod); err == nil {
-					list[i].Pod = &n
-				} else if ofPod {
-					return nil, fmt.Errorf("--event %s: %s is no number of a Pod; they count from 0 in order of creation", strconv.Quote(text), strconv.Quote(pod))
-				}
-				list[i].Type, list[i].Container, _ = strings.Cut(rest, ":")
+		for i, text := range events { // older: 5m=Evicted
+			if !strings.HasPrefix(text, "at ") {
+				events[i] = "at " + strings.Replace(text, "=", " ", 1)
 			}
-			m["events"] = encode(list)
+		}
+		for _, part := range []struct {
+			flag, member string
+			texts        []string
+		}{{"run", "runs", runs}, {"event", "events", events}} {
+			raw, err := short(part.flag, part.member, part.texts)
+			if err != nil {
+				return nil, err
+			}
+			if raw != nil {
+				m[part.member] = raw
+			}
+		}
+		if *question != "" {
+			m["question"] = encode(*question)
 		}
 		switch *now {
 		case "":
@@ -137,44 +111,6 @@ func setJitter(m members, value string) error {
 		return nil
 	}
 	return setWord(m, "jitter", value, "jitter", timingWords["jitter"])
-}
-
-// parseRun reads NAME=LENGTH:CODE, with xTIMES and :REASON behind it if wanted.
-func parseRun(text string) (name string, r run, err error) {
-	bad := func(what string) (string, run, error) {
-		return "", run{}, fmt.Errorf("--run %s: %s Write NAME=LENGTH:CODE or NAME=LENGTH:CODExTIMES, such as main=10s:42x4", strconv.Quote(text), what)
-	}
-	name, rest, named := strings.Cut(text, "=")
-	if !named || name == "" {
-		return bad("Which container?")
-	}
-	length, rest, coded := strings.Cut(rest, ":")
-	if fault := lengthFault(length); fault != "" {
-		return bad(strconv.Quote(length) + " " + fault + ".")
-	}
-	if !coded {
-		return bad("Which exit code?")
-	}
-	rest, reason, reasoned := strings.Cut(rest, ":")
-	number, times, repeated := strings.Cut(rest, "x")
-	code, fault := parseCode(number)
-	if fault == "" && reasoned {
-		fault = reasonFault(reason)
-	}
-	if fault != "" {
-		return bad(fault)
-	}
-	r = run{For: length, ExitCode: code, Reason: reason}
-	switch n, err := strconv.ParseInt(times, 10, 64); {
-	case !repeated:
-	case times == "forever":
-		r.Times = times
-	case err != nil || n < 1:
-		return bad(strconv.Quote(times) + " is neither a number of times, from 1, nor the word forever.")
-	default:
-		r.Times = n
-	}
-	return name, r, nil
 }
 
 // lengthFault says what is wrong with a length of time, "" if nothing is.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -269,6 +268,7 @@ type options struct {
 	static     bool
 	template   string
 	exits      []string
+	question   string
 	pods       string
 }
 
@@ -345,7 +345,8 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 		flags.BoolVar(&o.static, "static", false, "the manifest is a file in a kubelet's folder: would the kubelet run this static Pod?")
 	}
 	if v.exits {
-		flags.StringArrayVar(&o.exits, "exit", nil, "exit to judge: NAME=CODE or NAME=CODE:REASON; NAME= may be left out for a Pod with one container; repeatable")
+		flags.StringArrayVar(&o.exits, "exit", nil, "exit to judge: NAME=CODE or NAME=CODE:REASON; NAME= may be left out for a Pod with one container; several with commas; repeatable")
+		flags.StringVar(&o.question, "question", "", "the exits in short, as links and the page have them: main=42, 137:OOMKilled")
 	}
 	if v.pods {
 		flags.StringVar(&o.pods, "pods", "", "file with Pods of the Job and their status, - for standard input")
@@ -486,6 +487,9 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 // members turns flags into members of the request that have no field of their own.
 func (o *options) members(streams Streams) (members, error) {
 	set := members{}
+	if o.question != "" {
+		set["question"] = encode(o.question)
+	}
 	if o.template != "" {
 		set["templatePath"] = encode(o.template)
 	}
@@ -564,14 +568,11 @@ func (o *options) overrides() (schema.Overrides, error) {
 	if overrides.Proposals, err = parseProposals(o.proposals); err != nil {
 		return overrides, err
 	}
-	for _, text := range o.exits {
-		e, err := parseExit(text)
-		if err != nil {
-			return overrides, err
-		}
-		overrides.Exits = append(overrides.Exits, e)
+	exits, err := short("exit", "exits", o.exits)
+	if err == nil && exits != nil {
+		err = json.Unmarshal(exits, &overrides.Exits)
 	}
-	return overrides, nil
+	return overrides, err
 }
 
 // gateFlags set gates: of the cluster, and of the node alone.
@@ -623,55 +624,6 @@ func parseProposals(values []string) (proposals map[string]map[string]string, er
 		proposals[name] = readings
 	}
 	return proposals, nil
-}
-
-// parseExit reads NAME=CODE, NAME=CODE:REASON, CODE or CODE:REASON.
-func parseExit(text string) (schema.Exit, error) {
-	name, rest, named := strings.Cut(text, "=")
-	if !named {
-		name, rest = "", text
-	}
-	number, reason, reasoned := strings.Cut(rest, ":")
-	code, fault := parseCode(number)
-	switch {
-	case named && name == "":
-		fault = "Which container?"
-	case fault == "" && reasoned:
-		fault = reasonFault(reason)
-	}
-	if fault != "" {
-		return schema.Exit{}, fmt.Errorf("--exit %s: %s Write NAME=CODE or NAME=CODE:REASON, such as main=137:OOMKilled", strconv.Quote(text), fault)
-	}
-	return schema.Exit{Container: name, ExitCode: code, Reason: reason}, nil
-}
-
-// parseCode reads an exit code, or says what is wrong with it.
-func parseCode(text string) (code int32, fault string) {
-	n, err := strconv.ParseInt(text, 10, 32)
-	switch {
-	case errors.Is(err, strconv.ErrRange):
-		fault = strconv.Quote(text) + " is no exit code: it is beyond 32 bits."
-	case err != nil || text[0] == '+':
-		fault = strconv.Quote(text) + " is no exit code."
-	}
-	return int32(n), fault
-}
-
-// timesBehind matches what --run puts behind the code, behind a reason.
-var timesBehind = regexp.MustCompile(`x(\d+|forever)$`)
-
-// reasonFault says what is wrong with a reason, "" if nothing is. It is any word for Kubernetes; what looks like
-// another part of a flag in the wrong place is none.
-func reasonFault(reason string) string {
-	switch {
-	case reason == "":
-		return "No reason stands behind the colon."
-	case strings.ContainsAny(reason, ": \t"):
-		return strconv.Quote(reason) + " is not one word."
-	case timesBehind.MatchString(reason):
-		return "How often stands behind the exit code, before the reason."
-	}
-	return ""
 }
 
 // openEngine returns the engine called name.

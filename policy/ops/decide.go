@@ -25,7 +25,8 @@ func (c *call) decide() {
 	if c.failure != nil {
 		return
 	}
-	onlyPods := given(c.root.Get("pods")) && !c.root.Get("exits").Exists()
+	c.readQuestion("exits")
+	onlyPods := given(c.root.Get("pods")) && !c.root.Get("exits").Exists() && !c.short("exits").Exists()
 	if len(all) != 1 && (len(all) == 0 || given(c.root.Get("pods"))) {
 		all = []loaded{c.one(all)}
 	}
@@ -125,8 +126,9 @@ func (c *call) passOverUnknown(l *loaded) {
 // readExits reads the member exits. Containers are looked up only in a manifest that could be read, and in each of its
 // templates: an exit may be one of several Pods.
 func (c *call) readExits(all []loaded) []exit {
-	v := c.root.Get("exits")
+	v, short := c.root.Get("exits"), c.short("exits")
 	switch {
+	case !given(v) && (short.Exists() || c.root.Get(questionMember).Text() != ""): // which has its own faults
 	case !v.Exists() || v.Kind() == manifest.Null || v.Kind() == manifest.Array && v.Len() == 0:
 		at := v
 		if !given(v) {
@@ -143,18 +145,24 @@ func (c *call) readExits(all []loaded) []exit {
 		c.limitAt(v, "exits", "exits", v.Len(), policy.MaxExits)
 		return nil
 	}
-	exits := make([]exit, 0, v.Len())
+	exits := c.readExitList(make([]exit, 0, v.Len()+short.Len()), v, all)
+	c.inShort(func() { exits = c.readExitList(exits, short, all) })
+	return exits
+}
+
+// readExitList reads the exits of v, after those that there are.
+func (c *call) readExitList(exits []exit, v manifest.Value, all []loaded) []exit {
 	i := 0
 	for e := v.First(); e.Exists(); e = e.Next() {
 		if len(all) > 1 {
-			if exits = append(exits, c.readExitOf(all, e, i)...); len(exits) > policy.MaxExits {
-				c.limitAt(v, "exits", "exits", len(exits), policy.MaxExits)
-				return nil
-			}
+			exits = append(exits, c.readExitOf(all, e, i)...)
 		} else {
 			exits = append(exits, c.readExit(e, i, &all[0]))
 		}
-		i++
+		if i++; len(exits) > policy.MaxExits {
+			c.limitAt(v, "exits", "exits", len(exits), policy.MaxExits)
+			return nil
+		}
 	}
 	return exits
 }
@@ -273,10 +281,10 @@ func (c *call) strangeCode(v manifest.Value, path string, n int64) {
 		c.strangeMore++
 		return
 	}
-	c.strange = append(c.strange, located{policy.FieldError{
+	c.strange = append(c.strange, c.asked(located{policy.FieldError{
 		Path: path, Code: policy.WarnValueNeverOccurs, Source: "wait(2)",
 		Detail: "no process on Linux exits with " + strconv.FormatInt(n, 10) + "; codes are 0 to 255",
-	}, v.Offset(), policy.EventInvalid})
+	}, v.Offset(), policy.EventInvalid}))
 }
 
 // strangeCodes returns the warnings about exit codes with which no process ends, where all Pods run on Linux.

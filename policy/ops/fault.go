@@ -52,7 +52,7 @@ func (c *call) requestFault(v manifest.Value, f policy.FieldError) {
 }
 
 func (c *call) requestFaultAt(offset int, f policy.FieldError) {
-	c.faults.add(located{f, offset, policy.EventInvalid})
+	c.faults.add(c.asked(located{f, offset, policy.EventInvalid}))
 }
 
 // clusterFault notes a fault that puts the cluster outside the model.
@@ -262,6 +262,16 @@ func (c *call) writeFault(w *manifest.Writer, f located) {
 	}
 	if f.offset >= 0 {
 		c.position(w, f.offset)
+	}
+	if f.Within > 0 {
+		w.Key("within")
+		w.Object()
+		line, column := manifest.Position([]byte(c.root.Get(questionMember).Text()), f.Within-1)
+		w.Key("line")
+		w.Int(int64(line))
+		w.Key("column")
+		w.Int(int64(column))
+		w.End()
 	}
 	w.End()
 }

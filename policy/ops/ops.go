@@ -49,8 +49,8 @@ func Table() []Operation { return table }
 var (
 	describeMembers = []string{"module"}
 	validateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "old", "static"}
-	decideMembers   = []string{"cluster", "fieldValidation", "manifest", "templatePath", "exits", "pods", "show"}
-	simulateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "from", "now", "runs", "runsFrom", "podRuns", "events", "until", "timing", "backoff", "jobBackoff", "show"}
+	decideMembers   = []string{"cluster", "fieldValidation", "manifest", "templatePath", "exits", "pods", "show", "question"}
+	simulateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "from", "now", "runs", "runsFrom", "podRuns", "events", "until", "timing", "backoff", "jobBackoff", "show", "question"}
 	tableMembers    = []string{"cluster", "fieldValidation", "manifest", "templatePath", "container", "restartCount"}
 	fleetMembers    = []string{"cluster", "backoff", "nodes", "groups", "pools", "spread", "requestsPerRestart", "bin", "windows", "until", "model", "sweep", "gang", "goal"}
 	curveMembers    = []string{"cluster", "backoff", "run", "until", "model", "windows", "outage", "sweep"}
@@ -220,11 +220,14 @@ type call struct {
 	badWaits bool          // they have faults, which need not be found again
 	retries  policy.Series // of a Job, in place of the controller's; the zero value if it keeps those
 
-	strange     []located // exit codes in the request with which no process on Linux ends, at most policy.MaxFaults
-	strangeMore int       // how many more there are
-	rows        bool      // decisions have what kubectl prints
-	compares    uint32    // the operation whose answers are compared
-	documents   int       // that come after the answer: they have a bound of their own
+	strange     []located       // exit codes in the request with which no process on Linux ends, at most policy.MaxFaults
+	strangeMore int             // how many more there are
+	question    *manifest.Short // of the request, nil for none
+	expect      []expectation   // of it
+	inQuestion  bool            // what is read is part of it
+	rows        bool            // decisions have what kubectl prints
+	compares    uint32          // the operation whose answers are compared
+	documents   int             // that come after the answer: they have a bound of their own
 }
 
 // read parses the request and checks that it is an object.

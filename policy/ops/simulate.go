@@ -20,6 +20,7 @@ func (c *call) simulate() {
 	c.passOverUnknown(&l)
 	c.faults.addAll(l.faults)
 	l.warnings = append(l.warnings, c.skew(&cl)...)
+	c.readQuestion("runs", "events", "until", "timing", "expect")
 	p := c.readPast(&l)
 	if p != nil {
 		p.minor = cl.features.Minor
@@ -85,15 +86,16 @@ func (c *call) readScenario(l *loaded, cl *cluster) *simulate.Scenario {
 	sc := &simulate.Scenario{
 		Spec: spec, Name: c.podName(l),
 		Kubelet: c.simulated(cl.node(), l), Server: cl.features,
-		Until:  c.length(c.root.Get("until"), "until", 1800*policy.Second, 1),
-		Timing: c.readTiming(c.root.Get("timing")),
 	}
 	sc.ShowRows = c.readShow()
-	sc.Tapes = c.readTapes(c.root.Get("runs"), "runs", l)
+	c.member("until", func(v manifest.Value) { sc.Until = c.length(v, "until", 1800*policy.Second, 1) })
+	c.member("timing", func(v manifest.Value) { sc.Timing = c.readTiming(v) })
+	c.member("runs", func(v manifest.Value) { sc.Tapes = c.readTapes(v, "runs", l) })
 	if c.choice(c.root.Get("runsFrom"), "runsFrom", "runs", "command") == "command" && l.readable {
 		sc.Tapes = c.readCommands(sc.Tapes, l)
 	}
-	sc.Events = c.readEvents(c.root.Get("events"), l, cl)
+	c.member("events", func(v manifest.Value) { sc.Events = c.readEvents(v, l, cl) })
+	c.readExpected(l, sc.Until)
 	if n := len(sc.Events); n > 0 && sc.Events[n-1].At > sc.Until {
 		sc.Assume = append(sc.Assume, "later_events_left_out")
 	}
@@ -221,6 +223,9 @@ func (c *call) readTapes(v manifest.Value, at string, l *loaded) (tapes []simula
 			return nil
 		}
 		ref, found := l.object.Spec.Find(m.Key())
+		if m.Key() == "" && c.inQuestion && len(l.object.Spec.Containers) == 1 {
+			found = true // a Pod with one container, which a question need not name
+		}
 		tape := simulate.Tape{Container: ref, Runs: c.readRuns(m, path, found && !l.object.Spec.Container(ref).HasPreStop)}
 		if !l.readable {
 			continue
@@ -228,7 +233,7 @@ func (c *call) readTapes(v manifest.Value, at string, l *loaded) (tapes []simula
 		if !found {
 			c.requestFaultAt(m.KeyOffset(), policy.FieldError{
 				Path: path, Code: policy.CodeUnknownContainer,
-				Detail: "the Pod has no container " + strconv.Quote(cut(m.Key())), Allowed: c.containerNames(&l.object.Spec),
+				Detail: c.noContainer(m.Key()), Allowed: c.containerNames(&l.object.Spec),
 			})
 			continue
 		}

@@ -46,6 +46,7 @@ func (c *call) writeSimulation(l *loaded, cl cluster, p *past, r *simulate.Resul
 	s.pod()
 	s.containers()
 	s.rows(r.Rows, nil)
+	s.expected(c.expect, func(at policy.Millis) string { return phaseAt(r, p, at) })
 	s.end(c, cl, r.Undecided, r.Assumptions)
 }
 

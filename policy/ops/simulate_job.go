@@ -203,6 +203,7 @@ func (c *call) writeJobSimulation(l *loaded, cl cluster, js *simulate.JobScenari
 	s.pods()
 	s.totals()
 	s.rows(r.Rows, func(number int32) string { return s.podName(&r.Pods[number]) })
+	s.expected(c.expect, func(at policy.Millis) string { return outcomeAt(r, at) })
 	s.end(c, cl, r.Undecided, r.Assumptions)
 }
 

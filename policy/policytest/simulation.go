@@ -81,7 +81,12 @@ type simulation struct {
 		Gone                         bool
 		printedRow
 	}
-	RowsMore  int64
+	RowsMore int64
+	Expected []struct {
+		Phase, Is string
+		AtMillis  *int64
+		Met       bool
+	}
 	Undecided []struct {
 		AtMillis            int64
 		Reason, Path, Limit string
@@ -291,6 +296,13 @@ func (s *simulation) rest(b *strings.Builder) {
 			row += fmt.Sprintf(", repeated until %v", span(r.RepeatsUntilMillis))
 		}
 		fmt.Fprintf(b, "row %v %s\n", span(r.AtMillis), strings.TrimSpace(r.Pod+" "+row))
+	}
+	for _, e := range s.Expected {
+		at := ""
+		if e.AtMillis != nil {
+			at = fmt.Sprintf(" at %v", span(*e.AtMillis))
+		}
+		fmt.Fprintf(b, "expected %s%s, is %s: %v\n", e.Phase, at, e.Is, e.Met)
 	}
 	if s.RowsMore > 0 {
 		fmt.Fprintf(b, "%d more rows\n", s.RowsMore)

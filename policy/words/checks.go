@@ -91,6 +91,12 @@ func fault(v manifest.Value) item {
 			i.reason = "Kubernetes: " + message
 		}
 	}
+	if within := v.Get("within"); within.Exists() {
+		i.text = "column " + itoa(number(within, "column")) + ": " + i.text
+		if line := number(within, "line"); line > 1 {
+			i.text = "line " + itoa(line) + ", " + i.text
+		}
+	}
 	if path := Visible(i.path); path != "" && !strings.HasPrefix(i.text, path) {
 		i.text = join(": ", path, i.text)
 	}

@@ -6,6 +6,7 @@ import "github.com/podfate/podfate/policy/manifest"
 func (d *document) simulateJob() {
 	d.jobSimulated()
 	d.blocks(func() {
+		d.expected()
 		d.rows()
 		d.setWaits()
 		d.jobLayers()

@@ -176,3 +176,20 @@ func (d *document) terminal(title string, lines [][]string) {
 	w.End()
 	w.End()
 }
+
+// expected says whether what the question expected is so.
+func (d *document) expected() {
+	var list []item
+	for e := d.Answer.Get("expected").First(); e.Exists(); e = e.Next() {
+		at := "in the end"
+		if has(e, "atMillis") {
+			at = "at " + span(number(e, "atMillis"))
+		}
+		i := item{tone: OK, mark: "matched", text: "As expected " + at + ": " + text(e, "phase") + "."}
+		if !e.Get("met").Bool() {
+			i = item{tone: Fail, mark: "fault", text: "Expected " + at + ": " + text(e, "phase") + ". It is " + Visible(text(e, "is")) + "."}
+		}
+		list = append(list, i)
+	}
+	d.items("list", "Expected", list)
+}

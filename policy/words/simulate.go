@@ -10,6 +10,7 @@ import (
 func (d *document) simulatePod() {
 	d.podVerdict()
 	d.blocks(func() {
+		d.expected()
 		d.rows()
 		d.waits()
 		d.setWaits()
