@@ -31,6 +31,7 @@ type Stream struct {
 	separator     []byte   // the last line that begins with "---", if there is more in it
 	ahead         []*Piece // items of a List that have been read already
 	list          *itemReader
+	each          bool // items of every List in JSON, however short
 	err           error
 }
 
@@ -59,6 +60,10 @@ func (s *Stream) Reset(name string, in io.Reader) {
 	s.in.Reset(in)
 	*s = Stream{source: name, in: s.in}
 }
+
+// EachItem makes each item of a List in JSON a piece of its own, however short the text is, so that one that is broken
+// takes no other with it. It is called before the first Next.
+func (s *Stream) EachItem() { s.each = true }
 
 // Next returns the next document that is not empty; the error is io.EOF behind the last one, or that of the reader.
 func (s *Stream) Next() (*Piece, error) {
@@ -110,7 +115,7 @@ func (s *Stream) begin() *Piece {
 	object := bytes.HasPrefix(start, []byte("{"))
 	utf16 := bytes.HasPrefix(head, []byte("\xFE\xFF")) || bytes.HasPrefix(head, []byte("\xFF\xFE")) || bytes.HasPrefix(head, []byte("\x00\x00\xFE\xFF"))
 	switch {
-	case utf16, object && err != nil: // the end comes before the limit, or the reader fails
+	case utf16, object && err != nil && !s.each: // the end comes before the limit, or the reader fails
 		p := s.piece()
 		p.text, p.size = bytes.Clone(head), len(head)
 		if s.err = err; err == nil {

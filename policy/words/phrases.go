@@ -11,6 +11,9 @@ func phrase(code string) string {
 	return Visible(strings.ReplaceAll(code, "_", " "))
 }
 
+// Phrase returns the words for a code of an answer.
+func Phrase(code string) string { return phrase(code) }
+
 // Phrased reports whether there are words for code.
 func Phrased(code string) bool { return phraseOf(code) != "" }
 

@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestForecast asks about a live Pod in every form, and about what cannot be asked.
+func TestForecast(t *testing.T) {
+	live := read(t, "testdata/live.yaml")
+	looping := strings.Replace(live, "lastState: {}", `lastState: {terminated: {exitCode: 1, reason: Error, startedAt: "2026-05-04T09:15:00Z", finishedAt: "2026-05-04T09:15:10Z"}}`, 1)
+	looping = strings.Replace(looping, "running:\n        startedAt: \"2026-05-04T09:20:40Z\"", "waiting: {reason: CrashLoopBackOff, message: back-off 40s restarting failed container=main pod=x}", 1)
+	for _, c := range []struct {
+		args, stdin, out, err string
+		status                int
+	}{
+		{"-f - --now 2026-05-04T09:15:20Z", looping, "1 Pod in a loop", "", 0},
+		{"-f - --now 2026-05-04T09:15:20Z", looping, "2026-05-04T09:15:50Z (in 30s)", "", 0},
+		{"-f - --now 2026-05-04T09:21:00Z", live, "No Pod in a loop", "", 0},
+		{"-f - --now 2026-05-04T09:15:20Z -o json", looping, `"nextStart": "2026-05-04T09:15:50Z"`, "", 0},
+		{"-f - --now 2026-05-04T09:15:20Z -o html", looping, "<svg", "", 0},
+		{"-f - --now 2026-05-04T09:15:20Z -o metrics", looping, `podfate_forecast_backoff_seconds{namespace="default",pod="worker-0"`, "", 0},
+		{"-f - -o metrics", live + "---\n7\n", "podfate_forecast_broken_items 1", "podfate: passed over: stdin: item 2 in line", 0},
+		{"-f - --feature-gates ReduceDefaultCrashLoopBackOffDecay=true,KubeletCrashLoopBackOffMax=false --now 2026-05-04T09:15:20Z", looping, "(in 30s)", "", 0},
+		{"-f -", "7\n", "Passed over", "", StatusFaults},
+		{"-f - --kubernetes-version 1.3", live, "", "is not a modelled version", StatusFaults},
+		{"-f - --now noon", live, "", "--now", StatusUsage},
+		{"-f - --ahead 1ms", live, "", "--ahead", StatusUsage},
+		{"-f - -o xml", live, "", "--output", StatusUsage},
+		{"", "", "", "-f is required", StatusUsage},
+		{"-f nothing.json", "", "", "nothing.json", StatusUsage},
+	} {
+		got := podfate(t, c.stdin, append([]string{"forecast"}, strings.Fields(c.args)...)...)
+		if got.status != c.status || !strings.Contains(got.out, c.out) || !strings.Contains(got.err, c.err) || c.err == "" && got.err != "" {
+			t.Errorf("forecast %s: status %d\n%s\n%s", c.args, got.status, got.out, got.err)
+		}
+	}
+}

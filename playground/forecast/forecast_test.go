@@ -1,0 +1,296 @@
+package forecast_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/podfate/podfate/playground/forecast"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+var now = time.Date(2026, 5, 4, 9, 21, 0, 0, time.UTC)
+
+var options = forecast.Options{Now: now, Ahead: time.Hour, RequestsPerRestart: 5}
+
+// pod is what kubectl prints of a Pod of a ReplicaSet; state is its containerStatuses.
+func pod(name, owner, spec, status string) string {
+	return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"` + name + `","namespace":"prod","uid":"u-` + name + `","creationTimestamp":"2026-05-04T09:12:11Z",` + owner +
+		`"managedFields":[{"manager":"` + strings.Repeat("x", filling) + `"}]},"spec":{"nodeName":"n1",` + spec + `},"status":{"startTime":"2026-05-04T09:12:12Z",` + status + `}}`
+}
+
+// filling makes a Pod as long as kubectl prints one: 6 KB.
+const filling = 5000
+
+const (
+	replicas = `"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web-5d4","controller":true,"uid":"x"}],`
+	always   = `"restartPolicy":"Always","containers":[{"name":"main","image":"i"}]`
+	never    = `"restartPolicy":"Never","containers":[{"name":"main","image":"i"},{"name":"side","image":"i"}]`
+	loops    = `"phase":"Running","containerStatuses":[{"name":"main","restartCount":5,"state":{"waiting":{"reason":"CrashLoopBackOff","message":"back-off 2m40s restarting failed container=main pod=web-1_prod(u1)"}},"lastState":{"terminated":{"exitCode":1,"reason":"Error","startedAt":"2026-05-04T09:20:40Z","finishedAt":"2026-05-04T09:20:50Z"}}}]`
+	runs     = `"phase":"Running","containerStatuses":[{"name":"main","restartCount":0,"ready":true,"started":true,"state":{"running":{"startedAt":"2026-05-04T09:12:13Z"}},"lastState":{}}]`
+	image    = `"phase":"Pending","containerStatuses":[{"name":"main","restartCount":0,"state":{"waiting":{"reason":"ImagePullBackOff","message":"Back-off pulling image \"i\""}}}]`
+	half     = `"phase":"Running","containerStatuses":[{"name":"main","restartCount":0,"state":{"terminated":{"exitCode":3,"reason":"Error","startedAt":"2026-05-04T09:12:14Z","finishedAt":"2026-05-04T09:13:14Z"}}},{"name":"side","restartCount":0,"ready":true,"started":true,"state":{"running":{"startedAt":"2026-05-04T09:12:13Z"}}}]`
+	failed   = `"phase":"Failed","containerStatuses":[{"name":"main","restartCount":0,"state":{"terminated":{"exitCode":3}}}]`
+	job      = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"nightly","namespace":"batch"},"spec":{"backoffLimit":4,"activeDeadlineSeconds":3600,"completions":3,"template":{"spec":{"restartPolicy":"OnFailure"}}},"status":{"startTime":"2026-05-04T09:00:00Z","failed":1,"active":1,"succeeded":2}}`
+)
+
+func list(items ...string) string {
+	return `{"apiVersion":"v1","items":[` + strings.Join(items, ",") + `],"kind":"List","metadata":{"resourceVersion":""}}`
+}
+
+func read(t *testing.T, texts ...string) *forecast.Report {
+	t.Helper()
+	var names []string
+	var in []io.Reader
+	for i, text := range texts {
+		names, in = append(names, fmt.Sprint("text", i)), append(in, strings.NewReader(text))
+	}
+	r, err := forecast.Read(options, names, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestForecast(t *testing.T) {
+	ofJob := strings.Replace(pod("nightly-1", `"ownerReferences":[{"kind":"Job","name":"nightly","controller":true}],`,
+		strings.Replace(always, "Always", "OnFailure", 1), loops), `"namespace":"prod"`, `"namespace":"batch"`, 1)
+	r := read(t, list(
+		pod("web-1", replicas, always, loops), pod("web-2", replicas, always, loops), pod("web-3", replicas, always, runs),
+		pod("pulls", "", always, image), pod("half", "", never, half), pod("gone", "", never, failed), ofJob, job,
+		`{"apiVersion":"v1","kind":"Service","metadata":{"name":"s"}}`,
+	))
+	if got := fmt.Sprintf("%+v", r.Pods); got != "{All:7 Fine:1 Looping:3 Stuck:3 Pending:0 Finished:0 Terminating:0 Unknown:0}" {
+		t.Errorf("counts %s", got)
+	}
+	if len(r.Broken) > 0 || r.Others != 1 || r.Jobs != 1 {
+		t.Errorf("broken %v, %d others, %d Jobs", r.Broken, r.Others, r.Jobs)
+	}
+	// 150 s until the next start, then every 310 s.
+	l := r.Loops[0]
+	if l.NextStart != "2026-05-04T09:23:30Z" || l.DelayMillis != 160_000 || l.Restarts != 5 || l.RestartsPerHour != 12 || l.RequestsPerHour != 60 ||
+		l.KeptBy != "spec.restartPolicy" || l.Since != "2026-05-04T09:20:40Z" || l.Status != "CrashLoopBackOff" || l.RanMillis != 120_000 {
+		t.Errorf("loop %+v", l)
+	}
+	if o := r.Owners[0]; o.Kind != "ReplicaSet" || o.Name != "web-5d4" || o.Pods != 2 || o.RestartsPerHour != 24 || o.Restarts != 10 {
+		t.Errorf("the worst owner %+v", o)
+	}
+	if r.Cost.RestartsPerHour != 36 || r.Cost.WaitingMillis != 3*(3_600_000-120_000) {
+		t.Errorf("cost %+v", r.Cost)
+	}
+	var stuck []string
+	for _, s := range r.Stuck {
+		stuck = append(stuck, s.Pod+" "+s.Reason+" "+s.KeptBy)
+	}
+	if got := strings.Join(stuck, ", "); got != "gone Failed metadata.ownerReferences, pulls ImagePullBackOff , half NotRestarted spec.restartPolicy" {
+		t.Errorf("stuck: %s", got)
+	}
+	// One Pod has failed, another one was restarted five times: six of four.
+	if j := r.Left[0]; j.Failed != 6 || j.Left != 0 || *j.DeadlineMillis != 39*60_000 {
+		t.Errorf("job %+v", j)
+	}
+}
+
+// A broken item is named, in whatever way it is broken, and the others are read.
+func TestBrokenItemsAreNamed(t *testing.T) {
+	good, number := pod("web-1", replicas, always, loops), 0
+	for _, broken := range []string{
+		`"text"`, `7`, `null`, `[]`, `{}`, `{"kind":"Pod"}`, `{"kind":"Pod","metadata":{"name":"bad"},"spec":{"containers":7},"status":{"phase":"Running","containerStatuses":[{"name":"main","restartCount":1}]}}`,
+		`{"kind":"Pod","metadata":{"name":"bad"},"status":{"phase":"Running","containerStatuses":[{"name":"main","restartCount":"many","state":{"terminated":{}}}]}}`,
+		`{"kind":"Job","metadata":{"name":"bad"}}`, `{"kind":"Pod","kind":tru}`,
+		`{"kind":"Pod","metadata":{"name":"huge","annotations":{"a":"` + strings.Repeat("x", 300<<10) + `"}}}`,
+	} {
+		for _, long := range []bool{false, true} {
+			items := []string{good, broken, good}
+			if long { // longer than what is read as a whole
+				for range 60 {
+					items = append(items, good)
+				}
+			}
+			for form, text := range map[string]string{"List": list(items...), "JSON Lines": strings.Join(items, "\n")} {
+				r := read(t, text)
+				if r.Pods.Looping != len(items)-1 || len(r.Broken) > 1 || len(r.Broken) == 0 && broken != "null" {
+					t.Errorf("%s of %d with %.60s: %+v, broken %v", form, len(items), broken, r.Pods, r.Broken)
+				}
+				for _, b := range r.Broken {
+					if b.Why == "" || b.Number != 2 {
+						t.Errorf("%s with %.60s: %s", form, broken, b.String())
+					}
+					number++
+				}
+			}
+		}
+	}
+	if number < 40 {
+		t.Errorf("%d items were named", number)
+	}
+}
+
+// Text that ends in the middle, and text that is nothing of all this.
+func TestTruncatedTexts(t *testing.T) {
+	whole := list(pod("web-1", replicas, always, loops), pod("web-2", replicas, always, loops))
+	for n := 0; n < len(whole); n += 97 {
+		r := read(t, whole[:n])
+		if r.Pods.Looping+len(r.Broken) > 3 {
+			t.Fatalf("after %d bytes: %+v, %v", n, r.Pods, r.Broken)
+		}
+	}
+	for _, text := range []string{"", "---\n", "hello", "{", "[", "apiVersion: v1\nkind: List\nitems:\n- kind: Pod\n"} {
+		read(t, text)
+	}
+}
+
+// YAML, as a List and as documents.
+func TestYAML(t *testing.T) {
+	text := "apiVersion: v1\nkind: List\nitems:\n- " + pod("web-1", replicas, always, loops) + "\n- " + pod("web-2", replicas, always, runs) + "\n"
+	if r := read(t, text, "---\n"+pod("a", "", always, loops)+"\n---\n"+pod("b", "", always, runs)+"\n"); r.Pods.Looping != 2 || r.Pods.Fine != 2 || len(r.Broken) > 0 {
+		t.Errorf("%+v %v", r.Pods, r.Broken)
+	}
+}
+
+// The metrics are what Prometheus reads, whatever the names in the cluster are.
+func TestMetricsParse(t *testing.T) {
+	evil := pod(`e\"v\\i\nl`, replicas, always, loops)
+	r := read(t, list(pod("web-1", replicas, always, loops), evil, pod("pulls", "", always, image), job))
+	var out bytes.Buffer
+	if err := r.Metrics(&out); err != nil {
+		t.Fatal(err)
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(bytes.NewReader(out.Bytes()))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	value := func(name string, labels ...string) (sum float64, n int) {
+		for _, m := range families[name].GetMetric() {
+			has := map[string]string{}
+			for _, l := range m.GetLabel() {
+				has[l.GetName()] = l.GetValue()
+			}
+			matches := true
+			for i := 0; i < len(labels); i += 2 {
+				matches = matches && has[labels[i]] == labels[i+1]
+			}
+			if matches {
+				sum, n = sum+m.GetGauge().GetValue()+m.GetCounter().GetValue(), n+1
+			}
+		}
+		return sum, n
+	}
+	for _, c := range []struct {
+		want   float64
+		metric []string
+	}{
+		{2, []string{"podfate_forecast_pods", "state", "looping"}},
+		{24, []string{"podfate_forecast_restarts_per_hour", "owner_name", "web-5d4"}},
+		{5, []string{"kube_pod_container_status_restarts_total", "pod", "e\"v\\i\nl", "container", "main"}},
+		{1, []string{"kube_pod_container_status_waiting_reason", "reason", "ImagePullBackOff"}},
+		{3, []string{"podfate_forecast_job_failures_left", "job_name", "nightly"}},
+		{float64(now.Unix() + 150), []string{"podfate_forecast_next_start_timestamp_seconds", "pod", "web-1"}},
+	} {
+		if got, n := value(c.metric[0], c.metric[1:]...); got != c.want || n != 1 {
+			t.Errorf("%v: %v in %d samples, want %v", c.metric, got, n, c.want)
+		}
+	}
+}
+
+// The page is one file: no script, nothing from elsewhere, and what a cluster says is text.
+func TestHTML(t *testing.T) {
+	r := read(t, list(pod(`<script>alert(1)</script>`, replicas, always, loops), pod("half", "", never, half)))
+	var out bytes.Buffer
+	if err := r.HTML(&out); err != nil {
+		t.Fatal(err)
+	}
+	page := out.String()
+	for _, bad := range []string{"<script", "http:", "https:", "src=", "href="} {
+		if strings.Contains(page, bad) {
+			t.Errorf("the page has %s in it", bad)
+		}
+	}
+	for _, good := range []string{"<svg", "&lt;script&gt;", "spec.restartPolicy", "CrashLoopBackOff"} {
+		if !strings.Contains(page, good) {
+			t.Errorf("the page lacks %s", good)
+		}
+	}
+}
+
+// TestTenThousandPods reads what a large cluster prints: 60 MB in 2 s, with less than 300 MB.
+func TestTenThousandPods(t *testing.T) {
+	pods := 10_000
+	if testing.Short() {
+		pods = 500
+	}
+	in, out := io.Pipe()
+	go func() {
+		fmt.Fprint(out, `{"apiVersion":"v1","kind":"List","items":[`)
+		for i := range pods {
+			status := runs
+			if i%3 == 0 {
+				status = loops
+			}
+			if i > 0 {
+				fmt.Fprint(out, ",")
+			}
+			fmt.Fprint(out, pod(fmt.Sprint("p", i), strings.Replace(replicas, "web-5d4", fmt.Sprint("web-", i%100), 1), always, status))
+		}
+		fmt.Fprint(out, "]}")
+		out.Close()
+	}()
+	counted := &counter{in: in}
+	var peak uint64
+	done := make(chan struct{})
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		for {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			peak = max(peak, m.Sys-m.HeapReleased)
+			select {
+			case <-done:
+				return
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+	}()
+	begun := time.Now()
+	r, err := forecast.Read(options, []string{"pipe"}, []io.Reader{counted})
+	took := time.Since(begun)
+	close(done)
+	<-watched
+	if err != nil || r.Pods.All != pods || r.Pods.Looping != (pods+2)/3 || len(r.Owners) != 100 {
+		t.Fatalf("%v, %+v, %d owners, broken %v", err, r.Pods, len(r.Owners), r.Broken)
+	}
+	t.Logf("%d Pods, %d MB in %s, at most %d MB", pods, counted.n>>20, took.Round(time.Millisecond), peak>>20)
+	if peak > 300<<20 {
+		t.Errorf("%d MB of memory", peak>>20)
+	}
+}
+
+type counter struct {
+	in io.Reader
+	n  int
+}
+
+func (c *counter) Read(b []byte) (int, error) {
+	n, err := c.in.Read(b)
+	c.n += n
+	return n, err
+}
+
+// The report is JSON whose lists are never null.
+func TestJSON(t *testing.T) {
+	for _, text := range []string{"", list(pod("web-1", replicas, always, loops))} {
+		b, err := json.Marshal(read(t, text))
+		if err != nil || bytes.Contains(b, []byte(":null")) {
+			t.Errorf("%v %s", err, b)
+		}
+	}
+
+}

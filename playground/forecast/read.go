@@ -1,0 +1,210 @@
+package forecast
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/podfate/podfate/policy/manifest"
+	"github.com/podfate/podfate/policy/ops"
+	"github.com/podfate/podfate/policy/words"
+	"github.com/podfate/podfate/schema"
+)
+
+// Options say how a cluster is looked at.
+type Options struct {
+	Now                time.Time
+	Cluster            []byte        // the member cluster of requests, nil for the defaults
+	Ahead              time.Duration // how far one looks; from 1 s on
+	RequestsPerRestart int64
+}
+
+// maxBroken bounds the broken items that are named; of more only the number is given.
+const maxBroken = 100
+
+// item is an object of the stream, and what became of it.
+type item struct {
+	json   []byte
+	source string
+	number int // of the piece in its text, from 1
+	line   int // in which it begins
+	broken string
+	found  finding
+	done   chan struct{}
+}
+
+// Read reads all objects of the texts, which names come with, and says what will become of them. No error
+// is returned for what cannot be understood: the report names it. The error is that of a reader.
+//
+// Objects are judged on all processors; what is kept of one that is fine is nothing.
+func Read(o Options, names []string, texts []io.Reader) (*Report, error) {
+	workers := runtime.GOMAXPROCS(0)
+	ahead := make(chan *item, 4*workers)
+	order := make(chan *item, 4*workers)
+	var judges sync.WaitGroup
+	for range workers {
+		judges.Go(func() {
+			j := newJudge(o)
+			for it := range ahead {
+				j.judge(it)
+				close(it.done)
+			}
+		})
+	}
+	report := newReport(o)
+	var added sync.WaitGroup
+	added.Go(func() {
+		for it := range order {
+			<-it.done
+			report.add(it)
+		}
+	})
+	send := func(it *item) {
+		it.done = make(chan struct{})
+		ahead <- it
+		order <- it
+	}
+	var failed error
+	for i, text := range texts {
+		if err := pieces(names[i], text, send); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", names[i], err))
+		}
+	}
+	close(ahead)
+	close(order)
+	judges.Wait()
+	added.Wait()
+	report.finish()
+	return report, failed
+}
+
+// pieces sends each object of a text.
+func pieces(name string, text io.Reader, send func(*item)) error {
+	stream := schema.NewStream(name, text)
+	stream.EachItem()
+	for {
+		p, err := stream.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		it := item{source: name, number: p.Number, line: p.Line}
+		if text := []byte(p.Text()); len(text) > 0 && bytes.TrimLeft(text, " \t\r\n")[0] == '{' {
+			it.json = text
+			send(&it)
+			continue
+		}
+		docs, err := p.Decode()
+		if err != nil {
+			it.broken = err.Error()
+			send(&it)
+			continue
+		}
+		for _, doc := range docs {
+			one := it
+			one.json = doc.JSON()
+			root, fault := manifest.Parse(one.json)
+			if fault == nil && root.Get("kind").Text() == "List" { // in YAML that is short
+				for v := root.Get("items").First(); v.Exists(); v = v.Next() {
+					of := one
+					of.json = v.Raw()
+					send(&of)
+				}
+				continue
+			}
+			send(&one)
+		}
+	}
+}
+
+// judge asks the core about one object after the other.
+type judge struct {
+	o                  Options
+	core               ops.Memory
+	objects            manifest.Parser
+	answers            manifest.Parser
+	now                string
+	ahead              string
+	request            []byte
+	simulates, decides uint32 // numbers of operations
+}
+
+func newJudge(o Options) *judge {
+	simulate, _ := ops.Lookup("simulate")
+	decide, _ := ops.Lookup("decide")
+	return &judge{
+		o: o, now: o.Now.UTC().Format(time.RFC3339), ahead: o.Ahead.String(), simulates: simulate.Number, decides: decide.Number,
+	}
+}
+
+// judge says what becomes of an object. One that is broken is named, and changes nothing for the others.
+func (j *judge) judge(it *item) {
+	defer func() { it.json = nil }()
+	if it.broken != "" {
+		return
+	}
+	root, fault := j.objects.Parse(it.json)
+	switch {
+	case fault != nil:
+		it.broken = "is not JSON: " + fault.Message
+		return
+	case root.Kind() != manifest.Object:
+		it.broken = "is not an object of Kubernetes"
+		return
+	}
+	meta := root.Get("metadata")
+	f := &it.found
+	f.kind, f.namespace, f.name, f.uid = root.Get("kind").Text(), meta.Get("namespace").Text(), meta.Get("name").Text(), meta.Get("uid").Text()
+	switch {
+	case f.kind == "" && root.Get("status").Get("containerStatuses").Exists():
+		f.kind = "Pod" // kubectl leaves it out of some lists
+	case f.kind == "":
+		it.broken = "has no kind"
+		return
+	}
+	switch f.kind {
+	case "Pod":
+		j.pod(it, root)
+	case "Job":
+		it.broken = f.readJob(root, j.o.Now)
+	}
+}
+
+// simulate goes on from the status of a Pod.
+func (j *judge) simulate(pod []byte, now string) (answer manifest.Value, failed bool) {
+	return j.call(j.simulates, pod, `"from":"status","until":"`+j.ahead+`","now":"`+now+`"`)
+}
+
+// decide asks which field decides what happens after an exit, and why.
+func (j *judge) decide(pod manifest.Value, container string, code int64, reason string) (path, because string) {
+	exit := append([]byte(`"exits":[{"container":`), manifest.AppendQuoted(nil, container)...)
+	exit = append(strconv.AppendInt(append(exit, `,"exitCode":`...), code, 10), `,"reason":`...)
+	exit = append(manifest.AppendQuoted(exit, reason), "}]"...)
+	answer, _ := j.call(j.decides, pod.Raw(), string(exit))
+	d := answer.Get("decisions").First()
+	return d.Get("decidedBy").Get("path").Text(), words.Phrase(d.Get("because").Text())
+}
+
+// call asks an operation about a Pod.
+func (j *judge) call(number uint32, pod []byte, members string) (answer manifest.Value, failed bool) {
+	b := append(j.request[:0], `{"fieldValidation":"Ignore",`...)
+	b = append(b, members...)
+	if j.o.Cluster != nil {
+		b = append(append(b, `,"cluster":`...), j.o.Cluster...)
+	}
+	b = append(append(append(b, `,"manifest":`...), pod...), '}')
+	j.request = b
+	text, failed := j.core.Call(number, b)
+	answer, fault := j.answers.Parse(text)
+	if fault != nil {
+		panic("the core's answer is not JSON: " + fault.Message)
+	}
+	return answer, failed
+}
