@@ -10,8 +10,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// questionFlag adds the flag with the whole question in short.
+// questionFlag adds the flag with the whole question in short, unless the verb takes it already.
 func questionFlag(flags *pflag.FlagSet, example string) *string {
+	if flags.Lookup("question") != nil {
+		return new(string)
+	}
 	return flags.String("question", "", "the question in short, as links and the page have it: "+example)
 }
 
