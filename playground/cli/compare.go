@@ -192,7 +192,7 @@ func (v verb) compare(ctx context.Context, op ops.Operation, o *options, c *comp
 	maps.Copy(overrides.Members, more)
 	maps.Copy(overrides.Members, set)
 	overrides.Leave, overrides.EachTemplate = othersMembers(of), of.Name == "simulate"
-	p, err := newPrinter(o.output, v.text, streams)
+	p, err := newPrinter(o.output, op.Name, v.text, streams)
 	if err != nil {
 		return err
 	}
@@ -317,7 +317,11 @@ func (p *printer) onlyIn(sides []side, names []string) {
 		in = append(in, names[s.file])
 	}
 	p.bad = true
-	p.note("%s is only in %s", strings.TrimSpace(kind+" "+name), strings.Join(in, ", "))
+	what := strings.TrimSpace(kind + " " + name)
+	p.checked = append(p.checked, checked{subject: what, file: sides[0].source, title: "Only in " + strings.Join(in, ", "), findings: []finding{{
+		level: "error", rule: "only_in_one", text: "is only in " + strings.Join(in, ", "), file: sides[0].source, line: max(sides[0].line, 1), column: 1,
+	}}})
+	p.note("%s is only in %s", what, strings.Join(in, ", "))
 }
 
 // joined is the comparison of one manifest of each file. Where the files differ in nothing else the variants have their

@@ -34,8 +34,12 @@ type printer struct {
 	Streams
 	form  func(*printer, outcome) error
 	words bool // the form is made of documents
-	bad   bool
-	count int
+
+	inCI    string // of ciOutputs: the form is written when everything is there; "" otherwise
+	verb    string
+	checked []checked
+	bad     bool
+	count   int
 
 	colour bool // Out is a terminal that may be coloured
 	width  int  // columns of Out
@@ -51,16 +55,29 @@ type printer struct {
 // maxSaid bounds the faults that are remembered.
 const maxSaid = 1000
 
-func newPrinter(output string, text func(*printer, outcome) error, streams Streams) (*printer, error) {
+func newPrinter(output, verb string, text func(*printer, outcome) error, streams Streams) (*printer, error) {
 	forms := map[string]func(*printer, outcome) error{
 		"text": text, "json": (*printer).json, "jsonl": (*printer).jsonl, "yaml": (*printer).yaml,
 	}
 	form, known := forms[output]
+	report := ""
+	if slices.Contains(ciVerbs, verb) && slices.Contains(ciOutputs, output) {
+		form, known, report = (*printer).gather, true, output
+	}
 	if !known {
-		return nil, fmt.Errorf("--output %q: must be text, json, jsonl or yaml", output)
+		possible := outputsOf(verb)
+		return nil, fmt.Errorf("--output %q: must be %s or %s", output, strings.Join(possible[:len(possible)-1], ", "), possible[len(possible)-1])
 	}
 	colour, width := terminal(streams.Out)
-	return &printer{Streams: streams, form: form, words: output == "text", said: map[string]bool{}, colour: colour, width: width, progress: newProgress(streams.Err)}, nil
+	return &printer{Streams: streams, form: form, words: output == "text" || report != "", inCI: report, verb: verb, said: map[string]bool{}, colour: colour, width: width, progress: newProgress(streams.Err)}, nil
+}
+
+// outputsOf are the forms of a verb's answers.
+func outputsOf(verb string) []string {
+	if slices.Contains(ciVerbs, verb) {
+		return slices.Concat(outputs, ciOutputs)
+	}
+	return outputs
 }
 
 // plainWidth is how wide a text is that nobody sees in a terminal.
@@ -185,6 +202,9 @@ func (p *printer) end() error {
 		fmt.Fprintf(p.Err, "podfate: %s of what all manifests share, said once above\n", plural(int64(p.repeated), "more fault"))
 	}
 	p.progress.clear()
+	if err := p.writeChecked(); err != nil {
+		return err
+	}
 	switch {
 	case p.broken:
 		return statusError{status: StatusUsage}

@@ -196,12 +196,15 @@ func folded(text string, columns int) string {
 
 // version names the program, the interfaces that it speaks and the module in it.
 func version() string {
-	program := "(devel)"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		program = info.Main.Version
-	}
 	return fmt.Sprintf("podfate %s\nabi %s, schema %s\nmodule sha256:%s, %d bytes",
-		program, ops.ABIVersion, ops.SchemaVersion, wasm.SHA256(), len(wasm.Module()))
+		programVersion(), ops.ABIVersion, ops.SchemaVersion, wasm.SHA256(), len(wasm.Module()))
+}
+
+func programVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
 }
 
 // noEmptyValues refuses a flag whose value is empty, as that of a shell's variable that is not set is: the default would

@@ -314,7 +314,10 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 	flags := command.Flags()
 	flags.StringVarP(&o.output, "output", "o", "text", "form of the answer: text, json, jsonl (a line for each manifest, with file, document, line, kind, namespace and name) or yaml")
 	flags.StringVar(&o.engine, "engine", "native", "what answers: the core in this program (native), or the WebAssembly module (wasm)")
-	complete(command, "output", outputs)
+	if slices.Contains(ciVerbs, op.Name) {
+		flags.Lookup("output").Usage += ", or for CI sarif, junit or github (annotations)"
+	}
+	complete(command, "output", outputsOf(op.Name))
 	complete(command, "engine", engines)
 	if v.files {
 		flags.StringArrayVarP(&o.files, "filename", "f", nil, "file or folder with manifests, - for standard input; repeatable")
@@ -442,7 +445,7 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 	if v.manifest && len(o.files) == 0 {
 		return errors.New("no manifest: name a file or a folder with -f, or - for standard input")
 	}
-	p, err := newPrinter(o.output, v.text, streams)
+	p, err := newPrinter(o.output, op.Name, v.text, streams)
 	if err != nil {
 		return err
 	}
