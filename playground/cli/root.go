@@ -128,6 +128,7 @@ Without a command it serves the playground, as "podfate serve" does.`,
 	for _, op := range ops.Table() {
 		root.AddCommand(newVerb(op, streams))
 	}
+	root.AddCommand(newVerify(streams))
 	root.InitDefaultHelpCmd()
 	for _, command := range root.Commands() {
 		if command.Name() == "help" {
