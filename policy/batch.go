@@ -15,6 +15,7 @@ const (
 	EventOOMKilled EventFlags = 1 << iota // the runtime's reason for the end
 	EventHistory                          // History and RanFor are given, so that the wait can be told
 	EventMore                             // the next event is about the same Pod; only for [AskPods]
+	EventRestarts                         // Conditions holds restart counts; only for [AskExits]
 )
 
 // Question is what the events of a batch ask.
@@ -42,6 +43,8 @@ type Event struct {
 	Tag     uint32 // the caller's; repeated in the verdict
 	RanFor  Millis // how long the container ran, from 0 on; 0 for Pods
 	// Conditions are those of the Pod, as bits with the numbers of [Batch.Conditions]; the events of one Pod add theirs.
+	// Of an exit with [EventRestarts] they are the restartCount of the container, and in the upper half the sum of those of
+	// all containers: proposals ask for them. Without the flag both are 0.
 	Conditions uint64
 }
 
@@ -80,17 +83,18 @@ var (
 	VerdictActions = []string{
 		"", string(Restart), string(RestartAllContainers), string(Stop),
 		string(ActionFailJob), string(ActionFailIndex), string(ActionIgnore), string(ActionCount),
+		string(Complete), string(Terminate), string(TerminatePod), string(RestartPod),
 	}
-	VerdictLevels  = []string{"", string(LevelRule), string(LevelContainer), string(LevelPod), string(LevelDefault)}
+	VerdictLevels  = []string{"", string(LevelRule), string(LevelContainer), string(LevelPod), string(LevelDefault), string(LevelLimit)}
 	VerdictReasons = []string{
 		"", string(BecauseRule), string(BecauseAlways), string(BecauseOnFailureFailed), string(BecauseOnFailureSucceeded),
 		string(BecauseNever), string(BecauseUnknownPodPolicy), string(BecauseSidecar), string(BecauseInitCompleted),
 		string(BecauseInitRetried), string(BecauseEphemeral), UndecidedAction, UndecidedOperator,
-		"no_rule_matched", UndecidedManagedBy,
+		"no_rule_matched", UndecidedManagedBy, string(BecauseAlwaysPod), string(BecauseRestartLimit),
 	}
 	VerdictIgnored = []string{
 		string(NotIgnored), string(IgnoredUnknownAction), string(IgnoredGateOff), string(IgnoredSidecar),
-		string(IgnoredInitCompleted), string(IgnoredNoPolicy),
+		string(IgnoredInitCompleted), string(IgnoredNoPolicy), string(IgnoredRestartLimit),
 	}
 )
 
@@ -148,6 +152,13 @@ type batchTable struct {
 	verdicts []Verdict  // in the numbering of outcomes
 	killed   Verdict    // what follows from code 0 with the reason OOMKilled
 	failure  *codeTable // of the failure policy; nil where it does not look
+	more     *batchVariants
+}
+
+// batchVariants is [variants] in numbers: nil where the exit code decides.
+type batchVariants struct {
+	*variants
+	tables []batchTable
 }
 
 // BatchOptions say what a batch needs to know beside the Pod.
@@ -192,20 +203,34 @@ func NewBatch(spec *PodSpec, o BatchOptions) *Batch {
 
 // add adds the table of container c in a list of this kind.
 func (b *Batch) add(from *exitTable, c Container, kind ContainerKind, o BatchOptions) {
-	t := batchTable{codeTable: &from.codeTable, verdicts: make([]Verdict, len(from.outcomes))}
 	unknown := -1
 	if !o.Fallback && o.Features.ContainerRestartRules && kind != EphemeralContainer {
 		unknown = unknownOperator(c.RestartPolicyRules)
 	}
-	for slot, d := range from.outcomes {
-		t.verdicts[slot] = verdict(d, len(b.tables), unknown, o.Fallback)
+	t := b.table(from, unknown, o)
+	if from.more != nil {
+		t.more = &batchVariants{variants: from.more}
+		for i := range from.more.tables {
+			v := b.table(&from.more.tables[i], unknown, o)
+			v.more = t.more // for the limit
+			t.more.tables = append(t.more.tables, v)
+		}
 	}
-	t.killed = verdict(from.oom, len(b.tables), unknown, o.Fallback)
-	from.outcomes = nil // the verdicts say it all
 	if b.failure != nil && kind != EphemeralContainer {
 		t.failure = &b.failure.tables[b.failure.names.find(c.Name)+1]
 	}
 	b.tables = append(b.tables, t)
+}
+
+// table puts the answers of a table into numbers; they take the place of its outcomes.
+func (b *Batch) table(from *exitTable, unknown int, o BatchOptions) batchTable {
+	t := batchTable{codeTable: &from.codeTable, verdicts: make([]Verdict, len(from.outcomes))}
+	for slot, d := range from.outcomes {
+		t.verdicts[slot] = verdict(d, len(b.tables), unknown, o)
+	}
+	t.killed = verdict(from.oom, len(b.tables), unknown, o)
+	from.outcomes = nil
+	return t
 }
 
 // NumberedCondition is a pattern of Pod conditions.
@@ -229,13 +254,13 @@ func unknownOperator(rules []ContainerRestartRule) int {
 }
 
 // verdict puts a decision about container number n into numbers, unless it is undecided.
-func verdict(d Decision, n, unknownOperator int, fallback bool) Verdict {
+func verdict(d Decision, n, unknownOperator int, o BatchOptions) Verdict {
 	v := Verdict{Rule: NoRule, Wait: -1, Container: uint16(n), Condition: NoCondition}
 	why := ""
 	switch {
 	case unknownOperator >= 0 && (d.Matched < 0 || unknownOperator < int(d.Matched)):
 		why, d.Matched = UndecidedOperator, int32(unknownOperator)
-	case d.Ignored == IgnoredUnknownAction && !fallback:
+	case d.Ignored == IgnoredUnknownAction && !o.Fallback:
 		why = UndecidedAction
 	}
 	if d.Matched >= 0 {
@@ -252,7 +277,7 @@ func verdict(d Decision, n, unknownOperator int, fallback bool) Verdict {
 	if d.PodFails {
 		v.Flags = VerdictPodFails
 	}
-	if d.Action == RestartAllContainers {
+	if d.Action.Whole() && !d.Waits(o.Features) {
 		v.Wait = 0 // no instance is left whose end would be looked at
 	}
 	return v
@@ -272,12 +297,15 @@ func (b *Batch) Exits(events []Event, verdicts []Verdict) (faults int) {
 		if n == NoContainer {
 			n = only
 		}
-		if int(n) >= len(tables) || e.Flags&^(EventOOMKilled|EventHistory) != 0 || e.Conditions != 0 || e.RanFor < 0 {
+		if int(n) >= len(tables) || e.Flags&^(EventOOMKilled|EventHistory|EventRestarts) != 0 || e.Conditions != 0 && e.Flags&EventRestarts == 0 || e.RanFor < 0 {
 			v.fail(e)
 			faults++
 			continue
 		}
 		t := &tables[n]
+		if t.more != nil {
+			t = t.more.table(e)
+		}
 		slot := uint(0)
 		if code := uint32(e.ExitCode); code-1 < uint32(len(t.first))-1 {
 			slot = uint(t.first[code&0xFF])*2 + 1
@@ -287,7 +315,7 @@ func (b *Batch) Exits(events []Event, verdicts []Verdict) (faults int) {
 			slot = uint(t.rule(e.ExitCode))*2 + 1
 		}
 		*v = t.verdicts[slot]
-		if e.Flags != 0 {
+		if e.Flags != 0 || t.more != nil {
 			b.modify(e, v, t)
 		}
 		v.Tag = e.Tag
@@ -300,11 +328,29 @@ func (b *Batch) modify(e *Event, v *Verdict, t *batchTable) {
 	if e.Flags&EventOOMKilled != 0 && e.ExitCode == 0 {
 		*v = t.killed
 	}
-	if v.Action == actionRestart && e.Flags&EventHistory != 0 {
+	if t.more != nil && t.more.limited {
+		t.more.limitTo(e, v)
+	}
+	if (v.Action == actionRestart || v.Wait < 0 && Action(VerdictActions[v.Action]).Whole()) && e.Flags&EventHistory != 0 {
 		v.Wait = 0
 		if e.RanFor <= b.reset {
 			v.Wait = min(b.delays[min(e.History, uint32(len(b.delays)-1))], b.reset+SweepPeriod-e.RanFor)
 		}
+	}
+}
+
+// exit is e in words.
+func (e *Event) exit() Exit {
+	return Exit{e.ExitCode, e.Flags&EventOOMKilled != 0, uint32(e.Conditions), uint32(e.Conditions >> 32)}
+}
+
+// table returns the table that answers about e.
+func (m *batchVariants) table(e *Event) *batchTable { return &m.tables[m.number(e.exit())] }
+
+// limitTo makes v the end of the Pod if it is a restart too many.
+func (m *batchVariants) limitTo(e *Event, v *Verdict) {
+	if d := v.Decision(); d.Action.Again() && m.tooMany(e.exit()) {
+		*v = verdict(d.limited(), int(v.Container), -1, BatchOptions{Fallback: true})
 	}
 }
 
@@ -459,12 +505,19 @@ func BatchBytes(o *Object) int {
 	n := 0
 	for kind := range ContainerKinds {
 		for _, c := range o.Spec.List(kind) {
-			n += 1100 + 2*len(c.Name) + 48*len(c.RestartPolicyRules)
+			own, tables := 1100+48*len(c.RestartPolicyRules), 1
 			for _, rule := range c.RestartPolicyRules {
 				if rule.ExitCodes != nil {
-					n += farBytes(rule.ExitCodes.Values)
+					own += farBytes(rule.ExitCodes.Values)
+				}
+				if rule.Restarts != nil {
+					tables += 2
 				}
 			}
+			if o.Spec.Proposed {
+				own, tables = own+600, 2*tables
+			}
+			n += 2*len(c.Name) + own*tables
 		}
 	}
 	if o.Job == nil || o.Job.PodFailurePolicy == nil {

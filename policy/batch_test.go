@@ -97,7 +97,7 @@ func TestEventsThatMakeNoSense(t *testing.T) {
 		{"right", both, exits, []policy.Event{{Container: 1}}, 0},
 		{"container that is not there", both, exits, []policy.Event{{Container: 2}}, 1},
 		{"no container, and the Pod has two", both, exits, []policy.Event{{Container: policy.NoContainer}}, 1},
-		{"flag that is not known", both, exits, []policy.Event{{Flags: 8}}, 1},
+		{"flag that is not known", both, exits, []policy.Event{{Flags: 16}}, 1},
 		{"flag of the other question", both, exits, []policy.Event{{Flags: policy.EventMore}, {}}, 1},
 		{"condition of an exit", both, exits, []policy.Event{{Conditions: 1}}, 1},
 		{"run of less than nothing", both, exits, []policy.Event{{RanFor: -1}}, 1},

@@ -51,11 +51,22 @@ type PodFailurePolicyRule struct {
 	Action          PodFailureAction
 	OnExitCodes     *PodFailurePolicyOnExitCodes
 	OnPodConditions []PodConditionPattern // nil when the field is absent
+
+	Reasons *PodReasons // of the proposal [KEP3329Draft]; nil when there is none. Then there is no other condition
+}
+
+// PodReasons is a condition on status.reason of a Pod.
+type PodReasons struct {
+	Operator ExitCodesOperator
+	Values   []string
 }
 
 // PodFailurePolicy says what becomes of a Job when one of its Pods fails. One without rules still changes the defaults.
 type PodFailurePolicy struct {
 	Rules []PodFailurePolicyRule // nil when the field is absent
+
+	Draft bool // written as the proposal [KEP3329Draft] has it
+	Zero  bool // exit code 0 is looked at as well
 }
 
 // SuccessPolicyRule is one way for an Indexed Job to succeed early.

@@ -242,13 +242,25 @@ func (v *validator) alwaysOnly(o *Object) {
 }
 
 func (v *validator) jobRestartPolicy(path string, p RestartPolicy, hasPodFailurePolicy bool) {
+	always, anywhere := v.f.Proposals.Has(JobAlways), v.f.Proposals.Has(FailurePolicyAnywhere)
 	switch {
+	case always && (p == "" || p == RestartPolicyAlways):
 	case p == "" || p == RestartPolicyAlways:
-		v.required(path, `valid values: "OnFailure", "Never"`)
+		if v.required(path, `valid values: "OnFailure", "Never"`); p != "" {
+			v.faults.Last().Proposal = proposals[JobAlways].Name
+		}
+		return
 	case p != RestartPolicyOnFailure && p != RestartPolicyNever:
 		v.unsupported(path, string(p), "OnFailure", "Never")
-	case hasPodFailurePolicy && p != RestartPolicyNever:
+		if always {
+			e := v.faults.Last()
+			e.Allowed, e.Message, e.Detail = append(e.Allowed, "Always"), "", quoted(string(p))+" is not one of the words"
+		}
+		return
+	}
+	if hasPodFailurePolicy && p != RestartPolicyNever && !anywhere {
 		v.invalid(path, v.Word(string(p)), `only "Never" is supported when podFailurePolicy is specified`)
+		v.faults.Last().Proposal = proposals[FailurePolicyAnywhere].Name
 	}
 }
 
@@ -346,6 +358,9 @@ func sameContainer(a, b Container) bool {
 }
 
 func sameRule(a, b ContainerRestartRule) bool {
+	if (a.Restarts == nil) != (b.Restarts == nil) || a.Restarts != nil && *a.Restarts != *b.Restarts || a.OOMKilled != b.OOMKilled || a.Spelling != b.Spelling {
+		return false
+	}
 	return a.Action == b.Action && (a.ExitCodes == nil) == (b.ExitCodes == nil) &&
 		(a.ExitCodes == nil || a.ExitCodes.Operator == b.ExitCodes.Operator && slices.Equal(a.ExitCodes.Values, b.ExitCodes.Values))
 }

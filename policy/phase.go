@@ -28,6 +28,8 @@ const (
 // Termination is how a container's status says that an instance ended.
 type Termination struct {
 	ExitCode int32
+	// Do is what followed from the end, where a proposal decides; "" for what follows from the code.
+	Do Action
 	// RestartingAllContainers tells that this is the reason, which the kubelet writes when it removed the instance
 	// itself.
 	RestartingAllContainers bool
@@ -114,7 +116,7 @@ func (s *PodSpec) initShare(c *Container, st ContainerState, f Features) PhaseSh
 	case !st.Listed || st.Kind != StateWaiting || st.Last == nil:
 		return sharePendingInit
 	}
-	if ended.ExitCode == 0 {
+	if ended.succeeded() {
 		return 0
 	}
 	if s.stuck(c, *ended, f) {
@@ -148,7 +150,7 @@ func (s *PodSpec) mainShare(c *Container, st ContainerState, f Features) PhaseSh
 		if s.stuck(c, st.Ended, f) {
 			share |= shareStuck
 		}
-		if st.Ended.ExitCode == 0 {
+		if st.Ended.succeeded() {
 			share |= shareSucceeded
 		}
 		return share
@@ -169,7 +171,15 @@ func (s *PodSpec) stuck(c *Container, t Termination, f Features) bool {
 	if !f.ContainerRestartRules || t.RestartingAllContainers && f.RestartAllContainersOnContainerExits {
 		return false
 	}
+	if t.Do != "" {
+		return !t.Do.Again()
+	}
 	return !s.restartsAfter(c, t.ExitCode, f)
+}
+
+// succeeded reports whether a container that ended this way has succeeded.
+func (t *Termination) succeeded() bool {
+	return t.Do == Complete || t.ExitCode == 0 && t.Do != TerminatePod
 }
 
 // RestartsAfter reports whether rules and policies ask to restart container r after it exited with code. It looks at
@@ -181,6 +191,10 @@ func (s *PodSpec) stuck(c *Container, t Termination, f Features) bool {
 // Source: ContainerShouldRestart in pkg/api/v1/pod/util.go, ShouldContainerBeRestarted in
 // pkg/kubelet/container/helpers.go; Kubernetes v1.33 to v1.37.
 func (s *PodSpec) RestartsAfter(r Ref, code int32, f Features) bool {
+	if s.Proposed {
+		d, _ := Trace(s, f, r, Exit{Code: code})
+		return d.Action.Again()
+	}
 	return s.restartsAfter(s.Container(r), code, f)
 }
 

@@ -33,7 +33,7 @@ func main1(policy RestartPolicy, rules ...ContainerRestartRule) Container {
 }
 
 func restartIn(codes ...int32) ContainerRestartRule {
-	return ContainerRestartRule{ActionRestart, &ContainerRestartRuleOnExitCodes{OperatorIn, codes}}
+	return ContainerRestartRule{Action: ActionRestart, ExitCodes: &ContainerRestartRuleOnExitCodes{OperatorIn, codes}}
 }
 
 // TestPhase holds the worked table of section 4.5 of the behaviour specification and the counters of 4.1.

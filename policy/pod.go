@@ -53,6 +53,13 @@ type ContainerRestartRuleOnExitCodes struct {
 type ContainerRestartRule struct {
 	Action    ContainerRestartRuleAction
 	ExitCodes *ContainerRestartRuleOnExitCodes
+
+	// Of proposals.
+	Restarts   *int32 // restartTimes, nil for none
+	OOMKilled  bool
+	Conditions int    // how many conditions are written, where a proposal lets there be other ones than ExitCodes
+	Spelling   string // path of the exit codes in the rule; "" for exitCodes, as releases have it
+	From       string // path of a rule that does not stand in restartPolicyRules; "" for one that does
 }
 
 // ContainerKind says in which list of the Pod a container stands.
@@ -125,6 +132,11 @@ type PodSpec struct {
 	ActiveDeadlineSeconds         *int64 // nil: no deadline
 	TerminationGracePeriodSeconds *int64 // nil: 30
 
+	// Of proposals. Proposed tells that the Pod has words of one at all.
+	MaxRestartTimes  *int32            // nil: no limit
+	PodFailurePolicy *PodFailurePolicy // of a Pod without a Job; nil for none
+	Proposed         bool
+
 	// Windows tells that the Pod can only run on Windows: by spec.os.name or by a node selector. An exit code is then
 	// any 32-bit number, elsewhere one of 0 to 255.
 	Windows bool
@@ -169,15 +181,26 @@ func (s *PodSpec) Number(r Ref) int {
 	return r.Index
 }
 
-// Names returns s with copies of the names of its containers and nothing else.
+// Names returns s with copies of the names of its containers and nothing else; with words of proposals their rules are
+// there as well, without exit codes.
 func (s *PodSpec) Names() PodSpec {
-	return PodSpec{Containers: bare(s.Containers), InitContainers: bare(s.InitContainers), EphemeralContainers: bare(s.EphemeralContainers)}
+	return PodSpec{
+		Containers: bare(s.Containers, s.Proposed), InitContainers: bare(s.InitContainers, s.Proposed),
+		EphemeralContainers: bare(s.EphemeralContainers, s.Proposed), Proposed: s.Proposed,
+	}
 }
 
-func bare(containers []Container) []Container {
+// bare returns the names of containers, and of rules what says which proposal they are of.
+func bare(containers []Container, rules bool) []Container {
 	named := make([]Container, len(containers))
 	for i := range containers {
 		named[i].Name = strings.Clone(containers[i].Name)
+		for k := range containers[i].RestartPolicyRules {
+			if r := containers[i].RestartPolicyRules[k]; rules {
+				r.Action, r.ExitCodes = ContainerRestartRuleAction(strings.Clone(string(r.Action))), nil
+				named[i].RestartPolicyRules = append(named[i].RestartPolicyRules, r)
+			}
+		}
 	}
 	return named
 }

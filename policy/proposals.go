@@ -164,6 +164,52 @@ func (x ProposalID) Words() (list []string) {
 	return list
 }
 
+// Assumed returns a code for each default reading that matters to a Pod, and to the Job whose Pod it is (nil for none):
+// reading_, the option, and its value.
+func (p Proposals) Assumed(spec *PodSpec, job *Job) (codes []string) {
+	if p == 0 {
+		return nil
+	}
+	var used [optionsAssumed]bool
+	for kind := range ContainerKinds {
+		for _, c := range spec.List(kind) {
+			rules, own := len(c.RestartPolicyRules) > 0, c.RestartPolicy
+			used[OptionMissingPolicy] = used[OptionMissingPolicy] || rules && own == nil
+			used[OptionFallback] = used[OptionFallback] || rules && own != nil && *own != defaulted(spec.RestartPolicy) && !c.IsSidecar(kind)
+			for i := range c.RestartPolicyRules {
+				r := &c.RestartPolicyRules[i]
+				used[OptionRestartTimes] = used[OptionRestartTimes] || r.Restarts != nil
+				used[OptionRestartPod] = used[OptionRestartPod] || r.Action == ActionRestartPod
+			}
+		}
+	}
+	if spec.MaxRestartTimes != nil {
+		used[OptionCounts], used[OptionStop] = spec.Len() > 1, true
+		used[OptionPolicies] = spec.RestartPolicy != RestartPolicyOnFailure
+	}
+	used[OptionSandbox] = spec.RestartPolicy == RestartPolicyAlwaysPod
+	used[OptionWait] = used[OptionSandbox]
+	if job != nil && job.PodFailurePolicy != nil && job.PodFailurePolicy.Draft {
+		used[OptionExitZero] = true
+		for i := range job.PodFailurePolicy.Rules {
+			used[OptionEvictionReason] = used[OptionEvictionReason] || job.PodFailurePolicy.Rules[i].Reasons != nil
+		}
+	}
+	o := ProposalOption(0)
+	for x := range proposals {
+		for i := range proposals[x].Options {
+			if r := &proposals[x].Options[i]; int(o) < len(used) && used[o] && p.Has(ProposalID(x)) && !p.Chosen(o) {
+				codes = append(codes, "reading_"+r.Name+"_"+r.Values[0])
+			}
+			o++
+		}
+	}
+	return codes
+}
+
+// optionsAssumed is how many options [Proposals.Assumed] looks at.
+const optionsAssumed = int(OptionWait) + 1
+
 // proposed completes the fault about a value that p does not know: what else is allowed where a proposal is on, and which
 // proposal knows the value. What an API server prints is left out where a proposal changes it.
 func (p Proposals) proposed(e *FieldError, field, value string) {

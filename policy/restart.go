@@ -8,6 +8,12 @@ const (
 	Restart              Action = "Restart"              // the kubelet starts it again, after the back-off
 	RestartAllContainers Action = "RestartAllContainers" // every container of the Pod but the ephemeral ones starts anew
 	Stop                 Action = "Stop"                 // it stays as it is
+
+	// Of proposals; see [KEP5307Future].
+	Complete     Action = "Complete"     // it stays as it is, and counts as one that has succeeded
+	Terminate    Action = "Terminate"    // it stays as it is
+	TerminatePod Action = "TerminatePod" // the Pod fails, and its other containers are killed with their grace period
+	RestartPod   Action = "RestartPod"   // the Pod starts anew in a new sandbox
 )
 
 // Level says which part of the manifest decided.
@@ -19,6 +25,7 @@ const (
 	LevelContainer Level = "container" // the container's own restartPolicy
 	LevelPod       Level = "pod"       // the Pod's restartPolicy
 	LevelDefault   Level = "default"   // no field: a default, or what this kind of container always does
+	LevelLimit     Level = "limit"     // a limit of restarts, which a proposal has
 )
 
 // Because is the reason of a decision, for programs and tests.
@@ -36,6 +43,8 @@ const (
 	BecauseInitCompleted      Because = "init_completed" // the next container's turn
 	BecauseInitRetried        Because = "init_retried"   // gate off: a failed init container is retried unless the Pod says Never
 	BecauseEphemeral          Because = "ephemeral_never_restarts"
+	BecauseAlwaysPod          Because = "policy_always_pod"     // of the proposal [AlwaysPod]
+	BecauseRestartLimit       Because = "restart_limit_reached" // of the proposal [KEP3322]
 )
 
 // Ignored says why the rule that matched first did not decide.
@@ -49,14 +58,18 @@ const (
 	IgnoredSidecar       Ignored = "sidecar"        // a sidecar restarts anyway
 	IgnoredInitCompleted Ignored = "init_completed" // a completed init container is not restarted
 	IgnoredNoPolicy      Ignored = "no_policy"      // rules count only beside a restartPolicy
+	IgnoredRestartLimit  Ignored = "restart_limit"  // of a proposal
 )
 
 // Exit is how a container ended.
 type Exit struct {
 	Code int32
 	// OOMKilled is the runtime's reason for the end. It matters only for code 0 of an init container, which then
-	// has failed; rules never see it.
+	// has failed; rules of releases never see it.
 	OOMKilled bool
+	// Restarts is the restartCount of the container that exits, PodRestarts the sum of those of all containers. Only
+	// proposals ask for them; see [PodSpec.AsksForRestarts].
+	Restarts, PodRestarts uint32
 }
 
 // Decision is what the kubelet does about one exit.
@@ -68,7 +81,7 @@ type Decision struct {
 	// Matched is the index of the first rule that matches, -1 if none does or rules are not looked at.
 	// It decided if Level is LevelRule.
 	Matched int32
-	// PodFails tells that the Pod is killed because an init container failed for good.
+	// PodFails tells that the Pod is killed because an init container failed for good, or because a rule says so.
 	PodFails bool
 }
 
@@ -85,7 +98,8 @@ type exitTable struct {
 	outcomes []Decision
 	codeTable
 	// oom is what follows from code 0 with the reason OOMKilled.
-	oom Decision
+	oom  Decision
+	more *variants // in place of all that: a proposal asks for more than the code; nil for manifests of releases
 }
 
 // codeTable maps an exit code to the first of a list of rules that matches it: none is 0, rule i is i+1.
@@ -105,7 +119,9 @@ func Compile(spec *PodSpec, f Features) *Policy {
 		list := spec.List(kind)
 		tables := make([]exitTable, len(list))
 		for i := range list {
-			tables[i].compile(&list[i], kind, spec.RestartPolicy, f)
+			if tables[i].more = newVariants(&list[i], kind, spec, f); tables[i].more == nil {
+				tables[i].fill(&list[i], kind, spec.RestartPolicy, f)
+			}
 		}
 		*p.tables(kind) = tables
 	}
@@ -138,6 +154,13 @@ func (p *Policy) tables(k ContainerKind) *[]exitTable {
 // pkg/kubelet/kuberuntime/kuberuntime_container.go; Kubernetes v1.33 to v1.37.
 func (p *Policy) Decide(r Ref, e Exit) Decision {
 	t := &(*p.tables(r.Kind))[r.Index]
+	if t.more != nil {
+		return t.more.decide(e)
+	}
+	return t.decide(e)
+}
+
+func (t *exitTable) decide(e Exit) Decision {
 	if e.OOMKilled && e.Code == 0 {
 		return t.oom
 	}
@@ -166,7 +189,7 @@ func (t *exitTable) slot(code int32) int {
 	return 2*int(rule) + 1
 }
 
-func (t *exitTable) compile(c *Container, kind ContainerKind, pod RestartPolicy, f Features) {
+func (t *exitTable) fill(c *Container, kind ContainerKind, pod RestartPolicy, f Features) {
 	rules := c.RestartPolicyRules
 	if !f.ContainerRestartRules || kind == EphemeralContainer {
 		rules = nil // the kubelet does not look at them
@@ -280,12 +303,18 @@ type judge struct {
 
 func (j judge) decide(rule int, e Exit) Decision {
 	d := Decision{Matched: int32(rule)}
-	if rule >= 0 && j.c.RestartPolicyRules[rule].Action == ActionRestartAllContainers && j.f.RestartAllContainersOnContainerExits && !j.endsPod(e) {
-		return d.by(RestartAllContainers, LevelRule, BecauseRule)
+	does := Action("")
+	if rule >= 0 {
+		if does = j.c.RestartPolicyRules[rule].does(j.f); does == TerminatePod || does.Whole() && (j.rulesCount(rule) || !j.endsPod(e)) {
+			d.PodFails = does == TerminatePod
+			return d.by(does, LevelRule, BecauseRule)
+		}
 	}
 	switch {
 	case j.kind == EphemeralContainer:
 		return d.by(Stop, LevelDefault, BecauseEphemeral)
+	case j.c.IsSidecar(j.kind) && (does == Complete || does == Terminate):
+		return d.by(does, LevelRule, BecauseRule)
 	case j.c.IsSidecar(j.kind):
 		return d.ignore(IgnoredSidecar).by(Restart, LevelContainer, BecauseSidecar)
 	case j.kind == InitContainer:
@@ -313,33 +342,41 @@ func (j judge) init(d Decision, e Exit) Decision {
 		return d.by(Restart, LevelPod, BecauseInitRetried) // also code 0 after an OOM kill
 	}
 	d = j.exited(d, e)
-	d.PodFails = d.Action == Stop
+	d.PodFails = d.Action == Stop || d.Action == Terminate
 	return d
 }
 
 // exited is the decision by rule, container policy and Pod policy.
 func (j judge) exited(d Decision, e Exit) Decision {
-	if own := j.c.RestartPolicy; own != nil && j.f.ContainerRestartRules {
+	if j.f.ContainerRestartRules && j.rulesCount(int(d.Matched)) {
 		if d.Matched >= 0 {
 			// A match ends the search: an action that is unknown or switched off leaves it to the policy, not to
 			// the next rule.
-			switch j.c.RestartPolicyRules[d.Matched].Action {
-			case ActionRestart:
-				return d.by(Restart, LevelRule, BecauseRule)
-			case ActionRestartAllContainers:
+			rule := &j.c.RestartPolicyRules[d.Matched]
+			if does := rule.does(j.f); does != "" {
+				return d.by(does, LevelRule, BecauseRule)
+			}
+			d.Ignored = IgnoredUnknownAction
+			if rule.Action == ActionRestartAllContainers && j.f.Minor >= 35 {
 				d.Ignored = IgnoredGateOff
-				if j.f.Minor < 35 {
-					d.Ignored = IgnoredUnknownAction
-				}
-			default:
-				d.Ignored = IgnoredUnknownAction
 			}
 		}
-		if decided, ok := d.byPolicy(*own, LevelContainer, e.Code); ok {
-			return decided
+		if own := j.ownPolicy(); own != nil {
+			if decided, ok := d.byPolicy(*own, LevelContainer, e.Code); ok {
+				return decided
+			}
 		}
 	} else {
 		d = d.ignore(IgnoredNoPolicy)
+	}
+	if j.pod == RestartPolicyAlwaysPod && j.f.Proposals.Has(AlwaysPod) {
+		switch {
+		case j.kind != MainContainer:
+			return d.by(Restart, LevelPod, BecauseAlways)
+		case j.f.Proposals.Reading(OptionSandbox) == 1:
+			return d.by(RestartPod, LevelPod, BecauseAlwaysPod)
+		}
+		return d.by(RestartAllContainers, LevelPod, BecauseAlwaysPod)
 	}
 	if j.pod == "" {
 		return d.by(Restart, LevelDefault, BecauseAlways)

@@ -26,6 +26,14 @@ const (
 	StepEarlierRule     StepCode = "earlier_rule_matched"
 	StepDecided         StepCode = "already_decided"
 	StepNotConsulted    StepCode = "not_consulted" // this kind of container, or its end, needs no policy
+
+	// Of the conditions that proposals have.
+	StepRestarts      StepCode = "restart_count"       // the container was restarted so often
+	StepOtherRestarts StepCode = "other_restart_count" // not often enough, or too often
+	StepOOMKilled     StepCode = "oom_killed"
+	StepNotOOMKilled  StepCode = "not_oom_killed"
+	StepFewerRestarts StepCode = "limit_not_reached" // of restarts
+	StepNoRestart     StepCode = "no_restart_follows"
 )
 
 // Step is one part of the manifest in the order in which the kubelet looks at it.
@@ -42,7 +50,7 @@ type Step struct {
 // [Policy.Decide]. Trace looks at spec itself: for one exit it costs less than [Compile], for many more.
 func Trace(spec *PodSpec, f Features, r Ref, e Exit) (Decision, []Step) {
 	c := spec.Container(r)
-	steps, matched := traceRules(c, r.Kind, f, e.Code)
+	steps, matched := traceRules(c, r.Kind, f, e)
 	j := judge{c, r.Kind, spec.RestartPolicy, f}
 	d := j.decide(matched, e)
 	if matched >= 0 {
@@ -73,7 +81,21 @@ func Trace(spec *PodSpec, f Features, r Ref, e Exit) (Decision, []Step) {
 	if d.Level == LevelDefault {
 		steps = append(steps, Step{Level: LevelDefault, Rule: -1, Result: Matched, Code: StepCode(d.Because)})
 	}
-	return d, steps
+	limit, limited := spec.restartLimit(f)
+	if !limited || r.Kind == EphemeralContainer {
+		return d, steps
+	}
+	last := Step{Level: LevelLimit, Rule: -1, Result: NotMatched, Code: StepFewerRestarts}
+	switch {
+	case !d.Action.Again():
+		last.Code = StepNoRestart
+	case e.counted(f) >= limit:
+		d = d.limited()
+		if last.decided(d); matched >= 0 {
+			steps[matched].Ignored = d.Ignored
+		}
+	}
+	return d, append(steps, last)
 }
 
 func (s *Step) decided(d Decision) { s.Result, s.Code = Matched, StepCode(d.Because) }
@@ -94,11 +116,12 @@ func containerPassedOver(c *Container, f Features) Step {
 // traceRules walks the rules as the kubelet does and returns the index of the first that matches, or -1.
 //
 // Source: FindMatchingContainerRestartRule in pkg/api/v1/pod/util.go, Kubernetes v1.34 to v1.37.
-func traceRules(c *Container, kind ContainerKind, f Features, code int32) ([]Step, int) {
+func traceRules(c *Container, kind ContainerKind, f Features, e Exit) ([]Step, int) {
 	rules := c.RestartPolicyRules[:min(len(c.RestartPolicyRules), MaxRules)]
 	steps := make([]Step, 0, len(rules)+3)
 	matched := -1
-	for i, rule := range rules {
+	for i := range rules {
+		rule := &rules[i]
 		s := Step{Level: LevelRule, Rule: i}
 		switch {
 		case !f.ContainerRestartRules:
@@ -108,7 +131,7 @@ func traceRules(c *Container, kind ContainerKind, f Features, code int32) ([]Ste
 		case matched >= 0:
 			s.Result, s.Code = NotReached, StepEarlierRule
 		default:
-			s.Result, s.Code = rule.match(code)
+			s.Result, s.Code = rule.matchExit(f, e)
 			if s.Result == Matched {
 				matched = i
 			}

@@ -154,6 +154,11 @@ func (v *validator) podSpec(spec *PodSpec, prefix string) {
 			v.proposed("restartPolicy", value)
 		}
 	}
+	if n := spec.MaxRestartTimes; n != nil && *n < 0 {
+		before := len(v.faults.kept)
+		v.invalid(prefix+"maxRestartTimes", strconv.Itoa(int(*n)), negativeText)
+		v.unworded(before, KEP3322)
+	}
 	v.fields(PartScheduling, Ref{})
 	if d := spec.ActiveDeadlineSeconds; d != nil && (*d < 1 || *d > math.MaxInt32) {
 		v.invalid(prefix+"activeDeadlineSeconds", strconv.FormatInt(*d, 10), "must be between 1 and 2147483647, inclusive")
@@ -246,7 +251,9 @@ func (v *validator) mainContainer(c *Container) {
 
 func (v *validator) initContainer(c *Container) {
 	if c.RestartPolicy == nil {
-		if v.f.Minor >= 35 && len(c.RestartPolicyRules) > 0 { // 1.34 looks at nothing here
+		if v.f.Proposals.Has(KEP5307Future) {
+			v.rules(c)
+		} else if v.f.Minor >= 35 && len(c.RestartPolicyRules) > 0 { // 1.34 looks at nothing here
 			v.rulesNeedPolicy()
 		}
 		return
@@ -256,7 +263,7 @@ func (v *validator) initContainer(c *Container) {
 		if *c.RestartPolicy != RestartPolicyAlways {
 			v.unsupported(v.here(".restartPolicy"), string(*c.RestartPolicy), "Always")
 		}
-	case *c.RestartPolicy == RestartPolicyAlways && !v.f.RestartAllContainersOnContainerExits:
+	case *c.RestartPolicy == RestartPolicyAlways && !v.f.RestartAllContainersOnContainerExits && !v.f.Proposals.Has(KEP5307Future):
 		if len(c.RestartPolicyRules) > 0 {
 			v.forbidden(v.here(".restartPolicyRules"), "restartPolicyRules are not allowed for init containers with restart policy Always")
 		}
@@ -335,6 +342,7 @@ func (v *validator) rules(c *Container) {
 	switch {
 	case c.RestartPolicy == nil && len(c.RestartPolicyRules) == 0:
 		return
+	case c.RestartPolicy == nil && v.f.Proposals.Has(KEP5307Future) && v.f.Proposals.Reading(OptionMissingPolicy) == 0:
 	case c.RestartPolicy == nil:
 		v.rulesNeedPolicy()
 	case *c.RestartPolicy != RestartPolicyAlways && *c.RestartPolicy != RestartPolicyNever && *c.RestartPolicy != RestartPolicyOnFailure:
@@ -365,22 +373,57 @@ func (v *validator) rule(rule *ContainerRestartRule, i int) {
 		v.unsupported(v.ofRule(i, "].action"), string(rule.Action), supported...)
 		v.proposed("action", string(rule.Action))
 	}
-	if rule.ExitCodes == nil {
+	exits, before := "].exitCodes", len(v.faults.kept)
+	if v.f.Proposals.Has(KEP5307Future) {
+		if rule.Spelling != "" {
+			exits = "]." + rule.Spelling
+		}
+		v.conditions(rule, i)
+	} else if rule.ExitCodes == nil {
 		v.required(v.ofRule(i, "].exitCodes"), "must be specified")
+	}
+	if rule.ExitCodes == nil {
 		return
 	}
 	switch rule.ExitCodes.Operator {
 	case OperatorIn, OperatorNotIn:
 	default:
-		v.unsupported(v.ofRule(i, "].exitCodes.operator"), string(rule.ExitCodes.Operator), "In", "NotIn")
+		v.unsupported(v.ofRule(i, exits+".operator"), string(rule.ExitCodes.Operator), "In", "NotIn")
 	}
 	if n := len(rule.ExitCodes.Values); n > maxRuleValues {
-		v.tooMany(v.ofRule(i, "].exitCodes.values"), n, maxRuleValues)
+		v.tooMany(v.ofRule(i, exits+".values"), n, maxRuleValues)
+	}
+	if rule.Spelling != "" {
+		v.unworded(before, KEP5307Future)
+	}
+}
+
+// conditions checks what a rule asks for where a proposal lets it ask for more than exit codes.
+func (v *validator) conditions(rule *ContainerRestartRule, i int) {
+	before := len(v.faults.kept)
+	switch {
+	case rule.Conditions == 0:
+		v.required(v.ofRule(i, "]"), "one condition is required: exitCodes, restartTimes or oomKilled")
+	case rule.Conditions > 1:
+		v.invalid(v.ofRule(i, "]"), omitted, "a rule has one condition, found "+strconv.Itoa(rule.Conditions))
+	case rule.Restarts != nil && *rule.Restarts < 0:
+		v.invalid(v.ofRule(i, "].restartTimes"), strconv.Itoa(int(*rule.Restarts)), negativeText)
+	case rule.Restarts == nil && rule.ExitCodes == nil && !rule.OOMKilled:
+		v.invalid(v.ofRule(i, "].oomKilled"), "false", "must be true; leave it out otherwise")
+	}
+	v.unworded(before, KEP5307Future)
+}
+
+// unworded takes the text of the API server out of the faults from number n on: they are about words of proposal x, which
+// no release has.
+func (v *validator) unworded(n int, x ProposalID) {
+	for i := n; i < len(v.faults.kept); i++ {
+		v.faults.kept[i].Message, v.faults.kept[i].Proposal = "", proposals[x].Name
 	}
 }
 
 func (v *validator) actionAllowed(a ContainerRestartRuleAction) bool {
-	return a == ActionRestart || a == ActionRestartAllContainers && v.f.RestartAllContainersOnContainerExits
+	return v.f.Proposals.proposedValue("action", string(a)) || a == ActionRestart || a == ActionRestartAllContainers && v.f.RestartAllContainersOnContainerExits
 }
 
 func (v *validator) rulesNeedPolicy() {

@@ -78,22 +78,27 @@
 //	event flags    1 OOM_KILLED: the runtime's reason
 //	               2 HISTORY: history and ranForMillis count; without it waitMillis is -1
 //	               4 MORE: the next record is about the same Pod (question 1)
+//	               8 RESTARTS: conditions holds restart counts (question 0)
 //	verdict flags  1 POD_FAILS   2 UNDECIDED: no action, rule and reason say why   4 COUNTED towards the Job's limits
 //	               8 MORE: no action, the verdict is that of a later record of the Pod
 //	status         0, or the number of an error, 4
-//	action         0 none, 1 Restart, 2 RestartAllContainers, 3 Stop, 4 FailJob, 5 FailIndex, 6 Ignore, 7 Count
-//	level          0 none, 1 rule, 2 container, 3 pod, 4 default
+//	action         0 none, 1 Restart, 2 RestartAllContainers, 3 Stop, 4 FailJob, 5 FailIndex, 6 Ignore, 7 Count, 8 Complete,
+//	               9 Terminate, 10 TerminatePod, 11 RestartPod
+//	level          0 none, 1 rule, 2 container, 3 pod, 4 default, 5 limit
 //	reason         0 none, 1 rule_matched, 2 policy_always, 3 policy_on_failure_failed, 4 policy_on_failure_succeeded, 5 policy_never,
 //	               6 unknown_pod_policy, 7 sidecar_always_restarts, 8 init_completed, 9 init_retried, 10 ephemeral_never_restarts,
-//	               11 unknown_action, 12 unknown_operator, 14 managed_by (these UNDECIDED), 13 no_rule_matched
-//	ignored        why a rule that matched did not decide: 0 none, 1 unknown_action, 2 gate_off, 3 sidecar, 4 init_completed, 5 no_policy
+//	               11 unknown_action, 12 unknown_operator, 14 managed_by (these UNDECIDED), 13 no_rule_matched,
+//	               15 policy_always_pod, 16 restart_limit_reached
+//	ignored        why a rule that matched did not decide: 0 none, 1 unknown_action, 2 gate_off, 3 sidecar, 4 init_completed, 5 no_policy,
+//	               6 restart_limit
 //
 // A header that is none, or does not fit inLen, is -4; another version -8; too many records -6; an address that does not fit -10; a short
 // out -11. A record that makes no sense (a container or condition without a number, a flag that is not known, a run of
 // less than nothing, a Pod that is not complete) fails alone, with status 4. What a newer host has behind byte 32 of a record is passed over.
 //
 // Question 0, exits: container may be 0xFFFF if the Pod has one main container. history is how often the container was
-// restarted since its back-off began anew, ranForMillis how long it ran. Conditions are 0. The verdict is that of
+// restarted since its back-off began anew, ranForMillis how long it ran. Conditions are 0, or with RESTARTS, which rules of proposals ask for, the restartCount
+// of the container, and in the upper half the sum of those of all containers. The verdict is that of
 // pf_eval for the same exit, waitMillis its delayMillis.
 //
 // Question 1, failed Pods, for a Job: one record for each terminated container, those of containerStatuses before those of

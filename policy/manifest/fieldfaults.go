@@ -54,9 +54,12 @@ func (c *checker) fault(v Value, code policy.FaultCode, r rank, want, message st
 	if c.faults.full(v.Offset()) {
 		return
 	}
+	if c.within != "" {
+		message = ""
+	}
 	c.all = append(c.all, Fault{
 		FieldError: policy.FieldError{
-			Path: pathOf(c.way(v)), Code: code, Detail: "must be " + want + ", found " + show(v), Message: message,
+			Path: pathOf(c.way(v)), Code: code, Detail: "must be " + want + ", found " + show(v), Message: message, Proposal: c.within,
 		},
 		Offset: v.Offset(),
 		rank:   r,
@@ -117,7 +120,9 @@ func (c *checker) strictFault(m Value, code policy.FaultCode, message string, de
 		}
 	}
 	c.strict.full(f.Offset)
-	detail(&f.FieldError)
+	if detail(&f.FieldError); c.within != "" {
+		f.Message, f.Proposal = "", c.within
+	}
 	c.all = append(c.all, f)
 }
 

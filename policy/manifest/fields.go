@@ -71,11 +71,17 @@ const strictPrefix = "strict decoding error: "
 // Source: UnmarshalStrict in sigs.k8s.io/json, and Decode in k8s.io/apimachinery, pkg/runtime/serializer/json/json.go,
 // in the versions of Kubernetes v1.33.5, v1.34.1, v1.35.4, v1.36.3 and v1.37.1.
 func CheckFields(v Value, kind string, minor int) Checked {
+	return CheckProposed(v, kind, policy.Features{Minor: minor})
+}
+
+// CheckProposed is [CheckFields] for a cluster with proposals: their fields are checked as well. Faults in them name the
+// proposal and have no message, since no release has one.
+func CheckProposed(v Value, kind string, f policy.Features) Checked {
 	root, known := rootType(kind)
 	if !known || !v.Exists() {
 		return Checked{}
 	}
-	c := checker{bit: minorBit(minor), embeds: minor >= 35, top: v, root: root}
+	c := checker{bit: minorBit(f.Minor), embeds: f.Minor >= 35, top: v, root: root, proposals: f.Proposals}
 	if v.Kind() != Object && v.Kind() != Null {
 		c.fault(v, policy.CodeWrongType, unreadable, "an object", notAnObject+v.Kind().String()+
 			` into Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`)
@@ -99,6 +105,9 @@ type checker struct {
 
 	all            []Fault
 	faults, strict tally
+
+	proposals policy.Proposals
+	within    string // the proposal whose field is looked at, "" for none
 }
 
 // wayStep leads from a value to one below it.
@@ -256,7 +265,9 @@ func (c *checker) object(v Value, t typeIndex) {
 		field, others := t.field(m.doc, n, c.bit)
 		switch {
 		case field == nil:
-			if repeated == nil { // Kubernetes names an unknown field once
+			if repeated != nil && c.proposals != 0 {
+				c.duplicate(*repeated)
+			} else if repeated == nil && !c.proposedBy(m, t) { // Kubernetes names an unknown field once
 				c.unknown(m, t, others)
 			}
 			continue

@@ -12,6 +12,11 @@ import (
 //
 // It follows Kubernetes' decoder: a field that is null is absent, a list element that is null is its zero value.
 func ReadObject(v Value, kind, template string) policy.Object {
+	return ReadProposed(v, kind, template, 0)
+}
+
+// ReadProposed is [ReadObject] for a cluster with proposals.
+func ReadProposed(v Value, kind, template string, p policy.Proposals) policy.Object {
 	o := policy.Object{
 		Kind:         kind,
 		Namespace:    v.Get("metadata").Get("namespace").Text(),
@@ -34,7 +39,9 @@ func ReadObject(v Value, kind, template string) policy.Object {
 	if kind == "ReplicationController" && v.Get("spec").Get("template").Kind() != Object {
 		o.NoTemplate = true
 	}
-	o.Spec = readPodSpec(spec)
+	if o.Spec = readPodSpec(spec); p != 0 {
+		readProposals(spec, &o.Spec, p)
+	}
 	checker := &podChecker{spec: spec, at: o.SpecPath, pod: kind == "Pod", name: o.Name}
 	if kind == "StatefulSet" {
 		checker.stateful, checker.templates = true, v.Get("spec").Get("volumeClaimTemplates")
@@ -119,14 +126,18 @@ func readRules(list Value) []policy.ContainerRestartRule {
 	for v := list.First(); v.Exists(); v = v.Next() {
 		rule := policy.ContainerRestartRule{Action: policy.ContainerRestartRuleAction(v.Get("action").Text())}
 		if on := v.Get("exitCodes"); on.Kind() == Object {
-			rule.ExitCodes = &policy.ContainerRestartRuleOnExitCodes{
-				Operator: policy.ExitCodesOperator(on.Get("operator").Text()),
-				Values:   readInt32s(on.Get("values")),
-			}
+			rule.ExitCodes = readExitCodes(on)
 		}
 		rules = append(rules, rule)
 	}
 	return rules
+}
+
+func readExitCodes(on Value) *policy.ContainerRestartRuleOnExitCodes {
+	return &policy.ContainerRestartRuleOnExitCodes{
+		Operator: policy.ExitCodesOperator(on.Get("operator").Text()),
+		Values:   readInt32s(on.Get("values")),
+	}
 }
 
 func readResizePolicy(list Value) []policy.ContainerResizePolicy {

@@ -215,13 +215,13 @@ func isBare(v Value, name string) bool {
 
 // CheckTemplate is [CheckFields] for template t of v. Paths begin at v. There are no messages: what the API server prints
 // comes from the schema of the owner, which is not known; nor is it known which unknown fields it lets pass.
-func CheckTemplate(v Value, t *Template, minor int) Checked {
+func CheckTemplate(v Value, t *Template, f policy.Features) Checked {
 	typ, known := templateType(t.Job)
 	at := v.Locate(t.Path)
 	if !known || at.Kind() != Object {
 		return Checked{}
 	}
-	c := checker{bit: minorBit(minor), embeds: minor >= 35, top: at, root: typ}
+	c := checker{bit: minorBit(f.Minor), embeds: f.Minor >= 35, top: at, root: typ, proposals: f.Proposals}
 	c.value(at, typ)
 	out := c.checked()
 	for i := range out.All {
@@ -271,12 +271,12 @@ func fieldType(t typeIndex, name string) typeIndex {
 
 // ReadTemplate is [ReadObject] for template t of v. The object has the name of its owner, and counts as a PodTemplate or a
 // CronJob: something whose Pods or Jobs come later, under names of their own.
-func ReadTemplate(v Value, t *Template) policy.Object {
+func ReadTemplate(v Value, t *Template, p policy.Proposals) policy.Object {
 	kind, template := "PodTemplate", t.Path
 	if t.Job {
 		kind, template = "CronJob", t.Path+".spec.template"
 	}
-	o := ReadObject(v, kind, template)
+	o := ReadProposed(v, kind, template, p)
 	o.Embedded, o.Fields = true, nil // its owner may still add what is missing
 	if t.RestartPolicy != "" && (t.RestartPolicyPath != "" || o.Spec.RestartPolicy == "") {
 		o.Spec.RestartPolicy = policy.RestartPolicy(t.RestartPolicy)

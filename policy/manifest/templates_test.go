@@ -34,7 +34,7 @@ func TestTemplates(t *testing.T) {
 		var got []string
 		for i := range found {
 			got = append(got, found[i].Kind()+" "+found[i].Path)
-			if o := manifest.ReadTemplate(v, &found[i]); len(o.Spec.Containers) == 0 && !strings.Contains(test.name, "Job") {
+			if o := manifest.ReadTemplate(v, &found[i], 0); len(o.Spec.Containers) == 0 && !strings.Contains(test.name, "Job") {
 				t.Errorf("%s: %s has no containers", test.name, found[i].Path)
 			}
 		}

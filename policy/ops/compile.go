@@ -143,6 +143,10 @@ func (c *call) eval(p *Policy) {
 	}
 	ranFor, _ := c.integer(c.root.Get("ranForMillis"), "ranForMillis", 0, 1<<53)
 	event.RanFor = policy.Millis(ranFor)
+	if ofPod, given := c.readRestarts(c.root.Get("podRestarts"), "podRestarts"); given || e.counted {
+		event.Flags |= policy.EventRestarts
+		event.Conditions = uint64(max(ofPod, e.restarts))<<32 | uint64(e.restarts)
+	}
 	if c.failOnFaults() {
 		return
 	}
@@ -150,7 +154,7 @@ func (c *call) eval(p *Policy) {
 }
 
 // evalMembers are the members of an exit.
-var evalMembers = []string{"container", "exitCode", "reason", "restarts", "ranForMillis"}
+var evalMembers = []string{"container", "exitCode", "reason", "restarts", "ranForMillis", "restartCount", "podRestarts"}
 
 // answer writes the answer about one exit.
 func (p *Policy) answer(w *manifest.Writer, e policy.Event, reason string) {

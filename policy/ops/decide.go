@@ -3,6 +3,7 @@ package ops
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/manifest"
@@ -14,6 +15,14 @@ type exit struct {
 	code   int32
 	reason string // as given, "" if absent
 	in     int    // the number of the template, 0 in a manifest that has one at most
+
+	restarts, ofPod uint32 // how often the container, and all of its Pod, were restarted before
+	counted         bool   // someone said so
+}
+
+// asked is e as the kubelet sees it.
+func (e *exit) asked() policy.Exit {
+	return policy.Exit{Code: e.code, OOMKilled: e.reason == oomKilled, Restarts: e.restarts, PodRestarts: e.ofPod}
 }
 
 // decide answers what happens after each exit, as if it were the only one and the other containers ran, and what a Job
@@ -43,6 +52,8 @@ func (c *call) decide() {
 	if !onlyPods {
 		exits = c.readExits(all)
 	}
+	c.readCallback(all, &cl)
+	c.readRestartCounts(all, exits)
 	if c.failOnFaults() || !c.withinBudget(all, exits) {
 		return
 	}
@@ -68,6 +79,7 @@ func (c *call) decide() {
 	if given(c.root.Get("pods")) && !c.writePods(pods, l, cl) {
 		return
 	}
+	c.writeReadings(all, exits, &cl)
 	c.writeDropped(found.dropped)
 	c.writeWarnings(found.warnings)
 	c.writeCluster(cl)
@@ -220,11 +232,14 @@ func (c *call) namesOf(all []loaded) []string {
 }
 
 func (c *call) readExit(v manifest.Value, i int, l *loaded) (e exit) {
-	if v.Kind() != manifest.Object || !onlyMembers(v, "container", "exitCode", "reason") {
-		c.members(v, element("exits", i), "container", "exitCode", "reason")
+	if v.Kind() != manifest.Object || !onlyMembers(v, exitMembers...) {
+		c.members(v, element("exits", i), exitMembers...)
 	}
 	return c.readExitMembers(v, i, l)
 }
+
+// exitMembers are the members of an exit. Nobody writes to them.
+var exitMembers = []string{"container", "exitCode", "reason", "restartCount"}
 
 // readExitMembers reads exit i of a list, or one alone if i is negative. Paths are put together only where there may be
 // a fault.
@@ -249,6 +264,9 @@ func (c *call) readExitMembers(v manifest.Value, i int, l *loaded) (e exit) {
 		e.code = int32(n)
 	} else {
 		e.code = c.readExitCode(v, path())
+	}
+	if count := v.Get("restartCount"); count.Exists() {
+		e.restarts, e.counted = c.readRestarts(count, child(path(), "restartCount"))
 	}
 	if !l.readable {
 		c.text(container, child(path(), "container"))
@@ -396,7 +414,7 @@ func (c *call) withinSteps(n int) bool {
 // writeDecision writes what the kubelet decides about one exit and, with a judge, what the Job makes of it.
 func (c *call) writeDecision(l *loaded, cl cluster, e exit, judge *jobJudge) {
 	w, o := &c.w, &l.object
-	d, trace := policy.Trace(&o.Spec, cl.node().features, e.ref, policy.Exit{Code: e.code, OOMKilled: e.reason == oomKilled})
+	d, trace := policy.Trace(&o.Spec, cl.node().features, e.ref, e.asked())
 	at := pathsOf(o, e.ref)
 	w.Object()
 	if l.template != nil {
@@ -452,6 +470,10 @@ func (e exit) write(w *manifest.Writer, o *policy.Object) {
 	w.Key("exitCode")
 	w.Int(int64(e.code))
 	optional(w, "reason", e.reason)
+	if e.counted {
+		w.Key("restartCount")
+		w.Int(int64(e.restarts))
+	}
 }
 
 // writeUndecided writes why there is no answer, and the place that is the cause.
@@ -472,37 +494,78 @@ func podDefault(d policy.Decision) bool {
 
 // writeOutcome writes members behind others.
 func writeOutcome(w *manifest.Writer, at paths, d policy.Decision) {
-	fails, path, end, rule := "", at.pod, `"}`, ""
+	fails, path, end, rule := "", at.pod, `"`, ""
 	if d.PodFails {
 		fails = `,"podFails":true`
 	}
 	switch {
 	case d.Level == policy.LevelRule:
-		path, end, rule = at.rules, "[", strconv.Itoa(int(d.Matched))
+		n := 0
+		path, n = at.rule(int(d.Matched))
+		rule = strconv.Itoa(n)
+	case d.Level == policy.LevelLimit:
+		path = at.limit()
 	case d.Level == policy.LevelContainer:
-		path, end = at.container, `.restartPolicy"}`
+		path, end = at.container, `.restartPolicy"`
 	case d.Level == policy.LevelDefault && !podDefault(d):
 		path = at.container
 	}
 	w.Parts(`,"action":"`, string(d.Action), `","because":"`, string(d.Because), `"`, fails, `,"decidedBy":{"level":"`, string(d.Level), `","path":"`, path, end)
 	if rule != "" {
-		w.Parts(rule, `]","rule":`, rule, "}")
+		w.Parts(`,"rule":`, rule)
 	}
+	if at.c != nil || d.Level == policy.LevelLimit || d.Because == policy.BecauseAlwaysPod {
+		if name := d.Proposal(at.c); name != "" {
+			w.Parts(`,"proposal":"`, name, `"`)
+		}
+	}
+	w.Parts("}")
 }
 
 // paths are those of the parts of the manifest that can decide about one container.
-type paths struct{ pod, container, rules string }
+type paths struct {
+	pod, container, rules string
+	c                     *policy.Container // with its rules, if they may be those of a proposal; else nil
+}
+
+// rule returns the path of rule i and its index, which counts from the first that stands there.
+func (p paths) rule(i int) (path string, index int) {
+	if p.c == nil {
+		return element(p.rules, i), i
+	}
+	if from := p.c.RestartPolicyRules[i].From; from != "" {
+		index, _ = strconv.Atoi(strings.Trim(from, "decide[]"))
+		return from, index
+	}
+	index = i
+	for k := range i {
+		if p.c.RestartPolicyRules[k].From != "" {
+			index--
+		}
+	}
+	return element(p.rules, index), index
+}
+
+// limit is the path of the limit of restarts.
+func (p paths) limit() string { return strings.TrimSuffix(p.pod, "restartPolicy") + "maxRestartTimes" }
 
 func pathsOf(o *policy.Object, r policy.Ref) paths {
 	container := o.Path(r)
-	return paths{o.SpecPath + "restartPolicy", container, container + ".restartPolicyRules"}
+	p := paths{pod: o.SpecPath + "restartPolicy", container: container, rules: container + ".restartPolicyRules"}
+	if o.Spec.Proposed {
+		p.c = o.Spec.Container(r)
+	}
+	return p
 }
 
 // write writes the path of the part that a level stands for.
 func (p paths) write(w *manifest.Writer, level policy.Level, rule int) {
 	switch level {
 	case policy.LevelRule:
-		w.Text(p.rules, "[", strconv.Itoa(rule), "]")
+		path, _ := p.rule(rule)
+		w.Text(path)
+	case policy.LevelLimit:
+		w.Text(p.limit())
 	case policy.LevelContainer:
 		w.Text(p.container, ".restartPolicy")
 	case policy.LevelPod:

@@ -220,6 +220,7 @@ func (c *call) describeLimits() {
 		{"rules", policy.MaxRules},
 		{"values", policy.MaxValues},
 		{"exits", policy.MaxExits},
+		{"callbacks", policy.MaxCallbacks},
 		{"windows", policy.MaxCurveWindows},
 		{"waits", policy.MaxWaits},
 		{"fleetGroups", maxFleetGroups},

@@ -109,12 +109,12 @@ func (c *call) admit(f policy.Features, a admission) []loaded {
 		l.faults = c.manifestFaults([]policy.FieldError{*fault})
 		return []loaded{l}
 	}
-	checked := manifest.CheckFields(c.man, kind.Kind, f.Minor)
+	checked := manifest.CheckProposed(c.man, kind.Kind, f)
 	c.take(&l, checked, mode, mode == strict && !a.static)
 	if len(checked.Faults) > 0 {
 		return []loaded{l}
 	}
-	l.object = manifest.ReadObject(c.man, kind.Kind, kind.Template)
+	l.object = manifest.ReadProposed(c.man, kind.Kind, kind.Template, f.Proposals)
 	if a.whole || !stored(c.man) {
 		l.object.Around = manifest.ReadAround(c.man, kind.Kind, kind.Template, &l.object)
 	}

@@ -49,8 +49,8 @@ func Table() []Operation { return table }
 var (
 	describeMembers = []string{"module"}
 	validateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "old", "static"}
-	decideMembers   = []string{"cluster", "fieldValidation", "manifest", "templatePath", "exits", "pods", "show", "question"}
-	simulateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "from", "now", "runs", "runsFrom", "podRuns", "events", "until", "timing", "backoff", "jobBackoff", "show", "question"}
+	decideMembers   = []string{"cluster", "fieldValidation", "manifest", "templatePath", "exits", "pods", "restartCounts", "decide", "show", "question"}
+	simulateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "from", "now", "runs", "runsFrom", "podRuns", "events", "until", "timing", "backoff", "jobBackoff", "decide", "show", "question"}
 	tableMembers    = []string{"cluster", "fieldValidation", "manifest", "templatePath", "container", "restartCount"}
 	fleetMembers    = []string{"cluster", "backoff", "nodes", "groups", "pools", "spread", "requestsPerRestart", "bin", "windows", "until", "model", "sweep", "gang", "goal"}
 	curveMembers    = []string{"cluster", "backoff", "run", "until", "model", "windows", "outage", "sweep"}

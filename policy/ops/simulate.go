@@ -20,6 +20,11 @@ func (c *call) simulate() {
 	c.passOverUnknown(&l)
 	c.faults.addAll(l.faults)
 	l.warnings = append(l.warnings, c.skew(&cl)...)
+	if given(c.root.Get("decide")) {
+		list := []loaded{l}
+		c.readCallback(list, &cl)
+		l = list[0]
+	}
 	c.readQuestion("runs", "events", "until", "timing", "expect")
 	p := c.readPast(&l)
 	if p != nil {
@@ -96,6 +101,7 @@ func (c *call) readScenario(l *loaded, cl *cluster) *simulate.Scenario {
 	}
 	c.member("events", func(v manifest.Value) { sc.Events = c.readEvents(v, l, cl) })
 	c.readExpected(l, sc.Until)
+	sc.Assume = append(sc.Assume, cl.readings(&l.object)...)
 	if n := len(sc.Events); n > 0 && sc.Events[n-1].At > sc.Until {
 		sc.Assume = append(sc.Assume, "later_events_left_out")
 	}

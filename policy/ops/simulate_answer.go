@@ -70,6 +70,9 @@ func (s *simulation) end(c *call, cl cluster, open []simulate.Undecided, assumpt
 	}
 	w.End()
 	c.writeWaits(s)
+	if given(c.root.Get("decide")) {
+		s.bool("imperative", true)
+	}
 	w.Key("assumptions")
 	w.Array()
 	for _, code := range assumptions {

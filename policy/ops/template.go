@@ -85,7 +85,7 @@ func (c *call) admitTemplates(f policy.Features, mode fieldValidation, chosen st
 // admitTemplate reads one template. Which unknown fields the owner lets pass is not known, so that they are warnings.
 func (c *call) admitTemplate(t *manifest.Template, f policy.Features, mode fieldValidation) loaded {
 	l := loaded{template: t}
-	checked := manifest.CheckTemplate(c.man, t, f.Minor)
+	checked := manifest.CheckTemplate(c.man, t, f)
 	for _, fault := range checked.All {
 		switch at := (located{fault.FieldError, c.place(fault.Path), policy.ManifestInvalid}); {
 		case !fault.Strict, mode == strict && fault.Code == policy.CodeDuplicateField:
@@ -97,7 +97,7 @@ func (c *call) admitTemplate(t *manifest.Template, f policy.Features, mode field
 	if len(checked.Faults) > 0 {
 		return l
 	}
-	l.object = manifest.ReadTemplate(c.man, t)
+	l.object = manifest.ReadTemplate(c.man, t, f.Proposals)
 	c.judge(&l, f, admission{})
 	for i := range l.faults { // the API server speaks of the Pod or the Job that the owner makes
 		l.faults[i].Message = strings.TrimPrefix(l.faults[i].Message, t.Path+".")

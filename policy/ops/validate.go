@@ -38,7 +38,7 @@ func (c *call) validate() {
 			panics, l.faults = append(panics, l.faults[n]), l.faults[:n]
 		}
 		if l.readable {
-			l.warnings = append(l.warnings, c.manifestFaults(c.draftSpellings(&l.object))...)
+			l.warnings = append(l.warnings, c.manifestFaults(c.draftSpellings(&l.object, f.Proposals))...)
 			l.warnings = append(l.warnings, c.manifestFaults(l.object.Warnings(f, cl.node().features))...)
 		}
 		found.add(l)
@@ -188,14 +188,14 @@ func (c *call) readOld(v manifest.Value, f policy.Features) *policy.Object {
 		})
 		return nil
 	}
-	if faults := manifest.CheckFields(v, kind.Kind, f.Minor).Faults; len(faults) > 0 {
+	if faults := manifest.CheckProposed(v, kind.Kind, f).Faults; len(faults) > 0 {
 		for _, f := range faults {
 			f.Path = child("old", f.Path)
 			c.requestFault(c.root.Locate(f.Path), f)
 		}
 		return nil
 	}
-	o := manifest.ReadObject(v, kind.Kind, kind.Template)
+	o := manifest.ReadProposed(v, kind.Kind, kind.Template, f.Proposals)
 	o.SetDefaults(f)
 	if !c.withinLimits(&o, v, "old") {
 		return nil
@@ -235,7 +235,7 @@ func spellingsOf(place string) []spelling {
 }
 
 // draftSpellings warns about members that the decoder only calls unknown.
-func (c *call) draftSpellings(o *policy.Object) []policy.FieldError {
+func (c *call) draftSpellings(o *policy.Object, p policy.Proposals) []policy.FieldError {
 	var found policy.Faults
 	path := strings.TrimSuffix(o.SpecPath, ".")
 	spec := c.man.Locate(path)
@@ -245,7 +245,7 @@ func (c *call) draftSpellings(o *policy.Object) []policy.FieldError {
 	look := func(v manifest.Value, place string) {
 		for _, s := range spellingsOf(place) {
 			for _, name := range s.names {
-				if m := v.Get(name); m.Exists() {
+				if m := v.Get(name); m.Exists() && !(name == "maxRestartTimes" && p.Has(policy.KEP3322)) {
 					found.Add(policy.FieldError{Path: m.Path(c.man), Code: s.code, Detail: s.detail, Source: s.source})
 				}
 			}
@@ -256,7 +256,9 @@ func (c *call) draftSpellings(o *policy.Object) []policy.FieldError {
 		for container := spec.Get(kind.Field()).First(); container.Exists(); container = container.Next() {
 			look(container, "container")
 			for rule := container.Get("restartPolicyRules").First(); rule.Exists(); rule = rule.Next() {
-				look(rule, "rule")
+				if when := rule.Get("when"); !p.Has(policy.KEP5307Future) || !when.Exists() || when.Get("exitCodes").Exists() {
+					look(rule, "rule") // other conditions have no other spelling
+				}
 			}
 		}
 	}

@@ -47,7 +47,7 @@ type simulation struct {
 		Action       string
 		Because      string
 		PodFails     bool
-		DecidedBy    struct{ Level, Path string }
+		DecidedBy    struct{ Level, Path, Proposal string }
 		WillRestart  bool
 		Starts       []struct {
 			Container            string
@@ -189,7 +189,7 @@ func summarizeSimulation(b *strings.Builder, raw []byte) error {
 		case e.Event == "Exited" && e.ExitCode != nil:
 			fmt.Fprintf(b, "Exited %d %s", *e.ExitCode, e.Reason)
 			if e.Action != "" {
-				fmt.Fprintf(b, ": %s, %s %s (%s)", e.Action, e.DecidedBy.Level, e.DecidedBy.Path, e.Because)
+				fmt.Fprintf(b, ": %s, %s %s (%s)", e.Action, e.DecidedBy.Level, e.DecidedBy.Path, proposed(e.Because, e.DecidedBy.Proposal))
 			}
 			if e.PodFails {
 				b.WriteString(", the Pod fails")
@@ -321,6 +321,7 @@ func (s *simulation) rest(b *strings.Builder) {
 	if s.From != nil {
 		fmt.Fprintf(b, "assumed: %s\n", strings.Join(s.Assumptions, " "))
 	}
+	b.WriteString(readings(s.Assumptions))
 	for _, u := range s.Undecided {
 		fmt.Fprintf(b, "undecided at %v, %s: %s\n", span(u.AtMillis), u.Path+u.Limit, u.Reason)
 	}

@@ -8,14 +8,14 @@ import (
 
 // fault is a fault, a warning or a dropped field in an answer.
 type fault struct {
-	Path, Code, Detail, Message, Gate string
+	Path, Code, Detail, Message, Gate, Proposal string
 }
 
 func (f fault) String() string {
 	if f.Message != "" {
 		return f.Message
 	}
-	return f.Path + ": " + f.Code
+	return f.Path + ": " + proposed(f.Code, f.Proposal)
 }
 
 // answer is as much of every answer as scenarios speak about.
@@ -36,14 +36,16 @@ type answer struct {
 		Container string
 		ExitCode  int32
 		Reason    string
+		Restarts  *int64 `json:"restartCount"`
 		Action    string
 		Because   string
 		PodFails  bool
-		DecidedBy struct{ Level, Path string }
+		DecidedBy struct{ Level, Path, Proposal string }
 		Undecided *struct{ Reason, Path string }
 		Row       *printedRow
 		Trace     []struct{ Path, Result, Code, Ignored string }
 	}
+	Assumptions  []string
 	PodDecisions []podDecision
 	JobDecision  *struct {
 		Counted, Ignored, NotJudged int
@@ -99,6 +101,28 @@ func (d podDecision) write(b *strings.Builder) {
 	for _, s := range d.Trace {
 		fmt.Fprintf(b, "  %s: %s (%s)\n", s.Path, s.Result, s.Code)
 	}
+}
+
+// proposed adds the proposal behind a decision to its reason.
+func proposed(because, proposal string) string {
+	if proposal == "" {
+		return because
+	}
+	return because + ", " + proposal
+}
+
+// readings returns those of the assumptions that are about proposals, as a line.
+func readings(assumptions []string) string {
+	var list []string
+	for _, code := range assumptions {
+		if strings.HasPrefix(code, "reading_") || code == "restart_count_0" {
+			list = append(list, code)
+		}
+	}
+	if list == nil {
+		return ""
+	}
+	return "read: " + strings.Join(list, " ") + "\n"
 }
 
 // Summary puts an answer into words, one line per fact:
@@ -213,14 +237,17 @@ func Summary(raw []byte) (string, error) {
 		if d.Reason != "" {
 			reason = " " + d.Reason
 		}
+		if d.Restarts != nil {
+			reason += fmt.Sprintf(", restarted %d times", *d.Restarts)
+		}
 		fmt.Fprintf(&b, "%s exits %d%s: ", d.Container, d.ExitCode, reason)
 		switch {
 		case d.Undecided != nil:
 			fmt.Fprintf(&b, "undecided, %s: %s\n", d.Undecided.Path, d.Undecided.Reason)
 		case d.PodFails:
-			fmt.Fprintf(&b, "%s and the Pod fails, %s %s (%s)\n", d.Action, d.DecidedBy.Level, d.DecidedBy.Path, d.Because)
+			fmt.Fprintf(&b, "%s and the Pod fails, %s %s (%s)\n", d.Action, d.DecidedBy.Level, d.DecidedBy.Path, proposed(d.Because, d.DecidedBy.Proposal))
 		default:
-			fmt.Fprintf(&b, "%s, %s %s (%s)\n", d.Action, d.DecidedBy.Level, d.DecidedBy.Path, d.Because)
+			fmt.Fprintf(&b, "%s, %s %s (%s)\n", d.Action, d.DecidedBy.Level, d.DecidedBy.Path, proposed(d.Because, d.DecidedBy.Proposal))
 		}
 		for _, s := range d.Trace {
 			ignored := ""
@@ -232,6 +259,9 @@ func Summary(raw []byte) (string, error) {
 		if d.Row != nil {
 			fmt.Fprintf(&b, "  row %v\n", d.Row)
 		}
+	}
+	if a.Decisions != nil {
+		b.WriteString(readings(a.Assumptions))
 	}
 	for _, d := range a.PodDecisions {
 		d.write(&b)

@@ -37,6 +37,11 @@ type instance struct {
 	stopping          bool   // the kubelet waits for its end, which is at exitAt
 	signalled         Millis // when it gets SIGTERM, never before that is known
 	told              bool   // exitAt, code and reason are what SIGTERM leads to
+
+	// Of an exited one in a Pod with words of proposals; see [kubelet.decide].
+	do      policy.Action
+	waits   bool // a start of the whole Pod waits for the back-off
+	cleared bool // and has done so
 }
 
 // end is when and how a process ends.
@@ -54,6 +59,7 @@ type state struct {
 	code              int32
 	started, finished Millis // never: not set
 	delay             Millis // of a CrashLoopBackOff, for its message
+	do                policy.Action
 	instance          int64
 }
 
@@ -92,6 +98,7 @@ type container struct {
 	retryAt     Millis                 // when the refused start is tried again under ideal timing
 	cause       *Cause                 // of the next start, as far as the last exit led to it
 	toldRefused int64                  // the exited instance whose refusal is in the timeline
+	renewed     bool                   // the next start waits for nothing
 	retried     int64                  // the exited instance that an event lets be followed by the next one at once
 
 	tape
@@ -229,14 +236,14 @@ func (k *kubelet) wanted(c *container) bool {
 	}
 	in := c.latest()
 	switch {
-	case in == nil:
+	case in == nil, c.renewed && in.state != running:
 		return true
 	case in.state == running:
 		return false
 	case in.state == unknown:
 		return true
 	}
-	return k.restartsAfter(c, in.code)
+	return k.startsAgain(c, in)
 }
 
 // policyAllowsRestart is the question asked where no exit code is known: rules do not count.

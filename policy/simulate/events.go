@@ -288,6 +288,7 @@ func (k *kubelet) restartKubelet(with *Kubelet) {
 	if with != nil {
 		k.use(*with)
 	}
+	k.decideAll()
 	k.admit()
 }
 

@@ -22,6 +22,10 @@ type kubelet struct {
 	sandboxReady    bool
 	sandboxGone     Millis // when the kubelet sees that it is not
 	couldRestartAll bool   // some rule asks for RestartAllContainers
+	proposed        bool   // the manifest has words of proposals
+	whole           bool   // something may restart all of the Pod
+	asked           bool   // something asks for restart counts
+	asks            uint32 // up to which
 
 	counts          policy.PhaseCounts
 	view            statusView
@@ -149,6 +153,7 @@ func (k *kubelet) reset(sc *Scenario) {
 // use makes the kubelet one with these features.
 func (k *kubelet) use(kubelet Kubelet) {
 	k.f, k.backoff, k.waits = kubelet.Features, kubelet.Backoff, kubelet.Waits
+	k.prepare()
 	if k.rules = k.sc.rules; k.rules == nil || k.f != k.sc.Kubelet.Features {
 		k.rules = policy.Compile(k.spec, k.f)
 	}
@@ -485,9 +490,12 @@ func (k *kubelet) sync() (changed bool) {
 		k.terminate()
 		return false
 	}
-	if k.made.restartingAll {
+	switch {
+	case k.made.restartingAll:
 		k.planReset(&k.plan)
-	} else {
+	case k.recreates():
+		k.planRecreate(&k.plan)
+	default:
 		k.compute(&k.plan)
 	}
 	k.stopPod(&k.plan)
@@ -564,7 +572,9 @@ func (k *kubelet) stopPod(p *plan) {
 		return
 	}
 	reason := killPodDone
-	if p.createSandbox || !k.sandboxReady {
+	if p.recreate {
+		reason = killRestartAll
+	} else if p.createSandbox || !k.sandboxReady {
 		reason = killSandbox
 	}
 	if p.createSandbox && k.sandbox > 0 {
@@ -581,17 +591,17 @@ func (k *kubelet) follow(c *container, cause *Cause) {
 	switch d := &cause.Decision; {
 	case d.Because == policy.BecauseInitCompleted:
 		k.turnCause = cause
-	case d.Action == policy.Stop:
-		k.stopCause = cause
-	case d.Action == policy.RestartAllContainers:
+	case d.Action.Whole():
 		k.resetCause = cause
+	case !d.Action.Again():
+		k.stopCause = cause
 	}
 }
 
 // startCause is the exit that leads to the start of c, nil if none does.
 func (k *kubelet) startCause(c *container) *Cause {
 	switch {
-	case c.cause != nil && c.cause.Decision.Action != policy.Stop:
+	case c.cause != nil && c.cause.Decision.Action.Again():
 		return c.cause
 	case c.cause == nil && c.latest() == nil && c.logs == 0 && c.ref.Kind != policy.EphemeralContainer:
 		return k.turnCause
@@ -615,7 +625,7 @@ func (k *kubelet) killCause(reason string) *Cause {
 // phaseCause is the exit that leads to a phase, nil if none does.
 func (k *kubelet) phaseCause(to policy.PodPhase) *Cause {
 	switch {
-	case k.ends():
+	case k.ends() && k.evictedBy != &endedByRule:
 		return nil
 	case to.Terminal():
 		return k.stopCause
@@ -631,6 +641,9 @@ func (k *kubelet) phaseCause(to policy.PodPhase) *Cause {
 // Source: purgeInitContainers and startContainer in pkg/kubelet/kuberuntime/kuberuntime_container.go, SyncPod and
 // doBackOff in kuberuntime_manager.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) createSandbox() {
+	if k.plan.recreate {
+		k.renew()
+	}
 	for i := range k.inits {
 		c := &k.ctrs[i]
 		if in := c.latest(); in != nil {
@@ -670,6 +683,7 @@ func (k *kubelet) end(i int, at Millis, code int32, reason string) {
 	}
 	in.state, in.finished, in.exitAt, in.code, in.reason = exited, at, never, code, reason
 	c.dirty, c.died, c.cause = true, death{true, k.busy == terminating}, nil
+	k.decide(c, in)
 }
 
 // collect removes the older dead instance of containers that have died, once the status has shown the end: one is kept.
@@ -716,9 +730,13 @@ func (k *kubelet) start(i int) bool {
 		k.refuse(c) // as at the last try: nothing that the back-off depends on has changed
 		return false
 	}
-	if last != nil && !k.backoffLets(i, last) {
+	if last != nil && !c.renewed && !k.backoffLets(i, last) {
 		return false
 	}
+	if !c.renewed && c.clear() {
+		return true
+	}
+	c.renewed = false
 	cause := k.startCause(c)
 	in := instance{sandbox: k.sandbox, started: k.now, exitAt: never, own: end{at: never}, signalled: never, attempt: c.logs}
 	if newest := c.latest(); newest != nil {
@@ -774,7 +792,7 @@ func (k *kubelet) apiRestarts(c *container, attempt int64) int64 {
 
 func (k *kubelet) backoffLets(i int, last *instance) bool {
 	c := &k.ctrs[i]
-	e := &c.entry
+	e := k.entryOf(c)
 	if age := k.now - e.Mark; e.Exists && age > k.backoff.Reset && age <= k.backoff.Reset+policy.SweepPeriod {
 		c.phased++
 	}
@@ -832,7 +850,7 @@ func (k *kubelet) planReset(p *plan) {
 		for n := range len(k.ctrs) - k.ephemerals {
 			i := (n + k.inits) % (len(k.ctrs) - k.ephemerals) // main containers first
 			c := &k.ctrs[i]
-			if in := c.latest(); in != nil && (in.state == exited && k.triggers(c, in.code)) == sources {
+			if in := c.latest(); in != nil && (in.state == exited && k.source(c, in)) == sources {
 				p.kill = append(p.kill, kill{i, killRestartAll, true, true})
 			}
 		}
@@ -941,8 +959,8 @@ func (k *kubelet) everInitialized() bool {
 	if c.sidecar {
 		return c.api.state.kind == policy.StateRunning && c.api.started
 	}
-	return c.api.last.kind == policy.StateTerminated && c.api.last.code == 0 ||
-		c.api.state.kind == policy.StateTerminated && c.api.state.code == 0
+	return c.api.last.kind == policy.StateTerminated && c.api.last.succeeded() ||
+		c.api.state.kind == policy.StateTerminated && c.api.state.succeeded()
 }
 
 // notice lets the kubelet see the exits that it can have seen by now.
@@ -976,7 +994,6 @@ func (k *kubelet) notice() (noticed bool) {
 // exit ends the running instance of container i and says what follows.
 func (k *kubelet) exit(i int, at Millis, code int32, reason string) {
 	c := &k.ctrs[i]
-	e := policy.Exit{Code: code, OOMKilled: reason == reasonOOMKilled}
 	stopping := c.latest().stopping
 	k.end(i, at, code, reason)
 	if stopping {
@@ -984,6 +1001,7 @@ func (k *kubelet) exit(i int, at Millis, code int32, reason string) {
 		k.restop()
 		return
 	}
+	e := k.exitOf(c, c.latest())
 	cause := &Cause{i, code, k.rules.Decide(c.ref, e)}
 	r := Record{Event: ExitedBy, Container: i, ExitCode: code, Reason: reason}
 	why, path := "", ""

@@ -75,6 +75,7 @@ func (k *kubelet) resume(p *Past) {
 	for i := range p.Containers {
 		k.resumeContainer(&p.Containers[i], p)
 	}
+	k.decideAll()
 	k.forget()
 	if k.sandboxReady = k.ids > 0 && !p.NoSandbox; k.ids == 0 && !p.NoSandbox {
 		k.sandbox = 0 // nothing shows that there was one

@@ -10,6 +10,7 @@ type plan struct {
 	next          int  // the kill to go on with
 	killed        bool // something has been killed
 	reset         bool // of all containers
+	recreate      bool // nothing of the old sandbox is left
 	startInit     []int
 	startMain     []int
 
@@ -75,7 +76,7 @@ func (k *kubelet) computeSandbox(p *plan) {
 		if own := c.spec.RestartPolicy; own != nil && k.f.ContainerRestartRules {
 			once = *own == policy.RestartPolicyOnFailure
 		}
-		if in := c.latest(); once && in != nil && in.state == exited && in.code == 0 {
+		if in := c.latest(); in != nil && in.state == exited && (once && in.code == 0 || in.down()) {
 			continue
 		}
 		p.startMain = append(p.startMain, k.inits+i)
@@ -117,9 +118,15 @@ func (k *kubelet) computeInit(p *plan) (done bool) {
 			if c.sidecar && k.computeSidecar(p, i, seen) {
 				done = true
 			}
+		case in.state == exited && c.sidecar && in.down(): // the Pod goes on without it
+			if i == k.inits-1 {
+				done = true
+			} else if !seen {
+				p.startInit = append(p.startInit, i+1)
+			}
 		case in.state == exited && c.sidecar:
 			p.startInit = append(p.startInit, i)
-		case in.state == exited && in.code == 0 && in.reason != reasonOOMKilled:
+		case in.state == exited && in.completed():
 			if i == k.inits-1 {
 				done = true
 			} else {

@@ -62,7 +62,7 @@ func (k *kubelet) podState() podMark {
 
 // summarize counts the rounds that would follow unchanged instead of playing them.
 func (k *kubelet) summarize() {
-	if len(k.started) == 0 || k.stopped || k.terminated || k.waiting() || k.sc.writeOut {
+	if len(k.started) == 0 || k.stopped || k.terminated || k.waiting() || k.sc.writeOut || k.counting() {
 		return
 	}
 	if !k.independent() {
@@ -85,7 +85,7 @@ func (c *container) startedAt(now Millis) bool {
 // independent tells whether each main container and sidecar goes its own way: whatever one does, neither the Pod's
 // phase nor another container is affected while one of them is restarted or runs.
 func (k *kubelet) independent() bool {
-	if k.rac() && k.couldRestartAll || k.sc.Undecided != nil || k.sc.Timing.KubeletSync || k.sc.Timing.Detection > 0 {
+	if k.rac() && k.couldRestartAll || k.whole || k.sc.Undecided != nil || k.sc.Timing.KubeletSync || k.sc.Timing.Detection > 0 {
 		return false
 	}
 	if k.made.phase != policy.PodRunning || k.dropped || !k.sandboxReady {
@@ -96,7 +96,7 @@ func (k *kubelet) independent() bool {
 		c := &k.ctrs[i]
 		in := c.latest()
 		sidecars = sidecars || c.sidecar
-		if !c.sidecar && (in == nil || in.state != exited || in.code != 0 || in.reason == reasonOOMKilled) {
+		if !c.sidecar && (in == nil || in.state != exited || !in.completed()) {
 			return false
 		}
 	}
@@ -115,7 +115,7 @@ func (k *kubelet) anchored() bool {
 		if in.state == running && in.exitAt == never {
 			return true
 		}
-		if k.f.Minor >= 37 && c.run < len(c.runs) && c.runs[c.run].Times == Forever && k.restartsAfter(c, c.runs[c.run].ExitCode) {
+		if k.f.Minor >= 37 && !k.proposed && c.run < len(c.runs) && c.runs[c.run].Times == Forever && k.restartsAfter(c, c.runs[c.run].ExitCode) {
 			return true
 		}
 	}
@@ -327,7 +327,7 @@ func (k *kubelet) sameInstance(m *mark, is *container, i int, shift Millis) bool
 		(a.id == was.api.instance) == (b.id == is.api.instance) && (a.id == was.toldRefused) == (b.id == is.toldRefused) &&
 		sameCounts(a.attempt, was.api.restarts, b.attempt, is.api.restarts) &&
 		later(a.started, b.started, shift) && (a.state != exited || later(a.finished, b.finished, shift)) && later(a.exitAt, b.exitAt, shift) &&
-		a.told == b.told
+		a.told == b.told && a.do == b.do && a.waits == b.waits && a.cleared == b.cleared
 }
 
 // sameCounts tells whether the counts of runtime and API relate as before: the same distance apart, or, where the
@@ -337,7 +337,7 @@ func sameCounts(runtimeWas, apiWas, runtimeIs, apiIs int64) bool {
 }
 
 func sameState(a, b *state, shift Millis) bool {
-	return a.kind == b.kind && a.reason == b.reason && a.message == b.message && a.code == b.code && a.delay == b.delay &&
+	return a.kind == b.kind && a.reason == b.reason && a.message == b.message && a.code == b.code && a.delay == b.delay && a.do == b.do &&
 		(a.instance == 0) == (b.instance == 0) && (a.instance == 0 || later(a.started, b.started, shift) && later(a.finished, b.finished, shift))
 }
 

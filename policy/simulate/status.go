@@ -123,8 +123,11 @@ func (k *kubelet) count(c *container) {
 	}
 }
 
+// succeeded reports whether an init container that ended so has done its work.
+func (s *state) succeeded() bool { return s.code == 0 || s.do == policy.Complete }
+
 func (s *state) ended() policy.Termination {
-	return policy.Termination{ExitCode: s.code, RestartingAllContainers: s.reason == reasonRestartingAll}
+	return policy.Termination{ExitCode: s.code, Do: s.do, RestartingAllContainers: s.reason == reasonRestartingAll}
 }
 
 // convert builds the status of one container.
@@ -154,7 +157,7 @@ func (k *kubelet) convert(c *container) status {
 	case c.ref.Kind == policy.EphemeralContainer:
 		s.started = false // nobody probes it
 	case c.ref.Kind == policy.InitContainer && !c.sidecar:
-		s.ready = s.state.kind == policy.StateTerminated && s.state.code == 0
+		s.ready = s.state.kind == policy.StateTerminated && s.state.succeeded()
 	default:
 		s.ready = s.started
 	}
@@ -213,7 +216,7 @@ func (k *kubelet) convertInstance(c *container, in *instance) status {
 	case in.state == exited:
 		s.state = state{
 			kind: policy.StateTerminated, code: in.code, reason: in.reason,
-			started: in.started, finished: in.finished, instance: in.id,
+			started: in.started, finished: in.finished, instance: in.id, do: in.do,
 		}
 	case old.listed && old.state.kind == policy.StateRunning:
 		reason := reasonStatusUnknown
@@ -232,7 +235,7 @@ func (k *kubelet) convertInstance(c *container, in *instance) status {
 func (k *kubelet) waitForStart(c *container, s *status) {
 	if c.ref.Kind == policy.InitContainer {
 		in := c.latest()
-		if in != nil && in.state == exited && in.code == 0 {
+		if in != nil && in.state == exited && (in.code == 0 || in.do == policy.Complete) {
 			return
 		}
 		if k.f.Minor >= 36 && in == nil && k.view.mainCreated && !c.sidecar && s.state.kind == policy.StateWaiting {
@@ -306,10 +309,10 @@ func (k *kubelet) shouldRestartAll() bool {
 		if in == nil || in.state != exited {
 			continue
 		}
-		if k.triggers(c, in.code) {
+		if k.source(c, in) {
 			return true
 		}
-		if c.api.listed && c.api.state.kind == policy.StateTerminated && k.triggers(c, c.api.state.code) {
+		if !k.proposed && c.api.listed && c.api.state.kind == policy.StateTerminated && k.triggers(c, c.api.state.code) {
 			return true
 		}
 	}

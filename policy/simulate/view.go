@@ -101,7 +101,7 @@ func (k *kubelet) send(refused int, caught bool) {
 func (k *kubelet) kubeletLets(c *container) bool {
 	code, onFailure := c.api.state.code, k.spec.RestartPolicy == policy.RestartPolicyOnFailure
 	switch {
-	case k.alwaysPod(), k.rac() && k.couldRestartAll:
+	case k.alwaysPod(), k.rac() && k.couldRestartAll, k.whole, c.api.state.do.Again():
 		return true
 	case c.sidecar, c.ref.Kind == policy.EphemeralContainer, onFailure && code != 0:
 		return true
@@ -136,6 +136,9 @@ func (k *kubelet) serverLets(c *container, code int32) bool {
 	}
 	if c.ref.Kind == policy.EphemeralContainer {
 		return false
+	}
+	if k.proposed {
+		return c.api.state.do.Again() || k.whole // a server that stores the words knows them
 	}
 	rules := f.ContainerRestartRules || f.Minor >= 35 && k.usesRules()
 	if f.Minor == 34 && c.ref.Kind == policy.InitContainer {

@@ -35,6 +35,7 @@ func (d *document) decide() {
 			explained++
 		}
 		d.jobPods(a.Get("podDecisions"))
+		d.assumptions()
 		d.checks()
 	})
 }
@@ -95,8 +96,12 @@ func outcome(e manifest.Value) (tone, mark, word string) {
 	switch action := text(e, "action"); action {
 	case "Restart":
 		return Run, "restart", action
-	case "RestartAllContainers":
+	case "RestartAllContainers", "RestartPod":
 		return All, "restartall", action
+	case "Complete":
+		return OK, "stop", action
+	case "TerminatePod":
+		return Fail, "failed", action
 	default:
 		if number(e, "exitCode") == 0 {
 			return OK, "stop", action
@@ -110,6 +115,8 @@ func means(e manifest.Value) string {
 	switch u := text(e.Get("undecided"), "reason"); {
 	case u != "":
 		return sentence(phrase(u)) + " Choose a version to get the answer of its kubelet."
+	case text(e, "action") == "TerminatePod":
+		return "The Pod fails: its other containers are killed, with their grace period, and nothing is started again."
 	case e.Get("podFails").Bool():
 		return "It stays terminated, and the Pod fails: an init container did not succeed."
 	case text(e, "because") == "init_completed":
@@ -120,6 +127,10 @@ func means(e manifest.Value) string {
 		return "The kubelet starts it again in the same Pod: the first time immediately, then after waits that grow (back-off)."
 	case "RestartAllContainers":
 		return "Every container of the Pod is stopped and started again, init containers first."
+	case "RestartPod":
+		return "The whole Pod is started again, init containers first."
+	case "Complete":
+		return "It stays terminated, and counts as one that succeeded."
 	}
 	return "It stays terminated."
 }
@@ -164,6 +175,9 @@ func (d *document) decider(e manifest.Value) string {
 
 func (d *document) sourceOf(e manifest.Value) source {
 	code := text(e, "because")
+	if has(e.Get("decidedBy"), "proposal") {
+		return source{}
+	}
 	if text(e, "action") == "RestartAllContainers" {
 		return restartAllPage
 	}
@@ -395,6 +409,8 @@ func ignoredBecause(code string) string {
 		return "a sidecar is restarted anyway"
 	case "init_completed":
 		return "an init container that succeeded is not run again"
+	case "restart_limit":
+		return "the limit of restarts is reached"
 	case "no_policy":
 		return "rules count only next to a restartPolicy of the container"
 	}
@@ -445,7 +461,7 @@ func (d *document) podCard(e manifest.Value) card {
 	default:
 		c.head.tone, c.head.mark, c.head.text = Run, "running", "goes on"
 		c.head.reason = "while another container runs or may be started again"
-		if action := text(e, "action"); action == "Restart" || action == "RestartAllContainers" {
+		if action := text(e, "action"); action == "Restart" || action == "RestartAllContainers" || action == "RestartPod" {
 			c.head.reason = "a Pod with a container that is started again does not end"
 		}
 	}

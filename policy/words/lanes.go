@@ -333,7 +333,7 @@ func (g *drawing) lane(l lane) {
 		}
 		g.text("text", code)
 		tone := g.toneOf(r)
-		if text(r, "action") == "RestartAllContainers" {
+		if a := text(r, "action"); a == "RestartAllContainers" || a == "RestartPod" {
 			tone = All
 		}
 		g.text("tone", tone)

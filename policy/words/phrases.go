@@ -41,6 +41,22 @@ func phraseOf(code string) string {
 		return "an ephemeral container is never restarted"
 	case "rule_matched":
 		return "a rule matched"
+	case "policy_always_pod":
+		return "restartPolicy is AlwaysPod, which restarts all of the Pod"
+	case "restart_limit_reached":
+		return "the limit of restarts is reached"
+	case "restart_count":
+		return "the container was restarted as often as the rule asks for"
+	case "other_restart_count":
+		return "the rule asks for another number of restarts"
+	case "oom_killed":
+		return "the container was killed for lack of memory"
+	case "not_oom_killed":
+		return "the container was not killed for lack of memory"
+	case "limit_not_reached":
+		return "the limit of restarts is not reached"
+	case "no_restart_follows":
+		return "no restart follows anyway"
 
 	case "in":
 		return "the code is in the list"
@@ -148,7 +164,12 @@ func phraseOf(code string) string {
 
 // assumption returns the words for what an answer takes for granted.
 func assumption(code string) string {
+	if after, found := strings.CutPrefix(code, "reading_"); found {
+		return reading(after)
+	}
 	switch code {
+	case "restart_count_0":
+		return "a container of which the request does not say how often it was restarted was not restarted yet"
 	case "first_restart_at_once":
 		return "the first restart comes immediately, as the kubelet does it"
 	case "first_restart_as_documented", "first_restart_waits":

@@ -29,10 +29,22 @@ func (d *document) quote(path string) (quote, values string) {
 	switch {
 	case v.Get("name").Exists():
 		return "", "" // a container
-	case v.Get("onExitCodes").Exists() || v.Get("onPodConditions").Exists():
+	case v.Get("onExitCodes").Exists() && !strings.Contains(path, "restartPolicyRules") || v.Get("onPodConditions").Exists():
 		return failureRule(v), ""
 	}
 	on := v.Get("exitCodes")
+	for _, spelling := range [...]manifest.Value{v.Get("when").Get("exitCodes"), v.Get("onExit").Get("exitCodes"), v.Get("onExitCodes")} {
+		if spelling.Exists() {
+			on = spelling
+		}
+	}
+	for _, at := range [...]manifest.Value{v, v.Get("when")} {
+		if n := at.Get("restartTimes"); n.Kind() == manifest.Number {
+			return "restartTimes " + string(n.Raw()) + " → " + short(v.Get("action").Text()), ""
+		} else if at.Get("oomKilled").Exists() {
+			return "oomKilled → " + short(v.Get("action").Text()), ""
+		}
+	}
 	values = quoteValues(on.Get("values"))
 	return short(on.Get("operator").Text()) + " " + values + " → " + short(v.Get("action").Text()), values
 }
