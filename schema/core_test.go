@@ -196,7 +196,7 @@ func (g generator) request(operation string) []byte {
 	}
 	r := map[string]any{}
 	switch operation {
-	case "decide", "simulate", "table":
+	case "decide", "simulate", "table", "suggest":
 		r["manifest"] = g.one(g.manifest(), soundPod) // a fault in the manifest would hide those around it
 	case "validate":
 		r["manifest"] = g.manifest()
@@ -219,6 +219,15 @@ func (g generator) request(operation string) []byte {
 		maps.Copy(r, g.simulation())
 	case "curve":
 		maps.Copy(r, g.curve())
+	case "suggest":
+		r["container"] = g.usually("c0", "c1")
+		entry := func() any { return g.usually(g.one(g.IntN(256), "1-127", "others"), "disruption", "7-3", 256) }
+		if g.IntN(2) == 0 {
+			r["wishes"] = g.usually(g.object(g.sometimes(2, map[string]any{"restart": g.usually(g.list(1, entry)), "restartAll": g.list(1, entry), "stop": g.usually(nil), "failJob": g.list(1, entry)})))
+		} else {
+			delete(r, "container")
+			r["flip"] = g.usually(g.object(map[string]any{"container": g.usually("c0"), "exit": entry(), "to": g.usually("restart", "stop", "restartAll", "die")}))
+		}
 	case "table":
 		maps.Copy(r, g.sometimes(3, map[string]any{"container": g.usually("c0", "c1"), "restartCount": g.usually(g.IntN(9), -1, int64(1)<<31)}))
 	case "decide":
@@ -248,7 +257,7 @@ func TestSchemaIsNeverStricterThanTheCore(t *testing.T) {
 	answered := map[string]int{}
 	open := map[string]int{} // what the schema lets through and the core does not, by code
 	for range *generatedCases {
-		name := g.one("decide", "decide", "validate", "simulate", "simulate", "curve", "table").(string)
+		name := g.one("decide", "decide", "validate", "simulate", "simulate", "curve", "table", "suggest").(string)
 		op, _ := ops.Lookup(name)
 		request := g.request(name)
 		answer, failed := ops.Call(op.Number, request)
@@ -277,7 +286,7 @@ func TestSchemaIsNeverStricterThanTheCore(t *testing.T) {
 		}
 	}
 	t.Logf("%d accepted %v, %d refused; accepted by the schema alone: %v", accepted, answered, refused, open)
-	for _, name := range []string{"decide", "validate", "simulate", "curve", "table"} {
+	for _, name := range []string{"decide", "validate", "simulate", "curve", "table", "suggest"} {
 		if answered[name] < *generatedCases/100 {
 			t.Errorf("only %d requests of %s were answered", answered[name], name)
 		}

@@ -241,6 +241,26 @@ of them, 2 if there is no answer. Rules that only have another number, warnings 
 		text:     (*printer).compare,
 		flags:    simulateFlags,
 	},
+	"suggest": {
+		long: `Says what to write so that exits come to what you mean. With --flip it is the smallest change by which one exit comes to
+something else; with wishes it is the shortest policy that does all of them: restart policies and rules of the container,
+and the podFailurePolicy of its Job. Codes that you do not name keep what they come to.
+
+Every suggestion was decided again, for each of the 256 codes of every container. One that changes what other codes come
+to is only there if nothing else is possible, and says so; so does an answer for a release that lacks what it takes.
+
+Codes are numbers, ranges such as 1-127, others for all that is not named (but 0), and, for what a Job does, disruption:
+Pods that were evicted, preempted or drained. The words of --flip are those of the other flags, such as restart-all.`,
+		example: `  podfate suggest -f pod.yaml --flip main=137:restart
+  podfate suggest -f job.yaml --restart 42,137 --fail-job 3 --ignore disruption
+  podfate suggest -f pod.yaml --restart others --stop 1-3 --container main
+  podfate suggest -f pod.yaml --restart 42 --kubernetes-version 1.34
+  podfate suggest -f pod.yaml --flip 1:stop -o json | jq .suggestions[0].edits`,
+		files:    true,
+		manifest: true,
+		text:     (*printer).paint,
+		flags:    suggestFlags,
+	},
 	"explain": {
 		long: `Puts the answer of another operation into words and figures. With -o json it prints the answer together with the
 document that the page, this command and the packages of other languages paint.

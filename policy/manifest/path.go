@@ -91,6 +91,33 @@ func (v Value) element(i int) Value {
 	return e
 }
 
+// Pointer returns path as a JSON Pointer (RFC 6901): /spec/containers/0 for spec.containers[0].
+func Pointer(path string) string {
+	b := make([]byte, 0, len(path)+8)
+	for path != "" {
+		s, rest, ok := cutStep(path)
+		if !ok {
+			break
+		}
+		b = append(b, '/')
+		if s.index >= 0 {
+			b = strconv.AppendInt(b, int64(s.index), 10)
+		}
+		for i := range len(s.name) {
+			switch c := s.name[i]; c {
+			case '~':
+				b = append(b, "~0"...)
+			case '/':
+				b = append(b, "~1"...)
+			default:
+				b = append(b, c)
+			}
+		}
+		path = rest
+	}
+	return string(b)
+}
+
 // step is one step of a path: to an element when index is not negative, else to a member.
 type step struct {
 	name  string

@@ -30,6 +30,7 @@ var table = []Operation{
 	{explainNumber, "explain", "Any of these questions, answered in words and figures: the answer, and a document that every front paints."},
 	{tableNumber, "table", "Every exit code at once: what does each come to, for the container and for its Job, and which rules never decide?"},
 	{compareNumber, "compare", "One question in several worlds, such as two releases or two manifests: what differs?"},
+	{9, "suggest", "Exits shall come to something else: which change of the manifest does it, and nothing but that?"},
 	{11, "fleet", "Many Pods on many nodes: how many restarts and requests, when is the peak, what does it cost?"},
 }
 
@@ -53,6 +54,7 @@ var (
 	simulateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "from", "now", "runs", "runsFrom", "podRuns", "events", "until", "timing", "backoff", "jobBackoff", "decide", "show", "question"}
 	tableMembers    = []string{"cluster", "fieldValidation", "manifest", "templatePath", "container", "restartCount"}
 	fleetMembers    = []string{"cluster", "backoff", "nodes", "groups", "pools", "spread", "requestsPerRestart", "bin", "windows", "until", "model", "sweep", "gang", "goal"}
+	suggestMembers  = []string{"cluster", "fieldValidation", "manifest", "templatePath", "container", "wishes", "flip"}
 	curveMembers    = []string{"cluster", "backoff", "run", "until", "model", "windows", "outage", "sweep"}
 	compareMembers  = []string{"of", "request", "variants", "answers"}
 )
@@ -77,6 +79,8 @@ func Members(name string) []string {
 		return compareMembers
 	case "fleet":
 		return fleetMembers
+	case "suggest":
+		return suggestMembers
 	}
 	return nil
 }
@@ -195,6 +199,8 @@ func (c *call) run(number uint32) {
 		c.compare()
 	case 11:
 		c.fleet()
+	case 9:
+		c.suggest()
 	}
 }
 

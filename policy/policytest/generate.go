@@ -153,6 +153,20 @@ func (g *generator) tables() {
 		}
 		g.add("table", call(7, pod.request(members...)))
 	}
+	for i := range g.some(600) {
+		if i%100 == 0 {
+			g.fresh("suggest")
+		}
+		pod := g.pod()
+		if g.rand.IntN(2) == 0 {
+			g.add("suggest", call(9, pod.request(fmt.Sprintf(`"flip":{"container":%q,"exit":%d,"to":%q}`,
+				pod.names[g.rand.IntN(len(pod.names))], g.code(), g.pick("restart", "restartAll", "stop", "count", "ignore", "failJob", "failIndex", "explode")))))
+			continue
+		}
+		wish := func() string { return g.pick("3", "42", `"1-9"`, `"others"`, `"disruption"`, "0", "256") }
+		g.add("suggest", call(9, pod.request(fmt.Sprintf(`"container":%q,"wishes":{%q:[%s],%q:[%s]}`,
+			pod.names[0], g.pick("restart", "restartAll", "stop"), wish(), g.pick("ignore", "failJob", "count", "failIndex"), wish()))))
+	}
 }
 
 // pod is a random manifest.

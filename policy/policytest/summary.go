@@ -56,6 +56,7 @@ type answer struct {
 	}
 	curve
 	table
+	suggestions
 }
 
 // podDecision is what a Job makes of a Pod.
@@ -175,6 +176,16 @@ func readings(assumptions []string) string {
 //	gang of 110, restart 1: in place 119900000 (wait 10000, …), one …, all …, break-even 7
 //	least 11000 for 50 a second: 50000
 //
+// for suggestions:
+//
+//	main shall restart: 42 137-140, disruption
+//	suggestion, 1 rules with 2 values
+//	  add /spec/containers/0/restartPolicyRules/0/exitCodes/values/1 137
+//	  changes main 1-255: Stop → Restart
+//	obstacle gate_off ContainerRestartRules
+//	works in 1.35 1.36 1.37
+//	does not work in 1.33 (ContainerRestartRules) 1.34 (ContainerRestartRules)
+//
 // for describe:
 //
 //	podfate, ABI 1.0, schema v1, Kubernetes 1.33 1.34 1.35 1.36 1.37, 1.37 by default
@@ -287,6 +298,7 @@ func Summary(raw []byte) (string, error) {
 	if err := summarizeFleet(&b, raw); err != nil {
 		return "", err
 	}
+	a.suggestions.write(&b)
 	if err := summarizeDescription(&b, raw); err != nil {
 		return "", err
 	}
@@ -461,4 +473,104 @@ func (t table) write(b *strings.Builder) {
 	for _, s := range t.Sizes {
 		fmt.Fprintf(b, "size %s: %d, %d, %d, %d\n", s.Path, s.Rules, s.Values, s.BinaryBytes, s.JSONBytes)
 	}
+}
+
+// suggestions are the answer of suggest.
+type suggestions struct {
+	Container string
+	Already   *bool
+	Wishes    []struct {
+		To         string
+		Ranges     []struct{ From, To int }
+		Disruption bool
+	}
+	Suggestions []struct {
+		Edits []struct {
+			Op, Path string
+			Value    json.RawMessage
+		}
+		Rules, Values int
+		Changes       []struct {
+			Container    string
+			From, To     int
+			Was, Becomes fate
+		}
+	}
+	Obstacle *struct{ Because, Gate string }
+	Versions json.RawMessage // of describe, these are texts
+}
+
+func (s suggestions) write(b *strings.Builder) {
+	if s.Already == nil {
+		return // the answer is another operation's
+	}
+	for _, w := range s.Wishes {
+		fmt.Fprintf(b, "%s shall %s:", s.Container, w.To)
+		for _, r := range w.Ranges {
+			if fmt.Fprintf(b, " %d", r.From); r.To > r.From {
+				fmt.Fprintf(b, "-%d", r.To)
+			}
+		}
+		if w.Disruption {
+			b.WriteString(" disruption")
+		}
+		b.WriteString("\n")
+	}
+	if *s.Already {
+		b.WriteString("already\n")
+	}
+	for _, s := range s.Suggestions {
+		fmt.Fprintf(b, "suggestion, %d rules with %d values\n", s.Rules, s.Values)
+		for _, e := range s.Edits {
+			fmt.Fprintf(b, "  %s %s %s\n", e.Op, e.Path, e.Value)
+		}
+		for _, c := range s.Changes {
+			fmt.Fprintf(b, "  changes %s %d-%d: %s → %s\n", c.Container, c.From, c.To, c.Was.end(), c.Becomes.end())
+		}
+	}
+	if o := s.Obstacle; o != nil {
+		fmt.Fprintf(b, "obstacle %s\n", strings.TrimSpace(o.Because+" "+o.Gate))
+	}
+	var versions []struct {
+		Version string
+		Works   bool
+		Gate    string
+	}
+	_ = json.Unmarshal(s.Versions, &versions) // none for a node of its own
+	works, not := "", ""
+	for _, v := range versions {
+		switch {
+		case v.Works:
+			works += " " + v.Version
+		case v.Gate != "":
+			not += " " + v.Version + " (" + v.Gate + ")"
+		default:
+			not += " " + v.Version
+		}
+	}
+	if works != "" {
+		fmt.Fprintf(b, "works in%s\n", works)
+	}
+	if not != "" {
+		fmt.Fprintf(b, "does not work in%s\n", not)
+	}
+}
+
+// end is what an exit comes to in a few words.
+func (f fate) end() string {
+	text := f.Action
+	if f.Undecided != nil {
+		text = "undecided"
+	}
+	if f.PodFails {
+		text += ", the Pod fails"
+	}
+	if j := f.Job; j != nil && j.Undecided == nil {
+		text += ", " + strings.TrimSpace(j.PodPhase+" "+j.Action)
+		if j.Counted {
+			text += ", counted"
+		}
+		text += ", " + j.Outcome
+	}
+	return text
 }

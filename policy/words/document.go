@@ -90,6 +90,8 @@ func Write(w *manifest.Writer, q Question) {
 		d.compare()
 	case q.Operation == "fleet":
 		d.fleet()
+	case q.Operation == "suggest":
+		d.suggest()
 	default:
 		d.verdict(item{tone: Stop, mark: "undecided", text: "There are no words for this operation yet."}, "No words")
 		d.blocks(func() {})

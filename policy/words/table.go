@@ -80,12 +80,15 @@ func (d *document) groups(c manifest.Value, brief bool) (groups []group) {
 			if i == len(groups) {
 				groups = append(groups, group{fate: e})
 			}
-			g := &groups[i]
-			g.from, g.to = append(g.from, part[0]), append(g.to, part[1])
-			g.n += part[1] - part[0] + 1
+			groups[i].add(part[0], part[1])
 		}
 	}
 	return groups
+}
+
+func (g *group) add(from, to int64) {
+	g.from, g.to = append(g.from, from), append(g.to, to)
+	g.n += to - from + 1
 }
 
 // parts splits a range where its words differ: to stop with 0 is a success.

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// wishFlags are the members of wishes with their flags, and what they say.
+var wishFlags = []struct{ member, flag, says string }{
+	{"restart", "restart", "codes after which the container is started again, such as 42,130-143; others is all other codes but 0"},
+	{"restartAll", "restart-all", "codes after which all containers of the Pod are started again"},
+	{"stop", "stop", "codes after which the container stays as it is"},
+	{"count", "count", "codes with which the Pod fails, and the Job counts it"},
+	{"ignore", "ignore", "codes, or disruption, with which the Pod fails, and the Job does not count it"},
+	{"failJob", "fail-job", "codes, or disruption, with which the Job fails"},
+	{"failIndex", "fail-index", "codes, or disruption, with which the index of the Pod fails"},
+}
+
+// suggestFlags adds the flags of suggest.
+func suggestFlags(flags *pflag.FlagSet) func() (members, error) {
+	container := flags.String("container", "", "the container that the wishes are about, if the Pod has several")
+	flips := flags.StringArray("flip", nil, "exit that shall come to something else, and nothing but that: NAME=CODE:restart; NAME= may be left out for a Pod with one container; repeatable")
+	lists := make([]*[]string, len(wishFlags))
+	for i, w := range wishFlags {
+		lists[i] = flags.StringSlice(w.flag, nil, w.says)
+	}
+	return func() (members, error) {
+		m, wishes := members{}, members{}
+		if *container != "" {
+			m["container"] = encode(*container)
+		}
+		for i, w := range wishFlags {
+			var list []any
+			for _, text := range *lists[i] {
+				list = append(list, wishEntry(text))
+			}
+			if len(list) > 0 {
+				wishes[w.member] = encode(list)
+			}
+		}
+		if len(wishes) > 0 {
+			m["wishes"] = encode(wishes)
+		}
+		var list []any
+		for _, text := range *flips {
+			flip, err := parseFlip(text)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, flip)
+		}
+		if len(list) == 1 {
+			m["flip"] = encode(list[0])
+		} else if len(list) > 1 {
+			m["flip"] = encode(list)
+		}
+		return m, nil
+	}
+}
+
+// wishEntry is a code as a number, and anything else as it is: what it may be is for the core to say.
+func wishEntry(text string) any {
+	text = strings.TrimSpace(text)
+	if n, err := strconv.ParseInt(text, 10, 32); err == nil {
+		return json.Number(strconv.FormatInt(n, 10))
+	}
+	return text
+}
+
+// parseFlip reads NAME=CODE:WORD or CODE:WORD.
+func parseFlip(text string) (members, error) {
+	name, rest, named := strings.Cut(text, "=")
+	if !named {
+		name, rest = "", text
+	}
+	code, to, found := strings.Cut(rest, ":")
+	if !found || named && name == "" {
+		return nil, fmt.Errorf("--flip %s: write NAME=CODE:WORD, such as main=137:restart", strconv.Quote(text))
+	}
+	for _, w := range wishFlags {
+		if to == w.flag {
+			to = w.member
+		}
+	}
+	flip := members{"exit": encode(wishEntry(code)), "to": encode(to)}
+	if named {
+		flip["container"] = encode(name)
+	}
+	return flip, nil
+}
