@@ -135,7 +135,7 @@ func nearest(names []string, name string, n int) []string {
 	var near []string
 	var edits []int
 	for _, c := range names {
-		if d := editDistance(name, c); d <= max(len(name), len(c))/2 || containsFold(c, name) {
+		if d := EditDistance(name, c); d <= max(len(name), len(c))/2 || containsFold(c, name) {
 			near, edits = append(near, c), append(edits, d)
 		}
 	}
@@ -147,8 +147,8 @@ func nearest(names []string, name string, n int) []string {
 	return out
 }
 
-// editDistance returns how many bytes must be inserted, deleted or replaced to turn a into b, letter case aside.
-func editDistance(a, b string) int {
+// EditDistance returns how many bytes must be inserted, deleted or replaced to turn a into b, letter case aside.
+func EditDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

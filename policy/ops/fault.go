@@ -263,6 +263,7 @@ func (c *call) writeFault(w *manifest.Writer, f located) {
 	if f.offset >= 0 {
 		c.position(w, f.offset)
 	}
+	c.writeFixes(w, &f)
 	if f.Within > 0 {
 		w.Key("within")
 		w.Object()

@@ -24,7 +24,10 @@ func (d *document) refusal() {
 		text, faults = sentence(only.text), []item{only}
 	}
 	d.verdict(item{tone: Fail, mark: "refused", text: text, path: e.Get("path").Text(), place: e}, title)
-	d.blocks(func() { d.items("list", "Faults", faults) })
+	d.blocks(func() {
+		d.items("list", "Faults", faults)
+		d.fixes(e.Get("faults"))
+	})
 }
 
 // refused says in a few words why there is no answer.
@@ -149,6 +152,7 @@ func (d *document) checks() {
 		warnings[i].tone, warnings[i].mark = Wait, "warning"
 	}
 	d.items("list", "Accepted, but", warnings)
+	d.fixes(a.Get("faults"), a.Get("warnings"))
 }
 
 // validate says whether the API server would accept the manifest.

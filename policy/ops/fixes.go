@@ -1,0 +1,208 @@
+package ops
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/manifest"
+)
+
+// fix is an edit of the manifest after which a fault or a warning is gone: operations of a JSON Patch (RFC 6902), in their
+// order.
+type fix struct {
+	edits   []edit
+	changes string // a code of what some exit comes to then, "" if each comes to the same
+}
+
+type edit struct {
+	op, path string
+	from     string // of a move
+	value    string // JSON; "" for none
+}
+
+// What a fix changes.
+const (
+	changesCode0   = "code_0_no_longer_matches"
+	changesRefused = "was_refused"  // there was no outcome before
+	changesCounts  = "field_counts" // what the API server refused or did not read before
+)
+
+// writeFixes writes the fixes of a fault, if one is known.
+func (c *call) writeFixes(w *manifest.Writer, f *located) {
+	if f.group == policy.EventInvalid && f.Type == "" || !c.man.Exists() {
+		return
+	}
+	list := c.fixes(&f.FieldError)
+	if len(list) == 0 {
+		return
+	}
+	w.Key("fixes")
+	w.Array()
+	for _, x := range list {
+		w.Object()
+		w.Key("edits")
+		w.Array()
+		for _, e := range x.edits {
+			w.Object()
+			w.Key("op")
+			w.Word(e.op)
+			if e.from != "" {
+				w.Key("from")
+				w.String(e.from)
+			}
+			w.Key("path")
+			w.String(e.path)
+			if e.value != "" {
+				w.Key("value")
+				w.Raw([]byte(e.value))
+			}
+			w.End()
+		}
+		w.End()
+		optional(w, "changes", x.changes)
+		w.End()
+	}
+	w.End()
+}
+
+// at returns what is at path of the manifest, absent if there is nothing.
+func (c *call) at(path string) manifest.Value {
+	if v := c.man.Locate(path); v.Path(c.man) == path {
+		return v
+	}
+	return manifest.Value{}
+}
+
+// pointer is path as a JSON Pointer (RFC 6901), "" if it has names that no field of Kubernetes has.
+func pointer(path string) string {
+	if strings.ContainsAny(path, "~/\"") {
+		return ""
+	}
+	return "/" + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(path)
+}
+
+// parent is the path of the object or list that path is in, and how many members or elements that has.
+func (c *call) parent(path string) (above string, n int) {
+	above = path[:max(strings.LastIndexAny(path, ".["), 0)]
+	return above, c.at(above).Len()
+}
+
+// fixes returns the known edits for a fault, the best first.
+func (c *call) fixes(f *policy.FieldError) []fix {
+	v, path := c.at(f.Path), pointer(f.Path)
+	if path == "" {
+		return nil
+	}
+	remove := func(paths ...string) []fix {
+		x := fix{}
+		for _, p := range paths {
+			x.edits = append(x.edits, edit{op: "remove", path: pointer(p)})
+		}
+		return []fix{x}
+	}
+	replace := func(value, changes string) []fix {
+		return []fix{{[]edit{{op: "replace", path: path, value: value}}, changes}}
+	}
+	above, n := c.parent(f.Path)
+	switch {
+	case !v.Exists():
+		return c.missing(f, path)
+	case f.Code == policy.CodeUnknownField:
+		return c.renamed(f, above, path)
+	case f.Code == policy.WarnNeverMatches, f.Code == policy.WarnShadowed, f.Code == policy.WarnDuplicateRule,
+		f.Code == policy.WarnInitSuccess && onlyValue(v, "0"), f.Code == policy.WarnChangesNothing && strings.HasSuffix(f.Path, "["+strconv.Itoa(n-1)+"]"):
+		switch {
+		case n > 1:
+			return remove(f.Path)
+		case strings.HasSuffix(above, ".restartPolicyRules"):
+			return remove(above)
+		}
+	case f.Code == policy.WarnDuplicateValue && strings.HasSuffix(above, ".values"):
+		return remove(f.Path)
+	case f.Code == policy.WarnValueNeverOccurs && strings.HasSuffix(above, ".values"):
+		var paths []string
+		for e, i := c.at(above).First(), 0; e.Exists(); e, i = e.Next(), i+1 {
+			if n, ok := e.Int64(); ok && n != int64(byte(n)) {
+				paths = append([]string{element(above, i)}, paths...) // the last one first: places before it stay
+			}
+		}
+		if len(paths) < min(n, maxEdits) {
+			return remove(paths...)
+		}
+	case f.Code == policy.WarnMatchesAll:
+		values := f.Path + ".exitCodes.values"
+		op := "add"
+		if c.at(values).Exists() {
+			op = "replace"
+		}
+		return []fix{{[]edit{{op: op, path: pointer(values), value: "[0]"}}, changesCode0}}
+	case f.Code == policy.WarnWrongCase && len(f.Allowed) == 1:
+		return replace(strconv.Quote(f.Allowed[0]), changesRefused)
+	case f.Code == policy.WarnRulesWithoutPolicy:
+		return remove(f.Path)
+	case f.Code == policy.WarnIgnoredWhileGateOff:
+		var paths []string
+		for _, name := range [...]string{".restartPolicyRules", ".restartPolicy"} {
+			if c.at(f.Path + name).Exists() {
+				paths = append(paths, f.Path+name)
+			}
+		}
+		if len(paths) > 0 {
+			return remove(paths...)
+		}
+	case f.Code == policy.WarnNegativeGrace:
+		return replace("1", "")
+	}
+	return nil
+}
+
+// onlyValue reports whether the rule v is about nothing but this value.
+func onlyValue(v manifest.Value, value string) bool {
+	on := v.Get("exitCodes")
+	values := on.Get("values")
+	return on.Get("operator").Text() == string(policy.OperatorIn) && values.Len() == 1 && string(values.First().Raw()) == value
+}
+
+// missing returns what can be added for a field that is required: the policy of a Job's Pods.
+func (c *call) missing(f *policy.FieldError, path string) []fix {
+	if f.Code != policy.CodeRequired || !strings.HasSuffix(f.Path, ".template.spec.restartPolicy") {
+		return nil
+	}
+	if above, _ := c.parent(f.Path); c.at(above).Kind() != manifest.Object {
+		return nil
+	}
+	var list []fix
+	for _, value := range [...]policy.RestartPolicy{policy.RestartPolicyNever, policy.RestartPolicyOnFailure} {
+		list = append(list, fix{[]edit{{op: "add", path: path, value: strconv.Quote(string(value))}}, changesRefused})
+	}
+	return list
+}
+
+// maxEdits bounds the edits of one fix.
+const maxEdits = 32
+
+// maxTypos bounds in how many bytes a misspelt name may differ from the one that is meant.
+const maxTypos = 2
+
+// renamed returns the one name that a misspelt field is likely to be.
+func (c *call) renamed(f *policy.FieldError, above, path string) []fix {
+	name := c.at(f.Path).Key()
+	near, best := "", maxTypos+1
+	for _, a := range f.Allowed {
+		switch d := manifest.EditDistance(name, a); {
+		case d < best:
+			near, best = a, d
+		case d == best:
+			near = ""
+		}
+	}
+	if near == "" || c.at(above).Get(near).Exists() {
+		return nil
+	}
+	to := near
+	if above != "" {
+		to = above + "." + near
+	}
+	return []fix{{[]edit{{op: "move", from: path, path: pointer(to)}}, changesCounts}}
+}

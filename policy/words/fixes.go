@@ -1,0 +1,87 @@
+package words
+
+import (
+	"strings"
+
+	"github.com/podfate/podfate/policy/manifest"
+)
+
+// fixes offers the edits that answers know.
+func (d *document) fixes(lists ...manifest.Value) {
+	w, n := d.w, 0
+	for _, list := range lists {
+		for f := list.First(); f.Exists(); f = f.Next() {
+			for x := f.Get("fixes").First(); x.Exists() && n < MaxItems; x = x.Next() {
+				if n++; n == 1 {
+					w.Object()
+					d.text("block", "fixes")
+					d.text("title", "What would help")
+					w.Key("items")
+					w.Array()
+				}
+				w.Object()
+				d.members(item{tone: OK, mark: "restart", text: editText(x.Get("edits")) + changed(text(x, "changes")), path: text(f, "path"), place: f})
+				w.Key("edits")
+				w.Raw(x.Get("edits").Raw())
+				w.End()
+			}
+		}
+	}
+	if n > 0 {
+		w.End()
+		w.End()
+	}
+}
+
+// editText says what operations do.
+func editText(edits manifest.Value) string {
+	var parts []string
+	for e := edits.First(); e.Exists(); e = e.Next() {
+		at, value := plainPointer(text(e, "path")), Visible(string(e.Get("value").Raw()))
+		switch text(e, "op") {
+		case "remove":
+			parts = append(parts, "remove "+at)
+		case "add":
+			parts = append(parts, "add "+at+": "+value)
+		case "move":
+			name := at[strings.LastIndexByte(at, '.')+1:]
+			parts = append(parts, "call "+plainPointer(text(e, "from"))+" "+name)
+		default:
+			parts = append(parts, "write "+value+" at "+at)
+		}
+	}
+	return sentence(strings.Join(parts, ", "))
+}
+
+// plainPointer writes a JSON Pointer as the path of a fault.
+func plainPointer(pointer string) string {
+	var b strings.Builder
+	for i, step := range strings.Split(pointer, "/") {
+		switch {
+		case i == 0:
+		case step != "" && strings.Trim(step, "0123456789") == "":
+			b.WriteString("[" + step + "]")
+		default:
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(step)
+		}
+	}
+	return Visible(b.String())
+}
+
+// changed says what a fix changes about what happens.
+func changed(code string) string {
+	switch code {
+	case "":
+		return " Every exit comes to the same as before."
+	case "code_0_no_longer_matches":
+		return " Code 0 no longer matches the rule then."
+	case "was_refused":
+		return " Before, the API server refuses the manifest."
+	case "field_counts":
+		return " The field counts then."
+	}
+	return " " + sentence(phrase(code))
+}
