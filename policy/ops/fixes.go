@@ -11,11 +11,11 @@ import (
 // fix is an edit of the manifest after which a fault or a warning is gone: operations of a JSON Patch (RFC 6902), in their
 // order.
 type fix struct {
-	edits   []edit
+	edits   []fixEdit
 	changes string // a code of what some exit comes to then, "" if each comes to the same
 }
 
-type edit struct {
+type fixEdit struct {
 	op, path string
 	from     string // of a move
 	value    string // JSON; "" for none
@@ -97,12 +97,12 @@ func (c *call) fixes(f *policy.FieldError) []fix {
 	remove := func(paths ...string) []fix {
 		x := fix{}
 		for _, p := range paths {
-			x.edits = append(x.edits, edit{op: "remove", path: pointer(p)})
+			x.edits = append(x.edits, fixEdit{op: "remove", path: pointer(p)})
 		}
 		return []fix{x}
 	}
 	replace := func(value, changes string) []fix {
-		return []fix{{[]edit{{op: "replace", path: path, value: value}}, changes}}
+		return []fix{{[]fixEdit{{op: "replace", path: path, value: value}}, changes}}
 	}
 	above, n := c.parent(f.Path)
 	switch {
@@ -136,7 +136,7 @@ func (c *call) fixes(f *policy.FieldError) []fix {
 		if c.at(values).Exists() {
 			op = "replace"
 		}
-		return []fix{{[]edit{{op: op, path: pointer(values), value: "[0]"}}, changesCode0}}
+		return []fix{{[]fixEdit{{op: op, path: pointer(values), value: "[0]"}}, changesCode0}}
 	case f.Code == policy.WarnWrongCase && len(f.Allowed) == 1:
 		return replace(strconv.Quote(f.Allowed[0]), changesRefused)
 	case f.Code == policy.WarnRulesWithoutPolicy:
@@ -174,7 +174,7 @@ func (c *call) missing(f *policy.FieldError, path string) []fix {
 	}
 	var list []fix
 	for _, value := range [...]policy.RestartPolicy{policy.RestartPolicyNever, policy.RestartPolicyOnFailure} {
-		list = append(list, fix{[]edit{{op: "add", path: path, value: strconv.Quote(string(value))}}, changesRefused})
+		list = append(list, fix{[]fixEdit{{op: "add", path: path, value: strconv.Quote(string(value))}}, changesRefused})
 	}
 	return list
 }
@@ -204,5 +204,5 @@ func (c *call) renamed(f *policy.FieldError, above, path string) []fix {
 	if above != "" {
 		to = above + "." + near
 	}
-	return []fix{{[]edit{{op: "move", from: path, path: pointer(to)}}, changesCounts}}
+	return []fix{{[]fixEdit{{op: "move", from: path, path: pointer(to)}}, changesCounts}}
 }

@@ -26,7 +26,7 @@ func (d *document) refusal() {
 	d.verdict(item{tone: Fail, mark: "refused", text: text, path: e.Get("path").Text(), place: e}, title)
 	d.blocks(func() {
 		d.items("list", "Faults", faults)
-		d.fixes(e.Get("faults"))
+		d.knownFixes(e.Get("faults"))
 	})
 }
 
@@ -152,7 +152,7 @@ func (d *document) checks() {
 		warnings[i].tone, warnings[i].mark = Wait, "warning"
 	}
 	d.items("list", "Accepted, but", warnings)
-	d.fixes(a.Get("faults"), a.Get("warnings"))
+	d.knownFixes(a.Get("faults"), a.Get("warnings"))
 }
 
 // validate says whether the API server would accept the manifest.

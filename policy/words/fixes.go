@@ -6,8 +6,8 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// fixes offers the edits that answers know.
-func (d *document) fixes(lists ...manifest.Value) {
+// knownFixes offers the edits that answers know.
+func (d *document) knownFixes(lists ...manifest.Value) {
 	w, n := d.w, 0
 	for _, list := range lists {
 		for f := list.First(); f.Exists(); f = f.Next() {
@@ -20,7 +20,7 @@ func (d *document) fixes(lists ...manifest.Value) {
 					w.Array()
 				}
 				w.Object()
-				d.members(item{tone: OK, mark: "restart", text: editText(x.Get("edits")) + changed(text(x, "changes")), path: text(f, "path"), place: f})
+				d.members(item{tone: OK, mark: "restart", text: patchText(x.Get("edits")) + changed(text(x, "changes")), path: text(f, "path"), place: f})
 				w.Key("edits")
 				w.Raw(x.Get("edits").Raw())
 				w.End()
@@ -33,8 +33,8 @@ func (d *document) fixes(lists ...manifest.Value) {
 	}
 }
 
-// editText says what operations do.
-func editText(edits manifest.Value) string {
+// patchText says what operations do.
+func patchText(edits manifest.Value) string {
 	var parts []string
 	for e := edits.First(); e.Exists(); e = e.Next() {
 		at, value := plainPointer(text(e, "path")), Visible(string(e.Get("value").Raw()))
