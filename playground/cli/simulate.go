@@ -34,8 +34,12 @@ func simulateFlags(flags *pflag.FlagSet) func() (members, error) {
 	from := flags.String("runs-from", "", "what containers do without --run: run on (runs), or what their commands say (command)")
 	flags.Lookup("runs-from").DefValue = "runs"
 	preset := flags.String("preset", "", "other waits than the cluster has: those that describe lists as backoffPresets")
+	waste := flags.Bool("waste", false, "for how long Pods run, wait, and run in vain; of a Job also without what its spec says about failures")
 	return func() (members, error) {
 		m := members{}
+		if *waste {
+			m["show"] = encode([]string{"waste"})
+		}
 		if *from != "" {
 			m["runsFrom"] = encode(*from)
 		}

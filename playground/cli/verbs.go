@@ -454,7 +454,11 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 		return err
 	}
 	if v.rows && o.output == "text" {
-		set["show"] = encode([]string{"rows"})
+		show := []string{"rows"}
+		if overrides.Members["show"] != nil {
+			show = append(show, "waste") // nothing else is set by a flag
+		}
+		set["show"] = encode(show)
 	}
 	if len(set) > 0 {
 		merged := members{}

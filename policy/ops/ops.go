@@ -232,6 +232,7 @@ type call struct {
 	expect      []expectation   // of it
 	inQuestion  bool            // what is read is part of it
 	rows        bool            // decisions have what kubectl prints
+	waste       bool            // simulations have for how long Pods ran and waited
 	compares    uint32          // the operation whose answers are compared
 	documents   int             // that come after the answer: they have a bound of their own
 }

@@ -7,10 +7,14 @@ import (
 )
 
 // What an answer can have on demand.
-const showRows = "rows"
+const (
+	showRows  = "rows"
+	showWaste = "waste"
+)
 
-// readShow reads what the answer shall have beside what it always has, and reports whether rows are among it.
-func (c *call) readShow() (rows bool) {
+// readShow reads what the answer shall have beside what it always has, rows or one of words, and reports whether rows are
+// among it.
+func (c *call) readShow(words ...string) (rows bool) {
 	v := c.root.Get("show")
 	switch {
 	case !given(v):
@@ -26,7 +30,12 @@ func (c *call) readShow() (rows bool) {
 			c.wrongType(e, at, "a string")
 			continue
 		}
-		rows = c.choice(e, at, showRows) == showRows || rows
+		switch c.choice(e, at, append([]string{showRows}, words...)...) {
+		case showWaste:
+			c.waste = true
+		default:
+			rows = true
+		}
 	}
 	return rows
 }

@@ -92,7 +92,7 @@ func (c *call) readScenario(l *loaded, cl *cluster) *simulate.Scenario {
 		Spec: spec, Name: c.podName(l),
 		Kubelet: c.simulated(cl.node(), l), Server: cl.features,
 	}
-	sc.ShowRows = c.readShow()
+	sc.ShowRows = c.readShow(showWaste)
 	c.member("until", func(v manifest.Value) { sc.Until = c.length(v, "until", 1800*policy.Second, 1) })
 	c.member("timing", func(v manifest.Value) { sc.Timing = c.readTiming(v) })
 	c.member("runs", func(v manifest.Value) { sc.Tapes = c.readTapes(v, "runs", l) })

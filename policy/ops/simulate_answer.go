@@ -46,6 +46,12 @@ func (c *call) writeSimulation(l *loaded, cl cluster, p *past, r *simulate.Resul
 	s.pod()
 	s.containers()
 	s.rows(r.Rows, nil)
+	if c.waste {
+		w.Key("waste")
+		w.Object()
+		s.podMillis(&r.Spent)
+		w.End()
+	}
 	s.expected(c.expect, func(at policy.Millis) string { return phaseAt(r, p, at) })
 	s.end(c, cl, r.Undecided, r.Assumptions)
 }

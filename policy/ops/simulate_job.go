@@ -28,10 +28,14 @@ func (c *call) simulateJob(l *loaded, cl cluster, sc *simulate.Scenario, podRuns
 			return unknownRule(cl, l.jobPath("podFailurePolicy.rules"), policy.ExplainFailure(js.Job.PodFailurePolicy, pod, match))
 		}
 	}
+	var without *jobCost
+	if c.waste {
+		without = costWithout(js) // first, since a module has no memory for two of the largest
+	}
 	r := simulate.Job(js)
 	limit, at := r.Exceeded, r.Until
 	if limit == "" {
-		c.writeJobSimulation(l, cl, js, r)
+		c.writeJobSimulation(l, cl, js, r, without)
 		if c.w.Len() <= policy.MaxOutputBytes {
 			return
 		}
@@ -49,7 +53,7 @@ func (c *call) simulateJob(l *loaded, cl cluster, sc *simulate.Scenario, podRuns
 	c.w.Reset(answerBytes)
 	r = simulate.Job(js)
 	r.Undecided = append(r.Undecided, simulate.Undecided{At: at, Reason: "limit_exceeded", Event: -1, Limit: limit})
-	c.writeJobSimulation(l, cl, js, r)
+	c.writeJobSimulation(l, cl, js, r, without)
 }
 
 // jobPath is where a field of the Job's spec stands in the manifest.
@@ -183,7 +187,7 @@ func newJobSimulation(w *manifest.Writer, l *loaded, js *simulate.JobScenario, r
 	return s
 }
 
-func (c *call) writeJobSimulation(l *loaded, cl cluster, js *simulate.JobScenario, r *simulate.JobResult) {
+func (c *call) writeJobSimulation(l *loaded, cl cluster, js *simulate.JobScenario, r *simulate.JobResult, without *jobCost) {
 	s := newJobSimulation(&c.w, l, js, r)
 	w := &c.w
 	w.Object()
@@ -203,6 +207,9 @@ func (c *call) writeJobSimulation(l *loaded, cl cluster, js *simulate.JobScenari
 	s.pods()
 	s.totals()
 	s.rows(r.Rows, func(number int32) string { return s.podName(&r.Pods[number]) })
+	if c.waste {
+		s.waste(without)
+	}
 	s.expected(c.expect, func(at policy.Millis) string { return outcomeAt(r, at) })
 	s.end(c, cl, r.Undecided, r.Assumptions)
 }

@@ -11,6 +11,7 @@ import (
 
 // simulation is the answer of that operation.
 type simulation struct {
+	Waste       *waste
 	UntilMillis int64
 	From        *struct {
 		Now, NowIs string
@@ -317,6 +318,12 @@ func (s *simulation) rest(b *strings.Builder) {
 	}
 	if s.JobBackoff != nil {
 		fmt.Fprintf(b, "waits of the Job: %s\n", *s.JobBackoff)
+	}
+	if w := s.Waste; w != nil {
+		fmt.Fprintf(b, "waste%s\n", w)
+		if w.Without != nil {
+			fmt.Fprintf(b, "waste without %s%s, saved %d\n", strings.Join(w.Without.LeftOut, " "), w.Without, w.Without.SavedPodMillis)
+		}
 	}
 	if s.From != nil {
 		fmt.Fprintf(b, "assumed: %s\n", strings.Join(s.Assumptions, " "))

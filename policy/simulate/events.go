@@ -358,6 +358,7 @@ func (k *kubelet) containerEvent(e *Event, r *Record) (happened bool) {
 		in.startupFailed, in.killCode = true, e.ExitCode
 	case EventContainerUnknown:
 		c.stats.Ran += k.now - in.started
+		k.failed(c, in.started, k.now, 1)
 		in.state, in.exitAt, c.dirty = unknown, never, true
 		k.restop()
 		return k.unheardOf()

@@ -29,8 +29,40 @@ func (k *kubelet) finish() {
 			out.NextStart, out.Delay = max(k.syncAt, c.until), c.backoff
 		}
 	}
+	end := k.now
+	for i := len(r.Timeline) - 1; i >= 0 && r.Phase.Terminal(); i-- {
+		if e := &r.Timeline[i]; e.Event == PhaseChanged && !e.From.Terminal() {
+			end = e.At
+			break
+		}
+	}
+	r.Spent = k.spent(k.sc.Start, end)
 	k.standing()
 	r.Assumptions = k.assumed
+}
+
+// failed notes a run that has ended with code. Of a run that began before the answer does, what came after counts.
+func (k *kubelet) failed(c *container, from, to Millis, code int32) {
+	if code != 0 {
+		c.stats.Failed += max(to-max(from, k.sc.Start), 0)
+	}
+}
+
+// spent adds up the totals of the containers over a life from one instant to another.
+func (k *kubelet) spent(from, to Millis) (s Spent) {
+	longest := Totals{}
+	for i := range k.ctrs {
+		switch c := &k.ctrs[i]; {
+		case c.ref.Kind == policy.MainContainer && c.stats.Ran > longest.Ran:
+			longest = c.stats
+		case c.ref.Kind == policy.InitContainer && !c.sidecar:
+			s.Ran += c.stats.Ran
+			s.Lost += c.stats.Failed
+		}
+	}
+	s.Ran, s.Lost = s.Ran+longest.Ran, s.Lost+longest.Failed
+	s.Waited = max(to-from-s.Ran, 0)
+	return s
 }
 
 // standing notes the assumptions that follow from the scenario alone.

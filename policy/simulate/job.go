@@ -73,6 +73,7 @@ type JobResult struct {
 	// of no use; up to the one before it is complete with that one as the end of the scenario.
 	Exceeded string
 	Steps    int64
+	Spent    Spent
 	Rows     *Rows // nil unless they were asked for
 }
 

@@ -351,6 +351,11 @@ func (j *job) total(p *jobPod) {
 		sum.Ran += c.stats.Ran
 		sum.Restarts += p.k.shownStatus(i).restarts
 	}
+	spent, of := p.k.spent(p.Created, p.k.now), &j.res.Spent
+	if p.Over >= 0 && p.k.api.phase != policy.PodSucceeded {
+		spent.Lost = spent.Ran
+	}
+	of.Ran, of.Waited, of.Lost = of.Ran+spent.Ran, of.Waited+spent.Waited, of.Lost+spent.Lost
 }
 
 func (j *job) assumptions(k *kubelet) {

@@ -680,6 +680,7 @@ func (k *kubelet) end(i int, at Millis, code int32, reason string) {
 	in := c.latest()
 	if in.state == running {
 		c.stats.Ran += at - in.started
+		k.failed(c, in.started, at, code)
 	}
 	in.state, in.finished, in.exitAt, in.code, in.reason = exited, at, never, code, reason
 	c.dirty, c.died, c.cause = true, death{true, k.busy == terminating}, nil
@@ -977,6 +978,7 @@ func (k *kubelet) notice() (noticed bool) {
 		noticed = true
 		if in.gone {
 			c.stats.Ran += in.exitAt - in.started
+			k.failed(c, in.started, in.exitAt, in.code)
 			c.insts, c.dirty = c.insts[:0], true
 			k.restop()
 			continue

@@ -394,6 +394,7 @@ func (k *kubelet) advance(c *container, m *mark, times int64, shift Millis, sand
 	c.used += times * (c.used - was.used)
 	c.stats.Starts += times * (c.stats.Starts - was.stats.Starts)
 	c.stats.Ran += Millis(times) * (c.stats.Ran - was.stats.Ran)
+	c.stats.Failed += Millis(times) * (c.stats.Failed - was.stats.Failed)
 }
 
 func (s *state) move(by Millis) {

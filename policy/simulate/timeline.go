@@ -75,6 +75,15 @@ type Starts struct {
 type Totals struct {
 	Starts int64
 	Ran    Millis // in sum, up to the end of the simulation
+	Failed Millis // what runs of it lasted that ended with another code than 0
+}
+
+// Spent is for how long Pods ran and waited. A Pod runs as long as its init containers do, one after the
+// other, and then the main container that runs longest; sidecars do not count. While it has neither ended
+// nor runs it waits.
+type Spent struct {
+	Ran, Waited Millis
+	Lost        Millis // of Ran, what came to nothing: runs that failed, and all of a Pod of a Job that did not succeed
 }
 
 // State is a container's state in its status.
@@ -135,5 +144,6 @@ type Result struct {
 	// Exceeded names the limit that ended the simulation, "" for none; otherwise the result is of no use.
 	Exceeded string
 	Steps    int64
+	Spent    Spent
 	Rows     *Rows // nil unless they were asked for
 }

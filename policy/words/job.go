@@ -16,6 +16,7 @@ func (d *document) simulateJob() {
 		d.timeline()
 		d.watched()
 		d.open()
+		d.waste()
 		d.assumptions()
 		d.checks()
 	})

@@ -21,6 +21,7 @@ func (d *document) simulatePod() {
 		d.watched()
 		d.ending()
 		d.open()
+		d.waste()
 		d.assumptions()
 		d.checks()
 	})
