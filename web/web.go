@@ -87,6 +87,11 @@ var readAssets = sync.OnceValue(func() views.Assets {
 		Icon:   address("icon.svg"),
 		Data:   address("page.json"),
 		Early:  address("early.js"),
+		Frame:  address("frame.js"),
+		Folder: "/static/",
+		Home:   "/",
+
+		Offline: "/sw.js",
 	}
 })
 

@@ -125,6 +125,7 @@ Without a command it serves the playground, as "podfate serve" does.`,
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(suggestFlag)
 	root.AddCommand(serve, newForecast(streams), newTest(streams))
+	root.AddCommand(newSite(streams))
 	for _, op := range ops.Table() {
 		root.AddCommand(newVerb(op, streams))
 	}

@@ -379,6 +379,9 @@ func TestEveryRouteHasTheHeaders(t *testing.T) {
 			w := send(s, method, target, "")
 			h := w.Header()
 			for _, header := range everywhere[1:] {
+				if target == "/embed" && w.Code == 200 && (header[0] == "X-Frame-Options" || header[0] == "Content-Security-Policy" || header[0] == "Cross-Origin-Resource-Policy") {
+					continue // TestEmbedMayBeFramed
+				}
 				if got := h.Values(header[0]); len(got) != 1 || got[0] != header[1] {
 					t.Errorf("%s %s: %s is %q, want %q", method, target, header[0], got, header[1])
 				}

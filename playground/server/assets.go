@@ -8,6 +8,9 @@ import (
 	"github.com/podfate/podfate/web"
 )
 
+// moduleName is the module's name below /static/ that stays.
+const moduleName = "policy.wasm"
+
 // loadFiles reads everything that is served as it is.
 func (s *Server) loadFiles() error {
 	tree, err := fs.Sub(web.Static, "static")
@@ -21,8 +24,10 @@ func (s *Server) loadFiles() error {
 		s.moduleFile = newFile("application/wasm", module.Bytes)
 		name := "policy." + module.SHA256[:16] + ".wasm"
 		s.files[name] = s.moduleFile
+		s.files[moduleName] = newFile("application/wasm", module.Bytes) // beside the scripts of embeds, which know no digest
 		s.moduleURL = "/static/" + name
 	}
+	s.offlineFile = s.serviceWorker(s.kept("./", "./embed"))
 	if s.schemas, err = schemaFiles(); err != nil {
 		return err
 	}
@@ -36,12 +41,16 @@ func (s *Server) loadFiles() error {
 
 // static serves /static/NAME. What is asked for under an address that changes with the content may be kept for ever;
 // anything else is asked for again.
+//
+// Pages of other sites may load these files: they are what embeds are made of, and the same for everybody.
 func (s *Server) static(w *response, r *http.Request) error {
 	name := r.PathValue("file")
 	f, ok := s.files[name]
 	if !ok {
 		return refuse(codeNotFound, "there is no such file")
 	}
+	w.Header().Set("Access-Control-Allow-Origin", "*")
+	w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin")
 	version := r.URL.Query().Get("v")
 	addressed := f == s.moduleFile || len(version) >= 8 && strings.HasPrefix(f.digest, version)
 	if !addressed {

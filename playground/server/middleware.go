@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -23,6 +24,19 @@ const statusClientGone = 499
 const contentSecurityPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; " +
 	"img-src 'self' data:; connect-src 'self'; font-src 'self'; worker-src 'self'; manifest-src 'self'; " +
 	"base-uri 'none'; form-action 'self'; object-src 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+
+// plainHost is a host that may stand in a policy.
+var plainHost = regexp.MustCompile(`^[\w.:\[\]-]+$`)
+
+// framedPolicy is that of /embed, the one page that others may frame. A frame without an origin of its own need not be
+// 'self' to a browser, so the policy names the host as well.
+func framedPolicy(host string) string {
+	policy := strings.Replace(contentSecurityPolicy, "frame-ancestors 'none'", "frame-ancestors *", 1)
+	if plainHost.MatchString(host) {
+		policy = strings.ReplaceAll(policy, "'self'", "'self' "+host)
+	}
+	return policy
+}
 
 // fixedHeaders stand on every answer, also on those that net/http makes before there is a request (see refusedByParser).
 // They are in the order of their names.

@@ -9,12 +9,36 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a-h/templ"
+
 	"github.com/podfate/podfate/web"
 	"github.com/podfate/podfate/web/views"
 )
 
 // page shows an example with its answer: /?example=ID, or the first one, with what else the address asks of it.
 func (s *Server) page(w *response, r *http.Request) error {
+	form, err := addressed(r)
+	if err != nil {
+		return err
+	}
+	return s.show(w, r, form, views.Playground)
+}
+
+// embed is page for the frames of other sites.
+func (s *Server) embed(w *response, r *http.Request) error {
+	form, err := addressed(r)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Security-Policy", framedPolicy(r.Host))
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	h.Del("X-Frame-Options")
+	return s.show(w, r, form, views.Embed)
+}
+
+// addressed is the form that an address asks for.
+func addressed(r *http.Request) (views.Form, error) {
 	query := r.URL.Query()
 	name := query.Get("example")
 	example, found := web.FindExample(name)
@@ -26,9 +50,9 @@ func (s *Server) page(w *response, r *http.Request) error {
 		for _, e := range web.Examples() {
 			known = append(known, e.ID)
 		}
-		return refuse(codeNotFound, "there is no example %q; the examples are %s", quote(name, 64), strings.Join(known, ", "))
+		return views.Form{}, refuse(codeNotFound, "there is no example %q; the examples are %s", quote(name, 64), strings.Join(known, ", "))
 	}
-	return s.show(w, r, views.ReadAddress(example.Form, query))
+	return views.ReadAddress(example.Form, query), nil
 }
 
 // submittedPage answers the form of a browser without JavaScript.
@@ -44,7 +68,7 @@ func (s *Server) submittedPage(w *response, r *http.Request) error {
 	if err != nil {
 		return refuse(codeBadBody, "the form is not encoded as application/x-www-form-urlencoded")
 	}
-	return s.show(w, r, views.ReadForm(values))
+	return s.show(w, r, views.ReadForm(values), views.Playground)
 }
 
 // Bounds of what is read of a form that was refused, so that the browser comes to read why.
@@ -72,7 +96,7 @@ func (s *Server) drain(w *response, r *http.Request, body io.Reader) {
 
 // wantsPage reports whether r comes from a browser that shows what it gets.
 func wantsPage(r *http.Request) bool {
-	return r.URL.Path == "/" && strings.Contains(r.Header.Get("Accept"), "text/html")
+	return (r.URL.Path == "/" || r.URL.Path == "/embed") && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
 // refusedPage returns the page that tells a browser of a refusal.
@@ -86,14 +110,14 @@ func refusedPage(r *http.Request, refused *refusal, p problem) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// show renders the page for form. It is complete before its first byte is sent.
-func (s *Server) show(w *response, r *http.Request, form views.Form) error {
+// show renders a page for form. It is complete before its first byte is sent.
+func (s *Server) show(w *response, r *http.Request, form views.Form, page func(views.Page) templ.Component) error {
 	model, err := s.pageModel(r, form)
 	if err != nil {
 		return err
 	}
 	var b bytes.Buffer
-	if err := views.Playground(model).Render(patiently(r), &b); err != nil {
+	if err := page(model).Render(patiently(r), &b); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

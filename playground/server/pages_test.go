@@ -86,6 +86,39 @@ func TestEveryExampleIsAnswered(t *testing.T) {
 	}
 }
 
+// TestEmbedMayBeFramed: that page alone, and its files may be loaded from anywhere.
+func TestEmbedMayBeFramed(t *testing.T) {
+	s := newServer(t, native, withModule)
+	w := send(s, "GET", "/embed?example=gate-off&exits=main%3D7&k8s=1.36", "", "Host: 127.0.0.1:8080")
+	policy := w.Header().Get("Content-Security-Policy")
+	for _, want := range []string{"frame-ancestors *", "default-src 'none'", "script-src 'self' 127.0.0.1:8080 'wasm-unsafe-eval'"} {
+		if !strings.Contains(policy, want) {
+			t.Errorf("no %s in %s", want, policy)
+		}
+	}
+	if w.Code != 200 || w.Header().Get("X-Frame-Options") != "" || w.Header().Get("Cross-Origin-Resource-Policy") != "cross-origin" {
+		t.Errorf("status %d, %v", w.Code, w.Header())
+	}
+	page := html.UnescapeString(w.Body.String())
+	for _, want := range []string{"main exits 7 → Stop", `exits="main=7"`, `k8s="1.36"`, "restartPolicyRules", "JavaScript is off"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s in %s", want, page)
+		}
+	}
+	if w := send(s, "GET", "/embed", "", "Host: 127.0.0.1:8080"); !strings.Contains(w.Header().Get("Content-Security-Policy"), "frame-ancestors *") {
+		t.Error("without an example")
+	}
+	for _, target := range []string{"/static/embed.js", "/static/embed-run.js", "/static/worker.js", "/static/policy.wasm"} {
+		w := send(s, "GET", target, "")
+		if w.Code != 200 || w.Header().Get("Access-Control-Allow-Origin") != "*" || w.Header().Get("Cross-Origin-Resource-Policy") != "cross-origin" || w.Header().Get("Cache-Control") != "no-cache" {
+			t.Errorf("%s: status %d, %v", target, w.Code, w.Header())
+		}
+	}
+	if w := send(s, "GET", "/", ""); !strings.Contains(w.Header().Get("Content-Security-Policy"), "frame-ancestors 'none'") || w.Header().Get("X-Frame-Options") != "DENY" {
+		t.Errorf("the playground may be framed: %v", w.Header())
+	}
+}
+
 // TestPageEscapesEverything puts markup wherever a form has room for text.
 func TestPageEscapesEverything(t *testing.T) {
 	s := newServer(t, native)

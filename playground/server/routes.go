@@ -36,6 +36,8 @@ func (s *Server) routes() []route {
 	table := []route{
 		{"GET", "/{$}", s.page, noStore},
 		{"POST", "/{$}", s.submittedPage, noStore},
+		{"GET", "/embed", s.embed, noStore},
+		{"GET", "/sw.js", s.offline, revalidate},
 		{"GET", "/static/{file...}", s.static, immutable},
 		{"GET", "/policy.wasm", s.module, revalidate},
 		{"GET", "/schema/v1/{file}", s.schema, revalidate},

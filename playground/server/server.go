@@ -63,6 +63,7 @@ type Server struct {
 	moduleFile      *file            // nil if there is no module
 	moduleURL       string           // "" if there is no module
 	openAPIFile     *file
+	offlineFile     *file // the service worker
 	describeRequest []byte
 	description     atomic.Pointer[views.Module] // what describe said, once it was asked for a page
 

@@ -99,7 +99,7 @@ func build(folder string) ([]output, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w (run npm ci in web/bundle)", err)
 	}
-	files, err := bundle(folder, "app.js", "early.js", "worker.js")
+	files, err := bundle(folder, "app.js", "early.js", "worker.js", "embed.js", "embed-run.js", "frame.js", "link.js", "sw.js", "yaml-entry.js")
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func build(folder string) ([]output, error) {
 	if err != nil {
 		return nil, err
 	}
-	notice := "worker.js contains the npm package yaml (https://eemeli.org/yaml):\n\n" + string(licence)
+	notice := "worker.js and yaml.js contain the npm package yaml (https://eemeli.org/yaml):\n\n" + string(licence)
 	return append(files, output{"page.json", data}, output{"licences.txt", []byte(notice)}), nil
 }
 
@@ -132,8 +132,8 @@ func bundle(folder string, entries ...string) ([]output, error) {
 		MangleProps:       private,
 		LegalComments:     api.LegalCommentsNone, // the licence is in a file of its own
 		Banner:            map[string]string{"js": "/* Podfate, Apache-2.0. Packages in it: /static/licences.txt */"},
-		External:          []string{"node:*"}, // the loader reads files under Node.js only
-		Plugins:           []api.Plugin{leavesOut(folder)},
+		External:          []string{"node:*", "./embed-run.js"}, // read under Node.js only; loaded when an embed is asked
+		Plugins:           []api.Plugin{leavesOut(folder), embedSheet(folder)},
 	})
 	var messages []string
 	for _, m := range append(result.Errors, result.Warnings...) {
@@ -144,9 +144,46 @@ func bundle(folder string, entries ...string) ([]output, error) {
 	}
 	var files []output
 	for _, f := range result.OutputFiles {
-		files = append(files, output{filepath.Base(f.Path), f.Contents})
+		name := filepath.Base(f.Path)
+		if name == "yaml-entry.js" {
+			name = "yaml.js" // src/yaml.js is the reader alone
+		}
+		files = append(files, output{name, f.Contents})
 	}
 	return files, nil
+}
+
+var shared = regexp.MustCompile(`(?s)/\* embed: begin \*/(.*?)/\* embed: end \*/`)
+
+// embedSheet gives embed.css: the parts of the page's sheet that answers need, for the shadow root of an embed, and rules
+// of its own.
+func embedSheet(folder string) api.Plugin {
+	return api.Plugin{Name: "embed-sheet", Setup: func(b api.PluginBuild) {
+		b.OnResolve(api.OnResolveOptions{Filter: `^embed\.css$`}, func(api.OnResolveArgs) (api.OnResolveResult, error) {
+			return api.OnResolveResult{Path: filepath.Join(folder, "src", "embed.css"), Namespace: "sheet"}, nil
+		})
+		b.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: "sheet"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+			own, err := os.ReadFile(a.Path)
+			if err != nil {
+				return api.OnLoadResult{}, err
+			}
+			page, err := os.ReadFile(filepath.Join(folder, "..", "static", "style.css"))
+			if err != nil {
+				return api.OnLoadResult{}, err
+			}
+			var text strings.Builder
+			for _, match := range shared.FindAllSubmatch(page, -1) {
+				text.WriteString(strings.ReplaceAll(string(match[1]), ":root", ":host"))
+			}
+			text.Write(own)
+			small := api.Transform(text.String(), api.TransformOptions{Loader: api.LoaderCSS, MinifyWhitespace: true, MinifySyntax: true})
+			if len(small.Errors) > 0 {
+				return api.OnLoadResult{}, errors.New(small.Errors[0].Text)
+			}
+			contents := string(small.Code)
+			return api.OnLoadResult{Contents: &contents, Loader: api.LoaderText}, nil
+		})
+	}}
 }
 
 // pageData is what the scripts of the page load beside the module: the sentences that the server uses too, and the

@@ -18,6 +18,10 @@ type Page struct {
 	// Query is the query of the address that this page answers, without the question mark: a script that finds another
 	// one in the address bar hides the answer before it is painted.
 	Query string
+	// Copy says that no server stands behind the page: it is a file of a copy of the playground.
+	Copy bool
+	// Policy is the content security policy that a copy states itself, "" where a server does.
+	Policy string
 }
 
 // Refusal is why a request of a browser has no answer.
@@ -94,6 +98,9 @@ type Assets struct {
 	Style, Script, Worker, Icon string
 	Data                        string // the sentences and the examples
 	Early                       string // the script that runs before anything is painted
+	Frame                       string // the script of the page that others frame
+	Folder, Home                string // where the files lie, and the playground
+	Offline                     string // the script that keeps the page for times without a network
 }
 
 // Fault is something wrong with the form.

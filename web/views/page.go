@@ -73,6 +73,14 @@ func chosenGates(f Form) string {
 	return " (" + number(len(f.Gates)) + ")"
 }
 
+// came says where the answer in the HTML was worked out.
+func came(copy bool) string {
+	if copy {
+		return say("copy.where")
+	}
+	return say("server.where")
+}
+
 func exampleQuestion(p Page) string {
 	for _, e := range p.Examples {
 		if e.ID == p.Form.Example {

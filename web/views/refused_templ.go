@@ -75,7 +75,7 @@ func Refused(r Refusal) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = needsScripts().Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = needsScripts(false).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

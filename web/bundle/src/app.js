@@ -13,12 +13,12 @@ const $ = (id) => document.getElementById(id);
 const [ask, manifest, pods, exits, version, validation, example, gutter] =
   ['ask', 'manifest', 'pods', 'exits', 'version', 'validation', 'example', 'gutter'].map($);
 const gateControls = [...document.querySelectorAll('[data-gate]')];
-const {worker: workerURL, module: moduleURL, sha256, page: pageURL} = document.body.dataset;
+const {worker: workerURL, module: moduleURL, sha256, page: pageURL, offline: offlineURL, copy: isCopy} = document.body.dataset;
 
 // The policy of the page forbids scripts by address except through this function.
 const trusted = globalThis.trustedTypes?.createPolicy('podfate', {
   createScriptURL: (url) => {
-    if (url !== workerURL) throw new TypeError('not a script of this page');
+    if (url !== workerURL && url !== offlineURL) throw new TypeError('not a script of this page');
     return url;
   },
 });
@@ -378,12 +378,13 @@ async function start() {
     else begin();
     ({gates} = await module);
     loaded = true;
-    $('compare').hidden = false;
+    $('compare').hidden = isCopy !== undefined;
     $('run').hidden = true;
     showGates();
     await run(); // also what a browser kept in the form from an earlier visit
   } catch (error) {
-    $('where').textContent = `No module with the SHA-256 below could be loaded (${error.message}). The server answers instead.`;
+    const where = say(isCopy === undefined ? 'server.instead' : 'copy.failed', {why: error.message});
+    $('where').textContent = where === 'instead' ? 'The server answers instead.' : where; // without the page's texts
     begun = true;
     if (opening) {
       if (examples.length === 0) await openAddress();
@@ -392,6 +393,8 @@ async function start() {
     }
   }
   document.documentElement.className = '';
+  // A reload without a network finds the page again. It is no fault if that cannot be.
+  navigator.serviceWorker?.register(trusted ? trusted.createScriptURL(offlineURL) : offlineURL, {updateViaCache: 'none'}).catch(() => {});
 }
 
 /** Takes over the form as the server sent it, with what the reader did in the meantime. */

@@ -74,6 +74,9 @@ export function parseRuns(text) {
   return [['runs', `{${runs}}`], ...Object.entries(more).map(([key, value]) => [key, JSON.stringify(value)])];
 }
 
+// Members of a Scenario that the operation table does not take.
+const ofOthers = /^(?:pods|runs|until|events|timing|show|now)$/;
+
 // What a Job looks at in a Pod: schema.ReadPods keeps the same.
 const [inPod, inMetadata, ofJobs] = [/^(?:kind|metadata|status)$/,
   /^(?!(?:managedFields|selfLink|resourceVersion|creationTimestamp|generateName|finalizers)$)/, /^(?:job-name$|batch\.kubernetes\.io\/)/];
@@ -109,6 +112,8 @@ export function parsePods(text) {
  * request; what the form says goes first. schema.NewRequest does the same for the server.
  */
 export function buildRequest(form) {
+  const codes = form.view === 'codes'; // asks about every exit code, and so about none
+  if (codes) form = {...form, exits: '', pods: ''};
   const over = operationOf(form) === 'simulate';
   const exits = over ? [] : parseExits(form.exits);
   const runs = over ? parseRuns(form.exits) : [];
@@ -144,19 +149,20 @@ export function buildRequest(form) {
   const gates = get(cluster, 'featureGates');
   const ours = Object.entries(form.gates).map(([name, value]) => [name, plain(value === 'true')]);
   const theirExits = get(scenario, 'exits');
-  const operation = over ? 'simulate' : exits.length > 0 || theirExits || pods || get(scenario, 'pods') ? 'decide' : 'validate';
+  const operation = codes ? 'table' : over ? 'simulate' : exits.length > 0 || theirExits || pods || get(scenario, 'pods') ? 'decide' : 'validate';
   const allGates = [...others(gates, ...Object.keys(form.gates)), ...ours];
   const members = [
-    ...others(scenario, 'cluster', 'fieldValidation', 'manifest', 'exits', ...runs.map(([name]) => name)),
+    ...others(scenario, 'cluster', 'fieldValidation', 'manifest', 'exits', ...runs.map(([name]) => name)).filter(([name]) => !codes || !ofOthers.test(name)),
     ['cluster', object([
       ['version', plain(form.version)],
       ['featureGates', allGates.length > 0 ? object(allGates) : undefined],
-      ...others(cluster, 'version', 'featureGates', 'kubeletConfiguration'),
+      ...others(cluster, 'version', 'featureGates', 'kubeletConfiguration', ...(form.proposals?.length > 0 ? ['proposals'] : [])),
+      ['proposals', form.proposals?.length > 0 ? plain(Object.fromEntries(form.proposals.map((name) => [name, {}]))) : undefined],
       ['kubeletConfiguration', copied(kubelet ?? get(cluster, 'kubeletConfiguration'))],
     ])],
     ['fieldValidation', form.validation && form.validation !== 'Strict' ? plain(form.validation) : undefined],
     ['manifest', copied(manifest)],
-    ['exits', exits.length === 0 && !theirExits ? undefined : () => {
+    ['exits', codes || exits.length === 0 && !theirExits ? undefined : () => {
       out.text += '[';
       for (const item of theirExits?.items ?? []) {
         write(item, out);

@@ -18,6 +18,7 @@ const members = {
   e: ['exits', (v) => typeof v === 'string'],
   k: ['version', (v) => typeof v === 'string' && /^1\.\d{1,3}$/.test(v)],
   f: ['validation', (v) => ['Strict', 'Warn', 'Ignore'].includes(v)],
+  x: ['proposals', (v) => Array.isArray(v) && v.length <= 20 && v.every((name) => typeof name === 'string' && /^[\w-]{1,100}$/.test(name))],
   g: ['gates', (v) => isObject(v) && Object.entries(v).every(([name, on]) => /^\w{1,100}$/.test(name) && typeof on === 'boolean')],
 };
 
@@ -30,7 +31,8 @@ export async function encode(form) {
     m: form.manifest,
     ...(form.pods && {p: form.pods}),
     ...(form.exits && {e: form.exits}),
-    k: form.version,
+    ...(form.version && {k: form.version}),
+    ...(form.proposals?.length > 0 && {x: form.proposals}),
     ...(form.validation !== 'Strict' && {f: form.validation}),
     ...(Object.keys(gates).length > 0 && {g: gates}),
   };

@@ -14,16 +14,22 @@ const maxFaults = 100;
 let module; // compiled
 let instance; // if it fails, so does this worker, and the page starts another
 
-self.onmessage = ({data}) => {
+/**
+ * What is to be said to a message. Where there are no workers, as in a frame without an origin of its own, the page imports this file and
+ * calls this.
+ */
+export function reply(data) {
   if (data.module) {
     const {sha256, bytes} = data;
-    module = data.module;
-    self.postMessage({describe: parse(call('describe', JSON.stringify({module: {sha256, bytes}})))});
-    return;
+    ({module} = data);
+    instance = undefined;
+    return {describe: parse(call('describe', JSON.stringify({module: {sha256, bytes}})))};
   }
   const began = performance.now();
-  self.postMessage({id: data.id, ...answer(data.form), millis: performance.now() - began});
-};
+  return {id: data.id, ...answer(data.form), millis: performance.now() - began};
+}
+
+if (globalThis.WorkerGlobalScope) self.onmessage = ({data}) => self.postMessage(reply(data));
 
 /** The bytes that the module answers a JSON text with. */
 function call(operation, text) {
