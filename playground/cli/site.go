@@ -22,8 +22,7 @@ func newSite(streams Streams) *cobra.Command {
 path, and after the first visit they need no network. Nothing answers there but the browser: no question leaves it.
 
 static/embed.js is what pages of documentation load for <pod-fate>; see podfate embed.`,
-		Example: `  podfate site -o public/podfate
-  podfate site -o /tmp/site && python3 -m http.server -d /tmp/site`,
+		Example: `  podfate site -o public/podfate`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if folder == "" {

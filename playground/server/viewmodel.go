@@ -123,6 +123,9 @@ func asksForDecisions(request []byte) bool {
 	return err == nil && (root.Get("exits").Exists() || root.Get("pods").Exists())
 }
 
+// ofOthers are the members of a Scenario in the text that the operation table does not take.
+var ofOthers = []string{"exits", "pods", "runs", "until", "events", "timing", "show", "now", "question"}
+
 // overrides is what the controls of the form add to the text.
 func overrides(form views.Form) (schema.Overrides, *views.Fault) {
 	o := schema.Overrides{Version: form.Version, FieldValidation: form.Validation}
@@ -132,7 +135,17 @@ func overrides(form views.Form) (schema.Overrides, *views.Fault) {
 		}
 		o.FeatureGates[name] = value == "true"
 	}
+	for _, name := range form.Proposals {
+		if o.Proposals == nil {
+			o.Proposals = map[string]map[string]string{}
+		}
+		o.Proposals[name] = nil
+	}
 	var fault *views.Fault
+	if form.Operation() == "table" {
+		o.Leave = ofOthers
+		return o, nil
+	}
 	if form.Operation() == "simulate" {
 		if strings.TrimSpace(form.Pods) != "" {
 			return o, views.PodsWithRuns()

@@ -7,7 +7,8 @@ import (
 )
 
 // ReadAddress lays what an address says over the form of an example: exit=137 (once or more) or exits=TEXT, k8s=1.36,
-// validation=Warn and gate.NAME=true. A manifest never stands there. Like [ReadForm] it checks nothing, and what it does
+// validation=Warn, proposal=NAME,
+// view=codes and gate.NAME=true. A manifest never stands there. Like [ReadForm] it checks nothing, and what it does
 // not know it passes over: addresses get parameters from those who pass them on.
 //
 // The browser reads the same with readAddress; testdata/addresses.json holds both together.
@@ -23,6 +24,12 @@ func ReadAddress(f Form, query url.Values) Form {
 	}
 	if validation := query.Get("validation"); validation != "" {
 		f.Validation = validation
+	}
+	if query.Has("proposal") {
+		f.Proposals = query["proposal"]
+	}
+	if query.Has("view") {
+		f.View = query.Get("view")
 	}
 	f.Gates = maps.Clone(f.Gates)
 	for name, values := range query {

@@ -28,6 +28,8 @@ func ReadForm(v url.Values) Form {
 		Version:    v.Get("version"),
 		Validation: v.Get("validation"),
 		Gates:      map[string]string{},
+		Proposals:  v["proposal"],
+		View:       v.Get("view"),
 	}
 	for name := range v {
 		gate, ok := strings.CutPrefix(name, GatePrefix)
@@ -63,6 +65,8 @@ var (
 // If there is none of them, simulate for a live Pod as kubectl prints it, else validate.
 func (f Form) Operation() string {
 	switch {
+	case f.View == "codes":
+		return "table"
 	case overTime.MatchString(f.Exits):
 		return "simulate"
 	case len(exitWords(f.Exits)) > 0 || strings.TrimSpace(f.Pods) != "":

@@ -48,6 +48,10 @@ type Form struct {
 	Validation string // Strict, Warn or Ignore; "" is Strict
 	// Gates holds the gates that are set, "true" or "false"; a gate that is absent has its default.
 	Gates map[string]string
+	// Proposals are those that the cluster has, by name.
+	Proposals []string
+	// View is what is asked of the manifest beside what the exits say: one of [Views], "" for the exits.
+	View string
 	// Example is the id of the example whose text this is, "" for the reader's own.
 	Example string
 }

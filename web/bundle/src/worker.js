@@ -23,7 +23,7 @@ export function reply(data) {
     const {sha256, bytes} = data;
     ({module} = data);
     instance = undefined;
-    return {describe: parse(call('describe', JSON.stringify({module: {sha256, bytes}})))};
+    return {describe: parse(call('describe', JSON.stringify(sha256 ? {module: {sha256, bytes}} : {})))};
   }
   const began = performance.now();
   return {id: data.id, ...answer(data.form), millis: performance.now() - began};
