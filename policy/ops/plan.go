@@ -2,6 +2,7 @@ package ops
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/manifest"
@@ -250,6 +251,20 @@ func (p *planner) listEdits(path string, was, is []line, write func(*line) strin
 			continue
 		}
 		below, list := values(x.from)
+		if fresh := x.values(); len(list) == 0 && len(fresh) > 0 { // there may be no list at all
+			op, text := "add", "["
+			for k, v := range fresh {
+				if k > 0 {
+					text += ","
+				}
+				text += strconv.Itoa(int(v))
+			}
+			if v := p.c.man.Locate(element(path, x.from)).Get(strings.Split(below, "/")[1]).Get("values"); v.Exists() {
+				op = "replace"
+			}
+			edits = append(edits, edit{op: op, path: here + strings.TrimSuffix(below, "/"), value: text + "]"})
+			continue
+		}
 		list = append([]int32(nil), list...)
 		for k := len(list) - 1; k >= 0; k-- {
 			if v := list[k]; uint32(v) < codes && !x.has[v] {
@@ -348,7 +363,7 @@ func (c *call) newPlanner(l *loaded, cl cluster, ref policy.Ref) *planner {
 		p.rules = append(p.rules, x)
 	}
 	p.before = newAsked(l, cl)
-	p.tables = p.before.tables()
+	p.tables = p.before.tables(exitsOf(l, 0), true)
 	p.steps = p.before.steps
 	if p.before.judge == nil {
 		return p
@@ -791,7 +806,7 @@ type change struct {
 func (p *planner) check(after *loaded, cl cluster) (changes []change, n int, ok bool) {
 	q := newAsked(after, cl)
 	q.steps = p.steps
-	tables := q.tables()
+	tables := q.tables(exitsOf(after, 0), true)
 	p.steps = q.steps
 	ok = p.steps <= policy.MaxSteps
 	for i := range tables {

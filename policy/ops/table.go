@@ -39,15 +39,28 @@ type codeRange struct {
 // containerTable is what every exit of one container comes to, while the Pod's other containers run; in the layer of
 // the Job they have exited with 0 when the Pod ends.
 type containerTable struct {
-	ref    policy.Ref
-	ranges []codeRange // 0 to 255, ascending; neighbours differ
-	oom    *fate       // of code 0 with the reason OOMKilled; nil where the reason changes nothing, as with any other code
+	ref policy.Ref
+	rows
+	restarts []restartRange // nil where they change nothing, as in all releases
 	// matched has a bit for each rule of the container that some code meets first: 1 if one of those codes is not
 	// decided by it, 2 if one is, 4 if one is undecided.
 	matched []uint8
 	ignored []policy.Ignored // by rule: why the first code that it does not decide is not decided by it
 	// failure is the same about the rules of the Job's podFailurePolicy, 1 where the Pod does not fail.
 	failure []uint8
+}
+
+// rows are what exits come to after some number of restarts.
+type rows struct {
+	ranges []codeRange // 0 to 255, ascending; neighbours differ
+	oom    *fate       // of code 0 with the reason OOMKilled; nil where the reason changes nothing, as with any other code
+	killed []codeRange // of all codes with that reason, where a proposal asks for it; else nil
+}
+
+// restartRange are restart counts after which the rows are the same: those from one on until the next.
+type restartRange struct {
+	from uint32
+	rows
 }
 
 // codes is the number of exit codes that a process on Linux has.
@@ -75,8 +88,10 @@ func newAsked(l *loaded, cl cluster) *asked {
 }
 
 // tableOf works out what every exit of a container comes to, with what decide would say about each. It explains one exit
-// for each that differs in what it meets, and not all 256.
-func (q *asked) tableOf(ref policy.Ref) containerTable {
+// for each that differs in what it meets, and not all 256. base says how often containers were restarted before; counted
+// that no other numbers are asked about.
+func (q *asked) tableOf(base exit, counted bool) containerTable {
+	ref := base.ref
 	container := q.l.object.Spec.Container(ref)
 	t := containerTable{ref: ref, matched: make([]uint8, len(container.RestartPolicyRules))}
 	t.ignored = make([]policy.Ignored, len(t.matched))
@@ -91,7 +106,7 @@ func (q *asked) tableOf(ref policy.Ref) containerTable {
 	}
 	var seen []known
 	find := func(e exit) *fate {
-		x := policy.Exit{Code: e.code, OOMKilled: e.reason == oomKilled}
+		x := e.asked()
 		k := known{exit: q.node.Decide(ref, x), zero: e.code == 0, rule: -1}
 		if q.judge != nil {
 			k.rule = q.meets.Match(&policy.FailedPod{Exits: []policy.PodExit{{Container: container.Name, Code: e.code}}}).Rule
@@ -115,18 +130,90 @@ func (q *asked) tableOf(ref policy.Ref) containerTable {
 		seen = append(seen, k)
 		return k.f
 	}
-	for code := int32(0); code < codes; code++ {
-		f := find(exit{ref: ref, code: code})
-		if n := len(t.ranges); n > 0 && t.ranges[n-1].same(f) {
-			t.ranges[n-1].to = code
-			continue
+	rowsAt := func(e exit) (r rows) {
+		whole := func() (list []codeRange) {
+			for e.code = 0; e.code < codes; e.code++ {
+				f := find(e)
+				if n := len(list); n > 0 && list[n-1].same(f) {
+					list[n-1].to = e.code
+				} else {
+					list = append(list, codeRange{e.code, e.code, f})
+				}
+			}
+			return list
 		}
-		t.ranges = append(t.ranges, codeRange{code, code, f})
+		r.ranges = whole()
+		e.reason = oomKilled
+		for i := range container.RestartPolicyRules {
+			if container.RestartPolicyRules[i].OOMKilled {
+				if r.killed = whole(); sameRanges(r.killed, r.ranges) {
+					r.killed = nil
+				}
+				return r
+			}
+		}
+		e.code = 0
+		if f := find(e); !r.ranges[0].same(f) {
+			r.oom = f
+		}
+		return r
 	}
-	if f := find(exit{ref: ref, reason: oomKilled}); !t.ranges[0].same(f) {
-		t.oom = f
+	t.rows = rowsAt(base)
+	if counted {
+		return t
+	}
+	bounds := restartBounds(&q.l.object.Spec, container, base.ofPod-base.restarts)
+	for _, i := range policy.Order(len(bounds), func(a, b int) bool { return bounds[a] < bounds[b] }) {
+		e, last := base, len(t.restarts)-1
+		e.restarts, e.ofPod = bounds[i], base.ofPod-base.restarts+bounds[i]
+		if r := rowsAt(e); last < 0 || !t.restarts[last].same(&r) {
+			t.restarts = append(t.restarts, restartRange{bounds[i], r})
+		}
+	}
+	if len(t.restarts) == 1 {
+		t.restarts = nil
 	}
 	return t
+}
+
+// restartBounds are the restart counts of container at which something may change; others is the sum of those of the
+// other containers. There is none without words of proposals.
+func restartBounds(spec *policy.PodSpec, container *policy.Container, others uint32) (bounds []uint32) {
+	if !spec.Proposed {
+		return nil
+	}
+	bounds = append(bounds, 0)
+	add := func(n, less uint32) {
+		for range 2 {
+			if n > less {
+				bounds = append(bounds, n-less)
+			}
+			n++
+		}
+	}
+	for i := range container.RestartPolicyRules {
+		if n := container.RestartPolicyRules[i].Restarts; n != nil && *n >= 0 {
+			add(uint32(*n), 0)
+		}
+	}
+	if n := spec.MaxRestartTimes; n != nil && *n >= 0 {
+		add(uint32(*n), 0)
+		add(uint32(*n), others)
+	}
+	return bounds
+}
+
+func (r *rows) same(x *rows) bool {
+	return sameRanges(r.ranges, x.ranges) && sameRanges(r.killed, x.killed) && (r.oom == nil) == (x.oom == nil) && (r.oom == nil || r.oom.same(x.oom))
+}
+
+func sameRanges(a, b []codeRange) bool {
+	for i := range a {
+		if len(a) != len(b) || a[i].to != b[i].to || !a[i].same(b[i].fate) {
+			return false
+		}
+	}
+	return len(a) == len(b)
 }
 
 // The bits of containerTable.matched and failure.
@@ -184,17 +271,25 @@ func (q *asked) fateSteps(container *policy.Container) int {
 	return n
 }
 
-// tables is tableOf for all containers, in the order of [containerOrder]. It stops, with what it has, when it has cost
-// more than [policy.MaxSteps].
-func (q *asked) tables() (tables []containerTable) {
-	for _, kind := range containerOrder {
-		for i := range q.l.object.Spec.List(kind) {
-			if tables = append(tables, q.tableOf(policy.Ref{Kind: kind, Index: i})); q.steps > policy.MaxSteps {
-				return tables
-			}
+// tables is tableOf for all containers, which exits names. It stops, with what it has, when it has cost more than
+// [policy.MaxSteps].
+func (q *asked) tables(exits []exit, counted bool) (tables []containerTable) {
+	for _, e := range exits {
+		if tables = append(tables, q.tableOf(e, counted)); q.steps > policy.MaxSteps {
+			break
 		}
 	}
 	return tables
+}
+
+// exitsOf names each container of template number in once, in the order of [containerOrder].
+func exitsOf(l *loaded, in int) (exits []exit) {
+	for _, kind := range containerOrder {
+		for i := range l.object.Spec.List(kind) {
+			exits = append(exits, exit{ref: policy.Ref{Kind: kind, Index: i}, in: in})
+		}
+	}
+	return exits
 }
 
 // containerOrder is the order in which the lists of a Pod are written. Nobody writes to it.
@@ -212,7 +307,19 @@ func (c *call) table() {
 	if given(name) && name.Kind() == manifest.String {
 		c.findIn(all, name, "container", only)
 	}
-	c.integer(c.root.Get("restartCount"), "restartCount", 0, math.MaxInt32)
+	restarts, counted := c.integer(c.root.Get("restartCount"), "restartCount", 0, math.MaxInt32)
+	var exits []exit
+	for i := range all {
+		exits = append(exits, exitsOf(&all[i], i)...)
+	}
+	c.readCallback(all, &cl)
+	c.readRestartCounts(all, exits)
+	for i := range exits {
+		if e := &exits[i]; counted {
+			e.ofPod += uint32(restarts) - e.restarts
+			e.restarts, e.counted = uint32(restarts), true
+		}
+	}
 	if c.failOnFaults() {
 		return
 	}
@@ -225,7 +332,15 @@ func (c *call) table() {
 		l := &all[i]
 		q := newAsked(l, cl)
 		q.steps = steps
-		tables := q.tables()
+		from := 0
+		for from < len(exits) && exits[from].in < i {
+			from++
+		}
+		to := from
+		for to < len(exits) && exits[to].in == i {
+			to++
+		}
+		tables := q.tables(exits[from:to], counted)
 		if steps = q.steps; !c.withinSteps(steps) {
 			return
 		}
@@ -318,24 +433,52 @@ func (t *containerTable) write(w *manifest.Writer, l *loaded, judge *jobJudge) {
 	w.String(l.object.Spec.Container(t.ref).Name)
 	w.Key("path")
 	w.String(at.container)
-	w.Key("ranges")
+	t.rows.write(w, at, judge)
+	if t.restarts != nil {
+		w.Key("restarts")
+		w.Array()
+		for i := range t.restarts {
+			w.Object()
+			w.Key("from")
+			w.Int(int64(t.restarts[i].from))
+			if i+1 < len(t.restarts) {
+				w.Key("to")
+				w.Int(int64(t.restarts[i+1].from) - 1)
+			}
+			t.restarts[i].write(w, at, judge)
+			w.End()
+		}
+		w.End()
+	}
+	w.End()
+}
+
+// write writes the members of rows.
+func (r *rows) write(w *manifest.Writer, at paths, judge *jobJudge) {
+	writeRanges(w, "ranges", r.ranges, at, judge)
+	if r.oom != nil {
+		w.Key("oomKilled")
+		w.Object()
+		w.Key("exitCode")
+		w.Int(0)
+		r.oom.write(w, at, judge)
+		w.End()
+	}
+	if r.killed != nil {
+		writeRanges(w, "oomKilledRanges", r.killed, at, judge)
+	}
+}
+
+func writeRanges(w *manifest.Writer, name string, ranges []codeRange, at paths, judge *jobJudge) {
+	w.Key(name)
 	w.Array()
-	for _, r := range t.ranges {
+	for _, r := range ranges {
 		w.Object()
 		w.Key("from")
 		w.Int(int64(r.from))
 		w.Key("to")
 		w.Int(int64(r.to))
-		r.write(w, at, judge)
-		w.End()
-	}
-	w.End()
-	if t.oom != nil {
-		w.Key("oomKilled")
-		w.Object()
-		w.Key("exitCode")
-		w.Int(0)
-		t.oom.write(w, at, judge)
+		r.fate.write(w, at, judge)
 		w.End()
 	}
 	w.End()
@@ -378,7 +521,8 @@ func (q *asked) rules(tables []containerTable) (uses []ruleUse) {
 		t := &tables[i]
 		at := pathsOf(&l.object, t.ref)
 		for k, rule := range l.object.Spec.Container(t.ref).RestartPolicyRules {
-			use := ruleUse{element(at.rules, k), string(policy.StepEarlierRule)}
+			use := ruleUse{because: string(policy.StepEarlierRule)}
+			use.path, _ = at.rule(k)
 			switch on := rule.ExitCodes; {
 			case t.matched[k]&decides != 0:
 				use.because = ""
@@ -390,6 +534,8 @@ func (q *asked) rules(tables []containerTable) (uses []ruleUse) {
 				use.because = string(policy.StepNotConsulted)
 			case t.matched[k] != 0:
 				use.because = string(t.ignored[k])
+			case rule.Restarts != nil || rule.OOMKilled:
+				use.because = ruleOpen // it may be another count that it asks for
 			case on == nil:
 				use.because = string(policy.StepNoExitCodes)
 			default:

@@ -17,11 +17,37 @@ import (
 // row is a decision, or a range of table without its bounds.
 type row = map[string]any
 
+// tableRows are what exits come to after some number of restarts.
+type tableRows struct {
+	Ranges, OomKilledRanges []row
+	OomKilled               row
+}
+
+// at is what code comes to, with the reason OOMKilled or without it.
+func (r tableRows) at(code int, killed bool) row {
+	list := r.Ranges
+	switch {
+	case killed && r.OomKilledRanges != nil:
+		list = r.OomKilledRanges
+	case killed && code == 0 && r.OomKilled != nil:
+		return r.OomKilled
+	}
+	for _, r := range list {
+		if int(r["from"].(float64)) <= code && code <= int(r["to"].(float64)) {
+			return r
+		}
+	}
+	return nil
+}
+
 type tableAnswer struct {
 	Containers []struct {
 		Template, Container, Path string
-		Ranges                    []row
-		OomKilled                 row
+		tableRows
+		Restarts []struct {
+			From, To int
+			tableRows
+		}
 	}
 	UsesRules   []string
 	Unreachable []struct{ Path, Because string }
@@ -34,7 +60,7 @@ type tableAnswer struct {
 // bare takes from a decision what names the exit, and what table leaves out.
 func bare(r row) row {
 	r = maps.Clone(r)
-	for _, name := range []string{"template", "container", "exitCode", "reason", "trace", "from", "to"} {
+	for _, name := range []string{"template", "container", "exitCode", "reason", "restartCount", "trace", "from", "to"} {
 		delete(r, name)
 	}
 	if job, ok := r["job"].(row); ok {
@@ -60,7 +86,7 @@ func questions(t *testing.T) (list []map[string]json.RawMessage) {
 			continue
 		}
 		q = map[string]json.RawMessage{}
-		for _, name := range []string{"manifest", "cluster", "fieldValidation", "templatePath"} {
+		for _, name := range []string{"manifest", "cluster", "fieldValidation", "templatePath", "restartCounts", "decide"} {
 			if request[name] != nil {
 				q[name] = request[name]
 			}
@@ -109,40 +135,52 @@ func TestTableIsAllDecisions(t *testing.T) {
 		}
 		asked++
 		for _, c := range table.Containers {
-			exits := []row{}
-			for code := range 256 {
-				exits = append(exits, row{"container": c.Container, "exitCode": code}, row{"container": c.Container, "exitCode": code, "reason": "OOMKilled"})
+			counts := map[int]tableRows{-1: c.tableRows}
+			for i, r := range c.Restarts {
+				if i > 0 && (c.Restarts[i-1].To != r.From-1 || reflect.DeepEqual(c.Restarts[i-1].tableRows, r.tableRows)) {
+					t.Fatalf("%s: restarts %v", c.Container, c.Restarts)
+				}
+				for _, n := range []int{r.From, (r.From + max(r.From, r.To)) / 2, max(r.From, r.To)} {
+					counts[n] = r.tableRows
+				}
 			}
-			members := row{"exits": exits}
-			if c.Template != "" {
-				members["templatePath"] = c.Template
-			}
-			more, _ := json.Marshal(members)
-			var single struct{ Decisions []row }
-			if ask(t, "decide", q, string(more), &single) {
-				t.Fatalf("decide fails: %s", q["manifest"])
-			}
-			at, next := -1, 0
-			for i, d := range single.Decisions {
-				code := i / 2
-				if code == next && i%2 == 0 {
-					at++
-					if from, to := c.Ranges[at]["from"].(float64), c.Ranges[at]["to"].(float64); int(from) != code || to < from || to > 255 {
-						t.Fatalf("%s: range %d is %v to %v, want it from %d on", c.Container, at, from, to, code)
-					} else {
-						next = int(to) + 1
+			for restarts, rows := range counts {
+				exits := []row{}
+				for code := range 256 {
+					for _, reason := range []string{"", "OOMKilled"} {
+						e := row{"container": c.Container, "exitCode": code, "reason": reason}
+						if restarts >= 0 {
+							e["restartCount"] = restarts
+						}
+						exits = append(exits, e)
 					}
 				}
-				want := c.Ranges[at]
-				if code == 0 && i%2 == 1 && c.OomKilled != nil {
-					want = c.OomKilled
+				members := row{"exits": exits}
+				if c.Template != "" {
+					members["templatePath"] = c.Template
 				}
-				if decisions++; !reflect.DeepEqual(bare(want), bare(d)) {
-					t.Fatalf("%s\n%s exits %d, %v:\ntable  %v\ndecide %v", q["manifest"], c.Container, code, d["reason"], bare(want), bare(d))
+				more, _ := json.Marshal(members)
+				var single struct{ Decisions []row }
+				if ask(t, "decide", q, string(more), &single) {
+					t.Fatalf("decide fails: %s", q["manifest"])
+				}
+				for i, d := range single.Decisions {
+					want := rows.at(i/2, i%2 == 1)
+					if decisions++; !reflect.DeepEqual(bare(want), bare(d)) {
+						t.Fatalf("%s\n%s exits %d, %v, restarts %d:\ntable  %v\ndecide %v", q["manifest"], c.Container, i/2, d["reason"], restarts, bare(want), bare(d))
+					}
 				}
 			}
-			if next != 256 || at != len(c.Ranges)-1 {
-				t.Fatalf("%s: %d of %d ranges until %d", c.Container, at+1, len(c.Ranges), next)
+			next := 0
+			for _, r := range c.Ranges {
+				if from, to := r["from"].(float64), r["to"].(float64); int(from) != next || to < from {
+					t.Fatalf("%s: a range from %v to %v, want it from %d on", c.Container, from, to, next)
+				} else {
+					next = int(to) + 1
+				}
+			}
+			if next != 256 {
+				t.Fatalf("%s: until %d", c.Container, next)
 			}
 			for i := 1; i < len(c.Ranges); i++ {
 				if reflect.DeepEqual(bare(c.Ranges[i-1]), bare(c.Ranges[i])) {

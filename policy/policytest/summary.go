@@ -55,7 +55,6 @@ type answer struct {
 		Succeeds                    *struct{ Reason, Message string }
 	}
 	curve
-	table
 	suggestions
 }
 
@@ -294,7 +293,9 @@ func Summary(raw []byte) (string, error) {
 		return "", err
 	}
 	a.curve.write(&b)
-	a.table.write(&b)
+	if err := summarizeTable(&b, raw); err != nil {
+		return "", err
+	}
 	if err := summarizeFleet(&b, raw); err != nil {
 		return "", err
 	}
@@ -431,12 +432,40 @@ func (f fate) write(b *strings.Builder) {
 	b.WriteString("\n")
 }
 
+// tableRows are what exits come to after some number of restarts.
+type tableRows struct {
+	Ranges, OomKilledRanges []fate
+	OomKilled               *fate
+}
+
+func (t tableRows) write(b *strings.Builder) {
+	list := func(ranges []fate, reason string) {
+		for _, r := range ranges {
+			if fmt.Fprint(b, r.From); r.To > r.From {
+				fmt.Fprintf(b, "-%d", r.To)
+			}
+			b.WriteString(reason + ": ")
+			r.write(b)
+		}
+	}
+	list(t.Ranges, "")
+	if t.OomKilled != nil {
+		b.WriteString("0 OOMKilled: ")
+		t.OomKilled.write(b)
+	}
+	list(t.OomKilledRanges, " OOMKilled")
+}
+
 // table is the answer of that operation.
 type table struct {
 	Containers []struct {
 		Template, Container, Path string
-		Ranges                    []fate
-		OomKilled                 *fate
+		tableRows
+		Restarts []struct {
+			From int
+			To   *int
+			tableRows
+		}
 	}
 	UsesRules   []string
 	Unreachable []struct{ Path, Because string }
@@ -446,22 +475,27 @@ type table struct {
 	}
 }
 
-func (t table) write(b *strings.Builder) {
-	if t.Unreachable == nil {
-		return // the answer is another operation's
+func summarizeTable(b *strings.Builder, raw []byte) error {
+	var own struct{ Unreachable json.RawMessage }
+	if err := json.Unmarshal(raw, &own); err != nil || own.Unreachable == nil {
+		return err // the answer is another operation's
+	}
+	var t table
+	if err := json.Unmarshal(raw, &t); err != nil {
+		return err
 	}
 	for _, c := range t.Containers {
 		fmt.Fprintf(b, "table of %s at %s\n", c.Container, c.Path)
-		for _, r := range c.Ranges {
-			if fmt.Fprint(b, r.From); r.To > r.From {
-				fmt.Fprintf(b, "-%d", r.To)
-			}
-			b.WriteString(": ")
-			r.write(b)
+		if c.Restarts == nil {
+			c.write(b)
 		}
-		if c.OomKilled != nil {
-			b.WriteString("0 OOMKilled: ")
-			c.OomKilled.write(b)
+		for _, r := range c.Restarts {
+			if r.To == nil {
+				fmt.Fprintf(b, "after %d restarts and more\n", r.From)
+			} else {
+				fmt.Fprintf(b, "after %d to %d restarts\n", r.From, *r.To)
+			}
+			r.write(b)
 		}
 	}
 	for _, path := range t.UsesRules {
@@ -473,6 +507,7 @@ func (t table) write(b *strings.Builder) {
 	for _, s := range t.Sizes {
 		fmt.Fprintf(b, "size %s: %d, %d, %d, %d\n", s.Path, s.Rules, s.Values, s.BinaryBytes, s.JSONBytes)
 	}
+	return nil
 }
 
 // suggestions are the answer of suggest.

@@ -185,6 +185,10 @@ func editText(op, path string, e manifest.Value) string {
 			return "remove " + job + "rule " + last
 		}
 		return "add " + job + "rule " + last + ": " + anyRule(value)
+	case last == "values":
+		above, _ = cutLast(head)
+		_, rule := cutLast(above)
+		return "set the values of " + job + "rule " + rule + " to " + quoteValues(value)
 	case op == "remove":
 		return "remove " + whose(path) + last
 	case value.Kind() == manifest.String:

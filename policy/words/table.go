@@ -46,8 +46,21 @@ func (d *document) codes() {
 		shown := 0
 		for c := list.First(); c.Exists() && shown < maxExplained; c = c.Next() {
 			shown++
-			d.grid(c)
-			d.codeTable(c)
+			title := "Exit codes of " + short(text(c, "container"))
+			after := c.Get("restarts").First()
+			if !after.Exists() {
+				d.grid(c, title)
+				d.codeTable(c)
+			}
+			for ; after.Exists() && shown < maxExplained; after = after.Next() {
+				shown++
+				till := " and more restarts"
+				if has(after, "to") {
+					till = " to " + itoa(number(after, "to")) + " restarts"
+				}
+				d.grid(after, title+" after "+itoa(number(after, "from"))+till)
+				d.codeTable(after)
+			}
 		}
 		var idle []item
 		for u := d.Answer.Get("unreachable").First(); u.Exists(); u = u.Next() {
@@ -120,6 +133,12 @@ func (d *document) fate(r manifest.Value, zero bool) (e fate) {
 		return e
 	case action == "RestartAllContainers":
 		e.letter, e.tone, e.mark, e.text = "A", All, "restartall", "all containers restart"
+		return e
+	case action == "RestartPod":
+		e.letter, e.tone, e.mark, e.text = "A", All, "restartall", "the Pod starts anew"
+		return e
+	case action == "Complete":
+		e.letter, e.tone, e.mark, e.text = "S", OK, "succeeded", "ends, as if it had succeeded"
 		return e
 	}
 	switch phase := text(j, "podPhase"); {
@@ -212,11 +231,11 @@ func (g *group) codes() string {
 }
 
 // grid draws the codes of a container.
-func (d *document) grid(c manifest.Value) {
+func (d *document) grid(c manifest.Value, title string) {
 	w := d.w
 	w.Object()
 	d.text("block", "grid")
-	d.text("title", "Exit codes of "+short(text(c, "container")))
+	d.text("title", title)
 	w.Key("ranges")
 	w.Array()
 	for r := c.Get("ranges").First(); r.Exists(); r = r.Next() {
@@ -241,6 +260,11 @@ func (d *document) codeTable(c manifest.Value) {
 	for i := range groups {
 		g := &groups[i]
 		rows = append(rows, row{at: -1, tone: g.tone, path: g.path, cells: []string{g.letter, g.codes(), itoa(g.n), g.text, g.reason}})
+	}
+	for r := c.Get("oomKilledRanges").First(); r.Exists(); r = r.Next() {
+		g, e := group{}, d.fate(r, false)
+		g.add(number(r, "from"), number(r, "to"))
+		rows = append(rows, row{at: -1, tone: e.tone, path: e.path, cells: []string{e.letter, g.codes() + " (OOMKilled)", itoa(g.n), e.text, e.reason}})
 	}
 	if oom := c.Get("oomKilled"); oom.Exists() {
 		e := d.fate(oom, false)
