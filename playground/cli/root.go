@@ -124,6 +124,7 @@ Without a command it serves the playground, as "podfate serve" does.`,
 	root.Flags().AddFlagSet(serve.Flags())
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(suggestFlag)
+	root.AddCommand(serve, newForecast(streams), newTest(streams))
 	root.AddCommand(newSite(streams), newEmbed(streams))
 	for _, op := range ops.Table() {
 		root.AddCommand(newVerb(op, streams))
