@@ -90,7 +90,7 @@ func writeVectors(name string, small bool) (native, error) {
 }
 
 // memoryBytes bounds the memory of an instance after two million evaluations.
-const memoryBytes = 10 << 20
+const memoryBytes = 8 << 20
 
 // evaluations is how many exits a runner evaluates on one instance after the vectors.
 func evaluations(interpreter bool) int {

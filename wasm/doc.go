@@ -148,14 +148,14 @@
 // The runtime and the program take 4 MiB, buffers 16, policies 8, the values of a request of 1 MiB 16. A trap on a request within
 // the limits is a fault of the module. The worst known, an instance with all its buffers and policies that is asked about 128,000
 // wrong rules, ends at 56 MiB: faults beyond a few thousand are only counted, and their texts are not made. So 64 MiB it is.
-// Real requests are far from that: 10,000 decisions of 1 KB leave an instance at 5 MiB. If the reader of JSON comes to
+// Real requests are far from that: 10,000 decisions of 1 KB leave an instance at 7 MiB. If the reader of JSON comes to
 // bound the number of values, and hosts ask for less, 512 pages are enough, and that is worth changing.
 //
 // # How much memory does a host use?
 //
 // Instances and one spare, each at most 64 MiB while it runs and, since one above 256 pages is replaced after its call,
 // at most 16 MiB while it waits. With the default of 4 that is 4 x 64 + 16 = 272 MiB if four callers send the worst request at one
-// moment, and 5 x 5 = 25 MiB otherwise. Add 25 MiB of compiled code (60 while it is compiled), and 1 MiB of request and 4 MiB of answer per call. Requests of
+// moment, and 5 x 8 = 40 MiB otherwise. Add 25 MiB of compiled code (60 while it is compiled), and 1 MiB of request and 4 MiB of answer per call. Requests of
 // at most 256 KiB, which is what the playground takes, need a quarter: 4 x 16 + 16 = 80 MiB.
 //
 // # Why is a running call not interrupted when its context ends?

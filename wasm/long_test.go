@@ -50,8 +50,8 @@ func TestMemoryOfAllOperations(t *testing.T) {
 		}
 		bytes := i.memory.Size()
 		t.Logf("%d calls: %d bytes of memory", calls, bytes)
-		if bytes > 10<<20 {
-			t.Errorf("%d bytes of memory, at most 10 MiB wanted", bytes)
+		if bytes > 8<<20 {
+			t.Errorf("%d bytes of memory, at most 8 MiB wanted", bytes)
 		}
 	}
 }

@@ -175,8 +175,8 @@ func TestMemoryStaysSmall(t *testing.T) {
 		h.pool.mu.Lock()
 		defer h.pool.mu.Unlock()
 		for _, i := range h.pool.idle {
-			if bytes := i.memory.Size(); i.id == last && bytes > 10<<20 {
-				t.Errorf("%s: %d bytes of memory, at most 10 MiB wanted", what, bytes)
+			if bytes := i.memory.Size(); i.id == last && bytes > 8<<20 {
+				t.Errorf("%s: %d bytes of memory, at most 8 MiB wanted", what, bytes)
 			} else if i.id == last {
 				t.Logf("%d times %s: %d bytes of memory", n, what, bytes)
 			}

@@ -7,6 +7,12 @@
 // take back what they have read. So the package replaces the process by itself with both set. It does so once, without
 // a limit never, and where GOTRACEBACK is set already it is the user's word that counts.
 //
+// # What is left?
+//
+// Go's runtime needs some 800 MB of addresses before an init function runs, and with cgo, whose threads ask for more, up to
+// 1.5 GB at random. Below that it ends in its own words and with status 2. So the program is built with CGO_ENABLED=0, and
+// between the two it answers or says in one line what it lacks.
+//
 // # Why in an init function?
 //
 // Each thread of the C library asks for a hundred MiB of addresses, and Go starts threads while packages initialise. This

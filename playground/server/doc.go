@@ -13,7 +13,7 @@
 // The sum of all bounds, for a limit of 256 MiB resident:
 //
 //	program, machine code of the module     48 MiB
-//	instances           5 x 16 MiB          80 MiB   replaced when larger; a healthy one stays below 10 MiB
+//	instances           5 x 16 MiB          80 MiB   replaced when larger; a healthy one stays below 8 MiB
 //	request bodies     64 x 256 KiB         16 MiB
 //	reading YAML        1 x 45 MiB          45 MiB   a large text; these are read one at a time
 //	                    4 x 5.5 MiB         22 MiB   texts of up to 16 KiB

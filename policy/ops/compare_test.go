@@ -235,7 +235,7 @@ func TestEquivalenceAgainstSingleDecisions(t *testing.T) {
 			continue
 		}
 		key := string(request["manifest"]) + string(request["cluster"])
-		if request["manifest"] == nil || known[key] || testing.Short() && random.IntN(4) > 0 {
+		if request["manifest"] == nil || known[key] || testing.Short() && random.IntN(8) > 0 {
 			continue
 		}
 		known[key] = true

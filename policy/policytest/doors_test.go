@@ -16,6 +16,9 @@ func TestModule(t *testing.T) {
 		interpreter bool
 	}{{"wazero compiler", false}, {"wazero interpreter", true}} {
 		t.Run(engine.name, func(t *testing.T) {
+			if engine.interpreter && testing.Short() {
+				t.Skip("the interpreter is slow, and the compiler was asked the same")
+			}
 			ctx := context.Background()
 			host, err := wasm.New(ctx, wasm.Options{Interpreter: engine.interpreter})
 			if err != nil {

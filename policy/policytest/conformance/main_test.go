@@ -40,8 +40,8 @@ func TestEnginesInGo(t *testing.T) {
 				return
 			}
 			bytes, err := player.Evaluate(evaluations)
-			if err != nil || bytes > 10<<20 {
-				t.Errorf("%d bytes of memory after %d evaluations, at most 10 MiB wanted; %v", bytes, evaluations, err)
+			if err != nil || bytes > 8<<20 {
+				t.Errorf("%d bytes of memory after %d evaluations, at most 8 MiB wanted; %v", bytes, evaluations, err)
 			}
 			t.Logf("evaluations=%d memory=%d", evaluations, bytes)
 		})

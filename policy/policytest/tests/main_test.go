@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -33,5 +34,23 @@ func TestReport(t *testing.T) {
 		"1 tests were left out:\n  Deno is not installed: the package: a TestDeno\n"
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+}
+
+// TestTimeLimits holds that whoever is told to test all packages is told the same time limit.
+func TestTimeLimits(t *testing.T) {
+	for _, file := range []string{"README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "Taskfile.yml", ".ci/run", ".ci/long", "plugins/README.md"} {
+		text, err := os.ReadFile("../../../" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if strings.Contains(line, "go test") && strings.Contains(line, " ./...") && !strings.Contains(line, timeLimit) {
+				t.Errorf("%s: %q has no %s", file, line, timeLimit)
+			}
+		}
+		if file != ".ci/long" && strings.Count(string(text), "-timeout") != strings.Count(string(text), timeLimit) {
+			t.Errorf("%s: another time limit than %s", file, timeLimit)
+		}
 	}
 }

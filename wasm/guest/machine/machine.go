@@ -12,9 +12,9 @@ import (
 // ABIVersion is major<<16 | minor. A host that knows the major version works with every minor one from its own on.
 const ABIVersion = 1<<16 | 1
 
-// maxDebt is the garbage that may pile up before it is collected: a quarter of the 4 MiB at which Go would
+// maxDebt is the garbage that may pile up before it is collected: an eighth of the 4 MiB at which Go would
 // start its own collection, so that one never starts except within a single large call.
-const maxDebt = 1 << 20
+const maxDebt = 512 << 10
 
 // Numbers of errors, as pf_free, pf_release and pf_eval_batch negate them.
 const (
