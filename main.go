@@ -10,5 +10,5 @@ import (
 )
 
 func main() {
-	os.Exit(cli.Main(context.Background(), os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	os.Exit(cli.Main(context.Background(), os.Args[1:], cli.Streams{Name: os.Args[0], In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }

@@ -38,6 +38,8 @@ type reader struct {
 	// mixed are the files of several documents of which one names no kind: it belongs to the others of its file.
 	mixed map[string]bool
 
+	given bool // files were chosen by their endings: one without Pods is no fault
+
 	stream    *schema.Stream // of the file that is being read
 	manifests int
 	objects   int       // without Pods
@@ -251,6 +253,8 @@ func (r *reader) name() {
 func (r *reader) end() error {
 	switch {
 	case r.manifests > 0:
+	case r.given && r.objects > 0:
+		r.name()
 	case r.objects > 0 && len(r.pending) == 0:
 		r.out.bad = true
 		r.out.note("none of %d objects has Pods, so that there is nothing to answer", r.objects)

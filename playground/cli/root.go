@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -26,6 +28,9 @@ const (
 
 // Streams are standard input, output and error of the command.
 type Streams struct {
+	// Name is the program as it was called, with or without a folder; "" for podfate. As a plugin of kubectl it is called
+	// kubectl-podfate, and kubectl asks kubectl_complete-podfate what could come next on the command line.
+	Name     string
 	In       io.Reader
 	Out, Err io.Writer
 }
@@ -46,6 +51,12 @@ func Main(ctx context.Context, args []string, streams Streams) (status int) {
 		return StatusFaults
 	}
 	root := newRoot(streams)
+	switch strings.TrimSuffix(filepath.Base(streams.Name), ".exe") {
+	case "kubectl-podfate":
+		asPlugin(root)
+	case "kubectl_complete-podfate":
+		args = append([]string{cobra.ShellCompRequestCmd}, args...)
+	}
 	root.SetArgs(args)
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
@@ -68,6 +79,17 @@ func Main(ctx context.Context, args []string, streams Streams) (status int) {
 	fmt.Fprintf(streams.Err, "podfate: %v\nRun '%s --help' for usage.\n", strings.TrimSpace(err.Error()), command.CommandPath())
 	return StatusUsage
 }
+
+// asPlugin lets all usage texts say how a plugin of kubectl is called.
+func asPlugin(root *cobra.Command) {
+	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl podfate"}
+	for _, command := range append(root.Commands(), root) {
+		command.Example = ownName.ReplaceAllString(command.Example, "${1}kubectl podfate$2")
+	}
+}
+
+// ownName matches the program where an example calls it.
+var ownName = regexp.MustCompile(`(?m)(^ *|\| )podfate( |$)`)
 
 // statusError ends the command with a status. err is printed; nil means that all has been said. Errors of any other
 // type come from the command line and mean StatusUsage.

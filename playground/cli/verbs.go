@@ -276,6 +276,7 @@ A Scenario names the operation with of and holds the rest of its request; manife
 // options are the flags of a verb.
 type options struct {
 	files      []string
+	hook       bool // arguments are files
 	output     string
 	engine     string
 	version    string
@@ -320,10 +321,11 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 		Long:    v.long,
 		Example: v.example,
 		Args:    noFilesAsArguments,
-		RunE: func(command *cobra.Command, _ []string) error {
+		RunE: func(command *cobra.Command, args []string) error {
 			if err := noEmptyValues(command.Flags()); err != nil {
 				return err
 			}
+			o.files = append(o.files, args...)
 			more, err := own()
 			if err != nil {
 				return err
@@ -365,6 +367,7 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 	}
 	if op.Name == "validate" {
 		flags.StringVar(&o.old, "old", "", "file with the object that the manifest replaces: would the API server accept this update? - for standard input")
+		flags.BoolVar(&o.hook, "hook", false, "arguments are files, as pre-commit gives them; those without Pods are no fault")
 		flags.BoolVar(&o.static, "static", false, "the manifest is a file in a kubelet's folder: would the kubelet run this static Pod?")
 	}
 	if v.exits {
@@ -413,6 +416,9 @@ func gateNames() (names []string) {
 // noFilesAsArguments refuses arguments and says where a file belongs.
 func noFilesAsArguments(command *cobra.Command, args []string) error {
 	if len(args) == 0 {
+		return nil
+	}
+	if hook := command.Flags().Lookup("hook"); hook != nil && hook.Changed {
 		return nil
 	}
 	if validate := command.Flags().Lookup("validate"); validate != nil && validate.Changed && validations[strings.ToLower(args[0])] != "" {
@@ -492,7 +498,7 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 		}
 		defer from.close()
 		overrides.Leave, overrides.EachTemplate = othersMembers(op), op.Name == "simulate"
-		r := &reader{op: op, sources: from, overrides: overrides, out: p, ask: ask}
+		r := &reader{op: op, sources: from, overrides: overrides, out: p, ask: ask, given: o.hook}
 		if err := r.run(); err != nil {
 			return err
 		}
