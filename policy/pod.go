@@ -105,6 +105,8 @@ type Container struct {
 	HasPreStop                                bool // lifecycle.preStop is not null
 
 	TargetContainerName string // of an ephemeral container; "" for none
+
+	Pace RestartPolicy // of a proposal, whose RestartPolicy is Always with waits of its own; "" for none
 }
 
 // ContainerResizePolicy says whether a container is restarted when one of its resources is resized.
@@ -136,6 +138,7 @@ type PodSpec struct {
 	MaxRestartTimes  *int32            // nil: no limit
 	PodFailurePolicy *PodFailurePolicy // of a Pod without a Job; nil for none
 	Proposed         bool
+	Pace             RestartPolicy // a policy that is Always with waits of its own; "" for none
 
 	// Windows tells that the Pod can only run on Windows: by spec.os.name or by a node selector. An exit code is then
 	// any 32-bit number, elsewhere one of 0 to 255.

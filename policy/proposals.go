@@ -17,6 +17,7 @@ const (
 	FailurePolicyAnywhere
 	JobAlways
 	AlwaysPod
+	KEP4603Draft
 )
 
 // ProposalOption numbers an option in the order of [ProposalList].
@@ -35,6 +36,8 @@ const (
 	OptionEvictionReason
 	OptionSandbox
 	OptionWait
+	OptionOnSuccess
+	OptionOldKubelet
 )
 
 const readingsFrom, readingBits, chosenBit = 16, 3, 4
@@ -107,6 +110,24 @@ var proposals = []Proposal{
 		{"sandbox", []string{"reuse", "recreate"}, "X-29"},
 		{"wait", []string{"asAlways", "none"}, "X-39"},
 	}},
+	{"kep-4603-draft", "KEP-4603, draft of September 2024, Alternatives", "draft", RapidGate, []Reading{
+		{"onSuccess", []string{"5s", "0s", "10s"}, "X-20"},
+		{"oldKubelet", []string{"Always", "OnFailure", "Never"}, "X-15"},
+	}},
+}
+
+// RapidGate is the gate of [KEP4603Draft].
+const RapidGate = "EnableRapidCrashLoopBackoffDecay"
+
+// DraftGate returns the name that a gate has in releases if KEP4603Draft calls it name.
+func DraftGate(name string) string {
+	switch name {
+	case "ReduceDefaultCrashLoopBackoffDecay":
+		return "ReduceDefaultCrashLoopBackOffDecay"
+	case "EnableKubeletCrashLoopBackoffMax":
+		return "KubeletCrashLoopBackOffMax"
+	}
+	return name
 }
 
 // Word is a word of a manifest that a proposal brings: a field, or a value of one.
@@ -132,6 +153,8 @@ var proposedWords = []Word{
 	{KEP3329Draft, "JobSpec", "backoffPolicy", ""},
 	{FailurePolicyAnywhere, "PodSpec", "podFailurePolicy", ""},
 	{AlwaysPod, "PodSpec", "restartPolicy", string(RestartPolicyAlwaysPod)},
+	{KEP4603Draft, "PodSpec", "restartPolicy", string(RestartPolicyRapid)},
+	{KEP4603Draft, "PodSpec", "restartPolicy", string(RestartPolicyFastOnSuccess)},
 }
 
 // ProposedField returns the proposal that brings a field to a type, as Kubernetes' API calls it; ok is false if none
@@ -187,6 +210,17 @@ func (p Proposals) Assumed(spec *PodSpec, job *Job) (codes []string) {
 		used[OptionCounts], used[OptionStop] = spec.Len() > 1, true
 		used[OptionPolicies] = spec.RestartPolicy != RestartPolicyOnFailure
 	}
+	fast := spec.Pace == RestartPolicyFastOnSuccess
+	paced := spec.Pace != ""
+	for kind := range ContainerKinds {
+		for _, c := range spec.List(kind) {
+			fast, paced = fast || c.Pace == RestartPolicyFastOnSuccess, paced || c.Pace != ""
+		}
+	}
+	used[OptionOnSuccess] = fast
+	if paced && p&gatedOff != 0 {
+		codes = append(codes, "rapid_gate_is_off")
+	}
 	used[OptionSandbox] = spec.RestartPolicy == RestartPolicyAlwaysPod
 	used[OptionWait] = used[OptionSandbox]
 	if job != nil && job.PodFailurePolicy != nil && job.PodFailurePolicy.Draft {
@@ -208,7 +242,7 @@ func (p Proposals) Assumed(spec *PodSpec, job *Job) (codes []string) {
 }
 
 // optionsAssumed is how many options [Proposals.Assumed] looks at.
-const optionsAssumed = int(OptionWait) + 1
+const optionsAssumed = int(OptionOldKubelet) + 1
 
 // proposed completes the fault about a value that p does not know: what else is allowed where a proposal is on, and which
 // proposal knows the value. What an API server prints is left out where a proposal changes it.

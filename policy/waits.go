@@ -73,7 +73,7 @@ type Waits struct {
 	Classes [EndClasses]*Series
 	// Shared lets all classes count together; otherwise each has its own counter.
 	Shared bool
-	// Containers are those with a series of their own, which then has no classes.
+	// Containers are those with a series of their own, which then has no classes but its own. Of two the first counts.
 	Containers []ContainerWaits
 }
 
@@ -81,13 +81,14 @@ type Waits struct {
 type ContainerWaits struct {
 	Container Ref
 	Series    Series
+	Classes   [EndClasses]*Series // after runs that ended so; nil: Series
 }
 
 // Of returns the series of a container after runs that ended like class, and which counter counts its waits.
 func (w *Waits) Of(r Ref, class EndClass) (s *Series, counter EndClass) {
 	for i := range w.Containers {
-		if w.Containers[i].Container == r {
-			return &w.Containers[i].Series, 0
+		if own := &w.Containers[i]; own.Container == r {
+			return pick(&own.Series, &own.Classes, false, class)
 		}
 	}
 	return w.After(class)
@@ -95,14 +96,17 @@ func (w *Waits) Of(r Ref, class EndClass) (s *Series, counter EndClass) {
 
 // After returns the same for a container without waits of its own.
 func (w *Waits) After(class EndClass) (s *Series, counter EndClass) {
-	s, counter = w.Classes[class], class
-	if s == nil {
-		s = &w.Series
+	return pick(&w.Series, &w.Classes, w.Shared, class)
+}
+
+func pick(all *Series, classes *[EndClasses]*Series, shared bool, class EndClass) (s *Series, counter EndClass) {
+	if s = classes[class]; s == nil {
+		s = all
 	}
-	if w.Shared || w.Classes == [EndClasses]*Series{} {
-		counter = 0
+	if shared || *classes == [EndClasses]*Series{} {
+		return s, 0
 	}
-	return s, counter
+	return s, class
 }
 
 // Preset is a set of waits that a document or a release has.

@@ -47,6 +47,12 @@ type declared struct {
 // node alone, gates included; what the member leaves out is as in the cluster, except that the node's release does not
 // know each gate that is set there.
 func (c *call) readCluster() cluster {
+	cl := c.readClusters()
+	c.node = cl.node().features.Proposals
+	return cl
+}
+
+func (c *call) readClusters() cluster {
 	v := c.root.Get("cluster")
 	cl := cluster{features: policy.DefaultFeatures(policy.NewestMinor)}
 	if !given(v) {
@@ -102,10 +108,10 @@ func (c *call) readDeclared(v manifest.Value, path string, base *cluster) declar
 	}
 	kubelet := v.Get("kubeletConfiguration")
 	if d.given = given(kubelet); d.given {
-		d.kubelet = c.readKubelet(kubelet, d.path, d.minor)
+		d.kubelet = c.readKubelet(kubelet, d.path, d.minor, d.proposals)
 	}
-	d.gates = c.readGates(v.Get("featureGates"), path+".featureGates")
-	for _, s := range c.readGates(kubelet.Get("featureGates"), d.path+".featureGates") {
+	d.gates = d.draftGates(c.readGates(v.Get("featureGates"), path+".featureGates"))
+	for _, s := range d.draftGates(c.readGates(kubelet.Get("featureGates"), d.path+".featureGates")) {
 		if policy.IsGate(s.Name) {
 			d.kubeletGate = append(d.kubeletGate, s)
 		} else if !contains(d.otherGates, s.Name) {
@@ -113,6 +119,23 @@ func (c *call) readDeclared(v manifest.Value, path string, base *cluster) declar
 		}
 	}
 	return d
+}
+
+// draftGates returns list as releases call its gates, without the one of a proposal.
+func (d *declared) draftGates(list []policy.GateSetting) (kept []policy.GateSetting) {
+	if !d.proposals.Has(policy.KEP4603Draft) {
+		return list
+	}
+	for _, s := range list {
+		s.Name = policy.DraftGate(s.Name)
+		switch {
+		case s.Name != policy.RapidGate:
+			kept = append(kept, s)
+		case !s.Enabled:
+			d.proposals = d.proposals.GateOff()
+		}
+	}
+	return kept
 }
 
 // inherit adds the gates of the API server that d does not set itself, as far as its release lets them be set.
@@ -287,7 +310,7 @@ func (c *call) readGates(v manifest.Value, path string) []policy.GateSetting {
 }
 
 // readKubelet reads a KubeletConfiguration and checks its shape. Its feature gates are read apart.
-func (c *call) readKubelet(v manifest.Value, path string, minor int) (k policy.KubeletConfiguration) {
+func (c *call) readKubelet(v manifest.Value, path string, minor int, p policy.Proposals) (k policy.KubeletConfiguration) {
 	if !v.Exists() || v.Kind() == manifest.Null {
 		return k
 	}
@@ -298,7 +321,11 @@ func (c *call) readKubelet(v manifest.Value, path string, minor int) (k policy.K
 	checked := manifest.CheckFields(v, "KubeletConfiguration", minor)
 	known := false
 	period := v.Get("crashLoopBackOff").Get("maxContainerRestartPeriod")
+	draft := p.Has(policy.KEP4603Draft) && !period.Exists() && v.Get("crashloopbackoff").Kind() == manifest.Object
 	for _, f := range append(checked.Faults, checked.Strict...) {
+		if draft && f.Path == "crashloopbackoff" {
+			continue
+		}
 		known = known || f.Path == "crashLoopBackOff.maxContainerRestartPeriod"
 		f.Path = child(path, f.Path)
 		c.clusterFault(c.root.Locate(f.Path), f)
@@ -310,6 +337,9 @@ func (c *call) readKubelet(v manifest.Value, path string, minor int) (k policy.K
 		if i, ok := v.Get(n.name).Int64(); ok {
 			*n.to = &i
 		}
+	}
+	if draft {
+		k.MaxContainerRestartPeriod = c.readDraftPeriod(v.Get("crashloopbackoff"), child(path, "crashloopbackoff"))
 	}
 	if period.Kind() != manifest.String || known {
 		return k
@@ -324,6 +354,25 @@ func (c *call) readKubelet(v manifest.Value, path string, minor int) (k policy.K
 	}
 	k.MaxContainerRestartPeriod = &d
 	return k
+}
+
+// readDraftPeriod reads what drafts call the longest wait of a node: whole seconds, under one of two names.
+func (c *call) readDraftPeriod(v manifest.Value, path string) *policy.Duration {
+	before := c.faults.n
+	c.members(v, path, "maxSeconds", "maxContainerRestartPeriod")
+	name := "maxSeconds"
+	if other := v.Get("maxContainerRestartPeriod"); given(other) {
+		if given(v.Get(name)) {
+			c.forbidden(other, child(path, "maxContainerRestartPeriod"), "maxSeconds says it already")
+		}
+		name = "maxContainerRestartPeriod"
+	}
+	n, ok := c.integer(v.Get(name), child(path, name), 1, int64(policy.MaxContainerRestartPeriod/policy.Second))
+	if !ok || c.faults.n != before {
+		return nil
+	}
+	d, _ := policy.ParseDuration(strconv.FormatInt(n, 10) + "s")
+	return &d
 }
 
 // writeCluster writes what was assumed about the cluster, so that no default is silent.

@@ -147,6 +147,10 @@ func (c *call) take(l *loaded, checked manifest.Checked, mode fieldValidation, r
 func (c *call) judge(l *loaded, f policy.Features, a admission) {
 	o := &l.object
 	o.SetDefaults(f)
+	if f.Proposals.Has(policy.KEP4603Draft) {
+		o.Spec.SetPace()
+		defer c.meetNode(o, f)
+	}
 	l.readable = true
 	if !c.withinLimits(o, c.man, "") {
 		return
@@ -174,6 +178,18 @@ func (c *call) judge(l *loaded, f policy.Features, a admission) {
 		l.faults = append(l.faults, c.manifestFaults(o.Validate(f))...)
 	}
 	o.Fields, o.Around = nil, nil // a policy may outlive the text
+}
+
+// meetNode makes o what the node of the request takes it for if that lacks a proposal which brings values of old fields.
+func (c *call) meetNode(o *policy.Object, f policy.Features) {
+	if c.node.Has(policy.KEP4603Draft) {
+		return
+	}
+	taken := [...]policy.RestartPolicy{policy.RestartPolicyAlways, policy.RestartPolicyOnFailure, policy.RestartPolicyNever}
+	n := f.Proposals.Reading(policy.OptionOldKubelet)
+	if o.Spec.OldKubelets(taken[n]) && !f.Proposals.Chosen(policy.OptionOldKubelet) {
+		c.old = "reading_oldKubelet_Always"
+	}
 }
 
 // kindOf finds what a manifest says it is, or the fault in that.

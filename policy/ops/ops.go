@@ -221,6 +221,9 @@ type call struct {
 	names   []string // of containers, for faults; nil until one needs them
 	runs    int      // of all tapes that were read
 
+	node policy.Proposals // that the node has
+	old  string           // the code of a default reading of what a node without them does, "" if it does not matter
+
 	preset   string        // of waits, as the request names it
 	waits    *policy.Waits // in place of the cluster's, at the begin of a simulation
 	badWaits bool          // they have faults, which need not be found again

@@ -183,6 +183,9 @@ func (c *call) writeReadings(all []loaded, exits []exit, cl *cluster) {
 	for i := range all {
 		o := &all[i].object
 		codes = add(codes, cl.readings(o)...)
+		if c.old != "" {
+			codes = add(codes, c.old)
+		}
 		if _, asks := o.Spec.AsksForRestarts(cl.node().features); asks {
 			for _, e := range exits {
 				if e.in == i && !e.counted {

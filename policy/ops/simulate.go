@@ -102,6 +102,9 @@ func (c *call) readScenario(l *loaded, cl *cluster) *simulate.Scenario {
 	c.member("events", func(v manifest.Value) { sc.Events = c.readEvents(v, l, cl) })
 	c.readExpected(l, sc.Until)
 	sc.Assume = append(sc.Assume, cl.readings(&l.object)...)
+	if c.old != "" {
+		sc.Assume = append(sc.Assume, c.old)
+	}
 	if n := len(sc.Events); n > 0 && sc.Events[n-1].At > sc.Until {
 		sc.Assume = append(sc.Assume, "later_events_left_out")
 	}
@@ -136,6 +139,10 @@ func (c *call) simulated(cl *cluster, l *loaded) simulate.Kubelet {
 	}
 	if c.waits == nil {
 		c.waits = k.Waits
+	}
+	asked := k.Waits
+	if k.Waits = l.object.Spec.Paced(asked, k.Backoff, cl.features.Proposals); asked != nil && k.Waits != asked {
+		c.old = "manifest_waits_count"
 	}
 	return k
 }

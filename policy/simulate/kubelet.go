@@ -801,7 +801,7 @@ func (k *kubelet) backoffLets(i int, last *instance) bool {
 	retried := c.retried == last.id
 	if k.sc.Timing.FirstRestart == FirstRestartDocumented && !retried && (!e.Exists || last.finished-e.Mark > k.backoff.Reset) {
 		*e = policy.BackoffEntry{Delay: k.backoff.Initial, Mark: last.finished, Exists: true}
-		c.waited = [policy.EndClasses]int{}
+		k.counterOf(c).waited = [policy.EndClasses]int{}
 	}
 	k.askWaits(c, last)
 	until, refused := e.Refused(k.backoff, last.finished, k.now)

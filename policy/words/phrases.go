@@ -196,6 +196,10 @@ func assumption(code string) string {
 		return "nothing deletes the Pods of a node whose kubelet is away"
 	case "recreated_pod_keeps_its_name":
 		return "the new Pod has the name of the old one, is on the same node, and its containers take their next runs"
+	case "rapid_gate_is_off":
+		return "with its gate off Rapid is Always, and waits as the cluster has it"
+	case "manifest_waits_count":
+		return "where the manifest asks for waits of its own, those of the question do not count"
 	case "node_back_at_once":
 		return "a node that reboots is back immediately"
 	case "api_server_echo_comes_later":
