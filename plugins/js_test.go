@@ -110,8 +110,9 @@ func (in installed) run(executable string, before []string, arguments ...string)
 func TestJavaScriptPackageHoldsWhatItNeeds(t *testing.T) {
 	in := installPackage(t)
 	want := []string{
-		"LICENSE", "README.md", "api.js", "batch.js", "digest.js", "edge.js", "engine.js", "errors.js", "inline.js", "instance.d.ts", "instance.js",
-		"node.js", "package.json", "podfate.d.ts", "podfate.js", "policy.wasm", "policy.wasm.d.ts", "schema.d.ts", "source.js",
+		"LICENSE", "README.md", "api.js", "batch.js", "digest.js", "edge.js", "embed-run.js", "embed.d.ts", "embed.js", "engine.js", "errors.js", "inline.js", "instance.d.ts", "instance.js",
+		"licences.txt", "link.d.ts", "link.js", "node.js", "package.json", "podfate.d.ts", "podfate.js", "policy.wasm", "policy.wasm.d.ts", "schema.d.ts", "source.js",
+		"worker.js", "yaml.d.ts", "yaml.js",
 	}
 	slices.Sort(in.packed)
 	if !slices.Equal(in.packed, want) {

@@ -1,6 +1,8 @@
 // node build.mjs [policy.wasm]: what the package holds beside its sources. npm runs it before it packs.
 //
 //   policy.wasm, LICENSE   copies
+//   embed*.js, worker.js, link.js, yaml.js, licences.txt
+//                          copies of the page's bundles
 //   digest.js              the SHA-256 of that policy.wasm, which load compares
 //   schema.d.ts            types of requests and answers, from the JSON Schemas
 //   inline.js              the sources and the module in one file
@@ -16,6 +18,7 @@ const module = argv[2] ? fileURLToPath(pathToFileURL(argv[2])) : beside('../../w
 
 copyFileSync(module, beside('policy.wasm'));
 copyFileSync(beside('../../LICENSE'), beside('LICENSE'));
+for (const name of ['embed.js', 'embed-run.js', 'worker.js', 'link.js', 'yaml.js', 'licences.txt']) copyFileSync(beside('../../web/static/' + name), beside(name));
 const bytes = readFileSync(module);
 const digest = `export const sha256 = '${createHash('sha256').update(bytes).digest('hex')}';\n`;
 writeFileSync(beside('digest.js'), `// Written by build.mjs.\n${digest}`);

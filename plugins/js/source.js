@@ -39,6 +39,9 @@ async function compile(file) {
   try {
     return await WebAssembly.compile(file);
   } catch (cause) {
+    if (/unsafe-eval|Content Security Policy|CSP/i.test(cause.message)) { // the words are the browser's, and each says one of these
+      throw new ModuleError('ABI', "the content security policy of this page lets no WebAssembly run: script-src needs 'wasm-unsafe-eval'", {}, {cause});
+    }
     throw new ModuleError('ABI', 'the file is not a WebAssembly module', {}, {cause});
   }
 }

@@ -62,9 +62,12 @@ func TestSizes(t *testing.T) {
 		files []string
 		bytes int
 	}{
-		{[]string{"app.js"}, 12 << 10},
-		{[]string{"worker.js"}, 24 << 10},
-		{[]string{"style.css"}, 10 << 10},
+		{[]string{"app.js", "early.js"}, 40 << 10},
+		{[]string{"early.js"}, 512},
+		{[]string{"worker.js"}, 26 << 10},
+		{[]string{"style.css"}, 12 << 10},
+		{[]string{"embed.js"}, 3 << 10},                  // with its sheet; all that an untouched embed loads
+		{[]string{"embed.js", "embed-run.js"}, 11 << 10}, // loader and sheet of one that was asked
 	} {
 		total := 0
 		for _, name := range limit.files {
@@ -87,7 +90,7 @@ func TestSizes(t *testing.T) {
 
 // The policy of the page runs no code that is made from text and takes no script from elsewhere.
 func TestScriptsNeedNoMoreThanTheirPolicyAllows(t *testing.T) {
-	for _, name := range []string{"app.js", "worker.js"} {
+	for _, name := range []string{"app.js", "early.js", "embed.js", "embed-run.js", "frame.js", "sw.js", "worker.js"} {
 		content, err := os.ReadFile(filepath.Join("..", "static", name))
 		if err != nil {
 			t.Fatal(err)

@@ -154,7 +154,7 @@ export function buildRequest(form) {
   const members = [
     ...others(scenario, 'cluster', 'fieldValidation', 'manifest', 'exits', ...runs.map(([name]) => name)).filter(([name]) => !codes || !ofOthers.test(name)),
     ['cluster', object([
-      ['version', plain(form.version)],
+      ['version', form.version ? plain(form.version) : undefined],
       ['featureGates', allGates.length > 0 ? object(allGates) : undefined],
       ...others(cluster, 'version', 'featureGates', 'kubeletConfiguration', ...(form.proposals?.length > 0 ? ['proposals'] : [])),
       ['proposals', form.proposals?.length > 0 ? plain(Object.fromEntries(form.proposals.map((name) => [name, {}]))) : undefined],

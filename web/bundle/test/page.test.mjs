@@ -8,7 +8,9 @@ import {compare} from '../src/compare.js';
 import {Engine, patience} from '../src/engine.js';
 import {buildRequest, parseExits, parsePods, parseRuns, relocate} from '../src/request.js';
 import {LinkError, decode, encode, maxCompressed} from '../src/share.js';
+import {decodeLink, encodeLink} from '../../static/link.js';
 import {use} from '../src/text.js';
+import {Unreadable, parse, request} from '../../static/yaml.js';
 import {visible} from '../src/visible.js';
 
 const table = (name) => JSON.parse(readFileSync(new URL(`../../testdata/${name}.json`, import.meta.url), 'utf8'));
@@ -275,4 +277,14 @@ test('addresses are read as by the server, and written so that they are read', (
   assert.equal(addressOf({...form, ...one, pods: '', gates: {}}, one), undefined);
   assert.equal(addressOf({...form, ...one, manifest: 'n'}, one), undefined);
   assert.equal(addressOf({...form, ...one}, undefined), undefined);
+});
+
+test('what the package reads and links is what the page does', async () => {
+  assert.deepEqual(parse('a: 1\n---\nb: [yes, 0x10]'), [{a: 1}, {b: [true, 16]}]);
+  assert.throws(() => parse('a: 1\nb: ['), (error) => error instanceof Unreadable && error.line === 2);
+  assert.deepEqual(request({manifest: 'kind: Pod', exits: 'main=1', proposals: ['x']}),
+    {operation: 'decide', request: {cluster: {proposals: {x: {}}}, manifest: {kind: 'Pod'}, exits: [{container: 'main', exitCode: 1}]}});
+  assert.deepEqual(request({manifest: 'kind: Pod\n---\nkind: Scenario\nexits: [{exitCode: 1}]', view: 'codes', exits: 'main=1'}),
+    {operation: 'table', request: {cluster: {}, manifest: {kind: 'Pod'}}});
+  assert.deepEqual((await decodeLink(await encodeLink({manifest: 'm', exits: '1', proposals: ['x']}))).proposals, ['x']);
 });
