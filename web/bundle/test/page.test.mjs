@@ -285,6 +285,6 @@ test('what the package reads and links is what the page does', async () => {
   assert.deepEqual(request({manifest: 'kind: Pod', exits: 'main=1', proposals: ['x']}),
     {operation: 'decide', request: {cluster: {proposals: {x: {}}}, manifest: {kind: 'Pod'}, exits: [{container: 'main', exitCode: 1}]}});
   assert.deepEqual(request({manifest: 'kind: Pod\n---\nkind: Scenario\nexits: [{exitCode: 1}]', view: 'codes', exits: 'main=1'}),
-    {operation: 'table', request: {cluster: {}, manifest: {kind: 'Pod'}}});
+    {operation: 'table', request: {kind: 'Scenario', cluster: {}, manifest: {kind: 'Pod'}}});
   assert.deepEqual((await decodeLink(await encodeLink({manifest: 'm', exits: '1', proposals: ['x']}))).proposals, ['x']);
 });
