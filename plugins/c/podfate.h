@@ -28,7 +28,12 @@ enum {
     PODFATE_DECIDE = 3,
     PODFATE_SIMULATE = 4,
     PODFATE_CURVE = 5,
-    PODFATE_EXPLAIN = 6
+    PODFATE_EXPLAIN = 6,
+    PODFATE_TABLE = 7,
+    PODFATE_COMPARE = 8,
+    PODFATE_SUGGEST = 9,
+    PODFATE_TRANSLATE = 10,
+    PODFATE_FLEET = 11
 };
 
 /* Error numbers, as in {"error":{"num":…}}. A function that returns int returns 0 or one of them, negated where it counts. */

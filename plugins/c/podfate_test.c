@@ -66,7 +66,7 @@ static void bombs(void) {
     podfate_policy *other;
     for (int kind = 0; kind < 2; kind++) {
         for (int n = 0; n < N; n++) deep[n] = kind == 0 ? '[' : "{\"a\":"[n % 5];
-        for (uint32_t operation = PODFATE_VALIDATE; operation <= PODFATE_EXPLAIN; operation++) {
+        for (uint32_t operation = PODFATE_VALIDATE; operation <= PODFATE_FLEET; operation++) {
             CHECK(podfate_call(engine, operation, deep, N, &answer) == PODFATE_LIMIT_EXCEEDED);
             podfate_answer_free(&answer);
         }

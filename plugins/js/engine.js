@@ -82,6 +82,31 @@ export class Engine {
     return this.#ask(operations.explain, request);
   }
 
+  /** What does every exit code come to, for the container and for its Job? */
+  table(request) {
+    return this.#ask(operations.table, request);
+  }
+
+  /** Two to eight variants of a request: where do their answers differ? */
+  compare(request) {
+    return this.#ask(operations.compare, request);
+  }
+
+  /** The smallest edits that change what an exit comes to, or the shortest policy that does what is wished. */
+  suggest(request) {
+    return this.#ask(operations.suggest, request);
+  }
+
+  /** The same policy in the words of another draft or of what was shipped, and what is lost on the way. */
+  translate(request) {
+    return this.#ask(operations.translate, request);
+  }
+
+  /** What many Pods on many nodes cost, by arithmetic. */
+  fleet(request) {
+    return this.#ask(operations.fleet, request);
+  }
+
   /**
    * Reads a manifest once, for many decisions. request is that of decide without exits: an object, or the bytes of a JSON
    * text. The policy outlives the instance that compiled it. Throws a PolicyError for a manifest that is not valid.

@@ -1,7 +1,10 @@
 /// <reference lib="esnext.disposable" />
 import type {
-  CompileRequest, CurveAnswer, CurveRequest, DecideAnswer, DecideRequest, DescribeAnswer, Dropped, EvalAnswer, EvalRequest, Exits, ExplainAnswer, ExplainRequest, Fault, SimulateAnswer,
-  SimulateRequest, ValidateAnswer, ValidateRequest, Warnings,
+  CompareAnswer, CompareRequest, CompileRequest, CurveAnswer, CurveRequest, DecideAnswer,
+  DecideRequest, DescribeAnswer, Dropped, EvalAnswer, EvalRequest, Exits, ExplainAnswer,
+  ExplainRequest, Fault, FleetAnswer, FleetRequest, SimulateAnswer, SimulateRequest, SuggestAnswer,
+  SuggestRequest, TableAnswer, TableRequest, TranslateAnswer, TranslateRequest, ValidateAnswer,
+  ValidateRequest, Warnings,
 } from './schema.js';
 
 export type * from './schema.js';
@@ -33,7 +36,7 @@ export interface LoadOptions {
  */
 export function load(source?: ModuleSource | Promise<ModuleSource>, options?: LoadOptions): Promise<Engine>;
 
-export type OperationName = 'describe' | 'validate' | 'decide' | 'simulate' | 'curve' | 'explain';
+export type OperationName = 'describe' | 'validate' | 'decide' | 'simulate' | 'curve' | 'explain' | 'table' | 'compare' | 'suggest' | 'translate' | 'fleet';
 
 /** Numbers of the operations. */
 export const operations: Readonly<Record<OperationName, number>>;
@@ -79,6 +82,16 @@ export class Engine {
   curve(request: CurveRequest | Uint8Array): CurveAnswer;
   /** Any of these in words and figures: its answer, and a document to paint. A refused request is an answer here. @throws EventError */
   explain(request: ExplainRequest | Uint8Array): ExplainAnswer;
+  /** What does every exit code come to, for the container and for its Job? @throws PolicyError */
+  table(request: TableRequest | Uint8Array): TableAnswer;
+  /** Two to eight variants of a request: where do their answers differ? @throws EventError */
+  compare(request: CompareRequest | Uint8Array): CompareAnswer;
+  /** The smallest edits that change what an exit comes to, or the shortest policy that does what is wished. @throws PolicyError */
+  suggest(request: SuggestRequest | Uint8Array): SuggestAnswer;
+  /** The same policy in the words of another draft or of what was shipped, and what is lost on the way. @throws PolicyError */
+  translate(request: TranslateRequest | Uint8Array): TranslateAnswer;
+  /** What many Pods on many nodes cost, by arithmetic. @throws EventError */
+  fleet(request: FleetRequest | Uint8Array): FleetAnswer;
   /** Reads a manifest once, for many decisions. @throws PolicyError */
   compile(request: PolicyRequest | Uint8Array): Policy;
   /** Lets go of the instances. Calls fail from now on. */

@@ -31,6 +31,16 @@ pub enum Operation {
     Curve = 5,
     /// Any of these in words and figures.
     Explain = 6,
+    /// What does every exit code come to, for the container and for its Job?
+    Table = 7,
+    /// Two to eight variants of a request: where do their answers differ?
+    Compare = 8,
+    /// The smallest edits that change what an exit comes to, or the shortest policy that does what is wished.
+    Suggest = 9,
+    /// The same policy in the words of another draft or of what was shipped, and what is lost on the way.
+    Translate = 10,
+    /// What many Pods on many nodes cost, by arithmetic.
+    Fleet = 11,
 }
 
 /// How an [`Engine`] is made.

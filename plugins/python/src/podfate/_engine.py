@@ -26,7 +26,19 @@ if TYPE_CHECKING:
     import numpy
 
 #: Numbers of the operations. They never change; :meth:`Engine.describe` lists those of a module.
-OPERATIONS = {"describe": 1, "validate": 2, "decide": 3, "simulate": 4, "curve": 5, "explain": 6}
+OPERATIONS = {
+    "describe": 1,
+    "validate": 2,
+    "decide": 3,
+    "simulate": 4,
+    "curve": 5,
+    "explain": 6,
+    "table": 7,
+    "compare": 8,
+    "suggest": 9,
+    "translate": 10,
+    "fleet": 11,
+}
 
 _HERE = Path(__file__).parent
 
@@ -223,6 +235,26 @@ class Engine:
         A request that the operation refuses is an answer here: ``answer`` then holds ``error``.
         """
         return self._ask("explain", {"of": of, "request": dict(request or {})})
+
+    def table(self, manifest: Manifest, *, cluster: Optional[Cluster] = None, **request: Any) -> Dict[str, Any]:
+        """What does every exit code come to, for the container and for its Job? Members as its schema names them."""
+        return self._ask("table", _request(manifest, cluster, request))
+
+    def compare(self, of: str, request: Mapping[str, Any], variants: Sequence[Mapping[str, Any]], **more: Any) -> Dict[str, Any]:
+        """Two to eight variants of a request: where do their answers differ? request is one of the operation ``of``, variants are {name, patch} or {name, manifest}."""
+        return self._ask("compare", {"of": of, "request": dict(request), "variants": list(variants), **more})
+
+    def suggest(self, manifest: Manifest, *, cluster: Optional[Cluster] = None, **request: Any) -> Dict[str, Any]:
+        """The smallest edits that change what an exit comes to, or the shortest policy that does what is wished. Members as its schema names them."""
+        return self._ask("suggest", _request(manifest, cluster, request))
+
+    def translate(self, manifest: Manifest, *, cluster: Optional[Cluster] = None, **request: Any) -> Dict[str, Any]:
+        """The same policy in the words of another draft or of what was shipped, and what is lost on the way. Members as its schema names them."""
+        return self._ask("translate", _request(manifest, cluster, request))
+
+    def fleet(self, **request: Any) -> Dict[str, Any]:
+        """What many Pods on many nodes cost, by arithmetic. Members as its schema names them."""
+        return self._ask("fleet", request)
 
     def compile(self, manifest: Manifest, *, cluster: Optional[Cluster] = None, **request: Any) -> "Policy":
         """Compiles a manifest once, for many decisions."""

@@ -367,6 +367,51 @@ public final class Engine {
         return ask(Operation.EXPLAIN, Request.empty().with("of", of).withJson("request", new String(request.bytes(), java.nio.charset.StandardCharsets.UTF_8)));
     }
 
+    /** What does every exit code come to, for the container and for its Job?
+     *
+     * @param request members as the schema of table names them
+     * @return the answer of table
+     */
+    public Map<String, Object> table(Request request) {
+        return ask(Operation.TABLE, request);
+    }
+
+    /** Two to eight variants of a request: where do their answers differ?
+     *
+     * @param request members as the schema of compare names them
+     * @return the answer of compare
+     */
+    public Map<String, Object> compare(Request request) {
+        return ask(Operation.COMPARE, request);
+    }
+
+    /** The smallest edits that change what an exit comes to, or the shortest policy that does what is wished.
+     *
+     * @param request members as the schema of suggest names them
+     * @return the answer of suggest
+     */
+    public Map<String, Object> suggest(Request request) {
+        return ask(Operation.SUGGEST, request);
+    }
+
+    /** The same policy in the words of another draft or of what was shipped, and what is lost on the way.
+     *
+     * @param request members as the schema of translate names them
+     * @return the answer of translate
+     */
+    public Map<String, Object> translate(Request request) {
+        return ask(Operation.TRANSLATE, request);
+    }
+
+    /** What many Pods on many nodes cost, by arithmetic.
+     *
+     * @param request members as the schema of fleet names them
+     * @return the answer of fleet
+     */
+    public Map<String, Object> fleet(Request request) {
+        return ask(Operation.FLEET, request);
+    }
+
     /** Compiles a manifest once, for many decisions.
      *
      * @param request with a manifest, and a cluster if it is not the newest release

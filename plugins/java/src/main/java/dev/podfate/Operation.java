@@ -13,7 +13,17 @@ public enum Operation {
     /** When do restarts come? */
     CURVE(5),
     /** Any of these in words and figures. */
-    EXPLAIN(6);
+    EXPLAIN(6),
+    /** What does every exit code come to, for the container and for its Job? */
+    TABLE(7),
+    /** Two to eight variants of a request: where do their answers differ? */
+    COMPARE(8),
+    /** The smallest edits that change what an exit comes to, or the shortest policy that does what is wished. */
+    SUGGEST(9),
+    /** The same policy in the words of another draft or of what was shipped, and what is lost on the way. */
+    TRANSLATE(10),
+    /** What many Pods on many nodes cost, by arithmetic. */
+    FLEET(11);
 
     final int number;
 
