@@ -67,7 +67,7 @@ func numbers() map[string]int64 {
 		"MAX_REQUEST_BYTES": policy.MaxRequestBytes, "MAX_ANSWER_BYTES": policy.MaxOutputBytes, "MAX_BATCH_RECORDS": policy.MaxBatchRecords,
 		"BATCH_VERSION": 1, "BATCH_MAGIC": 0x31424650, "ANSWER_MAGIC": 0x31524650, "NONE": int64(policy.NoContainer),
 		"ASK_EXITS": int64(policy.AskExits), "ASK_PODS": int64(policy.AskPods),
-		"EVENT_OOM_KILLED": int64(policy.EventOOMKilled), "EVENT_HISTORY": int64(policy.EventHistory), "EVENT_MORE": int64(policy.EventMore),
+		"EVENT_OOM_KILLED": int64(policy.EventOOMKilled), "EVENT_HISTORY": int64(policy.EventHistory), "EVENT_MORE": int64(policy.EventMore), "EVENT_RESTARTS": int64(policy.EventRestarts),
 		"VERDICT_POD_FAILS": int64(policy.VerdictPodFails), "VERDICT_UNDECIDED": int64(policy.VerdictUndecided),
 		"VERDICT_COUNTED": int64(policy.VerdictCounted), "VERDICT_MORE": int64(policy.VerdictMore),
 	}

@@ -80,7 +80,8 @@ enum {
 enum {
     PODFATE_EVENT_OOM_KILLED = 1, /* the runtime's reason for the end */
     PODFATE_EVENT_HISTORY = 2,    /* history and ran_for_millis are given; without it wait_millis is -1 */
-    PODFATE_EVENT_MORE = 4        /* the next event is about the same Pod (PODFATE_ASK_PODS) */
+    PODFATE_EVENT_MORE = 4,       /* the next event is about the same Pod (PODFATE_ASK_PODS) */
+    PODFATE_EVENT_RESTARTS = 8    /* conditions holds restart counts, which rules of proposals ask for (PODFATE_ASK_EXITS) */
 };
 
 /* podfate_verdict.flags */
@@ -100,7 +101,12 @@ enum {
     PODFATE_ACTION_FAIL_JOB = 4,
     PODFATE_ACTION_FAIL_INDEX = 5,
     PODFATE_ACTION_IGNORE = 6,
-    PODFATE_ACTION_COUNT = 7
+    PODFATE_ACTION_COUNT = 7,
+    /* of proposals only */
+    PODFATE_ACTION_COMPLETE = 8,
+    PODFATE_ACTION_TERMINATE = 9,
+    PODFATE_ACTION_TERMINATE_POD = 10,
+    PODFATE_ACTION_RESTART_POD = 11
 };
 
 /* podfate_verdict.level: the part of the manifest that decided */
@@ -109,7 +115,8 @@ enum {
     PODFATE_LEVEL_RULE = 1,
     PODFATE_LEVEL_CONTAINER = 2,
     PODFATE_LEVEL_POD = 3,
-    PODFATE_LEVEL_DEFAULT = 4
+    PODFATE_LEVEL_DEFAULT = 4,
+    PODFATE_LEVEL_LIMIT = 5 /* of proposals only: a limit of restarts */
 };
 
 /* podfate_verdict.reason */
@@ -128,7 +135,10 @@ enum {
     PODFATE_REASON_UNKNOWN_ACTION = 11,   /* undecided */
     PODFATE_REASON_UNKNOWN_OPERATOR = 12, /* undecided */
     PODFATE_REASON_NO_RULE_MATCHED = 13,
-    PODFATE_REASON_MANAGED_BY = 14 /* undecided: the Job has another controller */
+    PODFATE_REASON_MANAGED_BY = 14, /* undecided: the Job has another controller */
+    /* of proposals only */
+    PODFATE_REASON_POLICY_ALWAYS_POD = 15,
+    PODFATE_REASON_RESTART_LIMIT_REACHED = 16
 };
 
 /* podfate_verdict.ignored: why the rule that matched first did not decide */
@@ -138,7 +148,8 @@ enum {
     PODFATE_IGNORED_GATE_OFF = 2,
     PODFATE_IGNORED_SIDECAR = 3,
     PODFATE_IGNORED_INIT_COMPLETED = 4,
-    PODFATE_IGNORED_NO_POLICY = 5
+    PODFATE_IGNORED_NO_POLICY = 5,
+    PODFATE_IGNORED_RESTART_LIMIT = 6 /* of proposals only */
 };
 
 /* In front of the events. */

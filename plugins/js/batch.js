@@ -12,14 +12,14 @@ const questions = ['exits', 'pods'];
 
 // The words of the numbers in a verdict, append-only. A test holds them equal to those of the core.
 export const words = Object.freeze({
-  actions: ['', 'Restart', 'RestartAllContainers', 'Stop', 'FailJob', 'FailIndex', 'Ignore', 'Count'],
-  levels: ['', 'rule', 'container', 'pod', 'default'],
+  actions: ['', 'Restart', 'RestartAllContainers', 'Stop', 'FailJob', 'FailIndex', 'Ignore', 'Count', 'Complete', 'Terminate', 'TerminatePod', 'RestartPod'],
+  levels: ['', 'rule', 'container', 'pod', 'default', 'limit'],
   reasons: [
     '', 'rule_matched', 'policy_always', 'policy_on_failure_failed', 'policy_on_failure_succeeded', 'policy_never', 'unknown_pod_policy',
     'sidecar_always_restarts', 'init_completed', 'init_retried', 'ephemeral_never_restarts', 'unknown_action', 'unknown_operator',
-    'no_rule_matched', 'managed_by',
+    'no_rule_matched', 'managed_by', 'policy_always_pod', 'restart_limit_reached',
   ],
-  ignored: ['', 'unknown_action', 'gate_off', 'sidecar', 'init_completed', 'no_policy'],
+  ignored: ['', 'unknown_action', 'gate_off', 'sidecar', 'init_completed', 'no_policy', 'restart_limit'],
 });
 
 /** The word of a number; of one that a newer module has, the number. */
@@ -73,9 +73,10 @@ export class Batch {
    * Adds an event. container is a name, or a number (its place in the policy's containers); it may be left out for the only
    * container of a Pod. restarts (of the container since its back-off began anew; for Pods the failures in a row before this
    * one) says that the history is known, and how long to wait will be answered. conditions are those of the Pod, [{type,
-   * status}]; more says that the next event is about the same Pod. A number that does not fit its place is a RangeError.
+   * status}]; more says that the next event is about the same Pod. Rules of proposals ask for restartCount, that of the
+   * container in its status, and for restartSum, that of all containers of the Pod. A number that does not fit its place is a RangeError.
    */
-  add({container, exitCode = 0, oomKilled = false, restarts, ranForMillis = 0, conditions, more = false, tag = 0}) {
+  add({container, exitCode = 0, oomKilled = false, restarts, ranForMillis = 0, conditions, more = false, tag = 0, restartCount, restartSum}) {
     const at = headerBytes + this.#length * eventBytes;
     const number = typeof container === 'string' ? this.#containers.get(container) ?? this.#stranger : container ?? none;
     if (exitCode !== (exitCode | 0)) throw new RangeError(`exitCode: ${exitCode} is not a whole number of 32 bits`);
@@ -83,13 +84,17 @@ export class Batch {
     if ((restarts ?? 0) !== (restarts ?? 0) >>> 0) throw new RangeError(`restarts: ${restarts} is not a whole number from 0 to 4294967295`);
     if (tag !== tag >>> 0) throw new RangeError(`tag: ${tag} is not a whole number from 0 to 4294967295`);
     if (!Number.isSafeInteger(ranForMillis)) throw new RangeError(`ranForMillis: ${ranForMillis} is not a whole number`);
-    let bits = 0n;
+    const counted = restartCount !== undefined || restartSum !== undefined;
+    for (const [name, n] of Object.entries(counted ? {restartCount, restartSum} : {})) {
+      if ((n ?? 0) !== (n ?? 0) >>> 0) throw new RangeError(`${name}: ${n} is not a whole number from 0 to 4294967295`);
+    }
+    let bits = counted ? BigInt(restartCount ?? 0) | BigInt(restartSum ?? restartCount) << 32n : 0n;
     if (conditions) for (const {type, status} of conditions) bits |= this.#conditions.get(`${type}=${status}`) ?? 0n;
     this.length = this.#length + 1;
     const {view} = this;
     view.setInt32(at, exitCode, true);
     view.setUint16(at + 4, number, true);
-    view.setUint16(at + 6, (oomKilled ? 1 : 0) | (restarts === undefined ? 0 : 2) | (more ? 4 : 0), true);
+    view.setUint16(at + 6, (oomKilled ? 1 : 0) | (restarts === undefined ? 0 : 2) | (more ? 4 : 0) | (counted ? 8 : 0), true);
     view.setUint32(at + 8, restarts ?? 0, true);
     view.setUint32(at + 12, tag, true);
     view.setUint32(at + 16, ranForMillis >>> 0, true); // in halves: a BigInt for each event is slow

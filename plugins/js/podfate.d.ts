@@ -152,6 +152,10 @@ export interface BatchEvent {
   restarts?: number;
   /** How long the container ran. */
   ranForMillis?: number;
+  /** The restartCount in the container's status, from 0, for rules of proposals that ask for it. */
+  restartCount?: number;
+  /** The sum of those of all containers; restartCount if left out. */
+  restartSum?: number;
   /** The conditions of a failed Pod. Those that the policy does not ask for change nothing. */
   conditions?: readonly PodConditionPattern[];
   /** The next event is about the same Pod. */

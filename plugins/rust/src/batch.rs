@@ -9,6 +9,8 @@ pub const OOM_KILLED: u16 = 1;
 pub const HISTORY: u16 = 2;
 /// Flag of an event: the next one is about the same Pod.
 pub const MORE: u16 = 4;
+/// Flag of an event: `conditions` holds restart counts, which rules of proposals ask for.
+pub const RESTARTS: u16 = 8;
 
 /// Flag of a verdict: an init container failed for good.
 pub const POD_FAILS: u8 = 1;
@@ -20,11 +22,24 @@ pub const COUNTED: u8 = 4;
 pub const MORE_FOLLOWS: u8 = 8;
 
 /// Words of [`Verdict::action`], append-only.
-pub const ACTIONS: [&str; 8] = ["", "Restart", "RestartAllContainers", "Stop", "FailJob", "FailIndex", "Ignore", "Count"];
+pub const ACTIONS: [&str; 12] = [
+    "",
+    "Restart",
+    "RestartAllContainers",
+    "Stop",
+    "FailJob",
+    "FailIndex",
+    "Ignore",
+    "Count",
+    "Complete",
+    "Terminate",
+    "TerminatePod",
+    "RestartPod",
+];
 /// Words of [`Verdict::level`], append-only.
-pub const LEVELS: [&str; 5] = ["", "rule", "container", "pod", "default"];
+pub const LEVELS: [&str; 6] = ["", "rule", "container", "pod", "default", "limit"];
 /// Words of [`Verdict::reason`], append-only.
-pub const REASONS: [&str; 15] = [
+pub const REASONS: [&str; 17] = [
     "",
     "rule_matched",
     "policy_always",
@@ -40,9 +55,11 @@ pub const REASONS: [&str; 15] = [
     "unknown_operator",
     "no_rule_matched",
     "managed_by",
+    "policy_always_pod",
+    "restart_limit_reached",
 ];
 /// Words of [`Verdict::ignored`], append-only.
-pub const IGNORED: [&str; 6] = ["", "unknown_action", "gate_off", "sidecar", "init_completed", "no_policy"];
+pub const IGNORED: [&str; 7] = ["", "unknown_action", "gate_off", "sidecar", "init_completed", "no_policy", "restart_limit"];
 
 pub(crate) const MAX_RECORDS: usize = 65536;
 pub(crate) const HEADER_BYTES: usize = 24;
@@ -57,7 +74,7 @@ pub struct Event {
     pub exit_code: i32,
     /// Its position in [`crate::Policy::containers`]; [`NONE`] for the only main container, or, of a failed Pod, one that the Job does not name.
     pub container: u16,
-    /// [`OOM_KILLED`], [`HISTORY`], [`MORE`].
+    /// [`OOM_KILLED`], [`HISTORY`], [`MORE`], [`RESTARTS`].
     pub flags: u16,
     /// Restarts since the back-off began anew; of a Pod, failures in a row before this one.
     pub history: u32,

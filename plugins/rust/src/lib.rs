@@ -9,7 +9,7 @@ mod instance;
 mod types;
 
 pub use batch::{Event, Verdict, ACTIONS, IGNORED, LEVELS, REASONS};
-pub use batch::{COUNTED, HISTORY, MORE, MORE_FOLLOWS, NONE, OOM_KILLED, POD_FAILS, UNDECIDED};
+pub use batch::{COUNTED, HISTORY, MORE, MORE_FOLLOWS, NONE, OOM_KILLED, POD_FAILS, RESTARTS, UNDECIDED};
 pub use engine::{Answer, Engine, Operation, Options, Policy};
 pub use error::{Error, Fault, Refusal};
 pub use types::{Action, DecidedBy, Decision, Decisions, Exit, PodAction, PodDecision, Step, Undecided, Validation};

@@ -40,6 +40,14 @@ pub enum Action {
     RestartAllContainers,
     /// It stays ended.
     Stop,
+    /// Of a proposal: it stays ended, and counts as one that has succeeded.
+    Complete,
+    /// Of a proposal: it is never started again.
+    Terminate,
+    /// Of a proposal: the Pod fails.
+    TerminatePod,
+    /// Of a proposal: the Pod starts anew, in a new sandbox.
+    RestartPod,
 }
 
 /// What the Job controller does about a failed Pod.
@@ -59,7 +67,7 @@ pub enum PodAction {
 /// The part of the manifest that decided.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct DecidedBy {
-    /// `rule`, `container`, `pod` or `default`.
+    /// `rule`, `container`, `pod`, `default`, or of a proposal `limit`.
     pub level: String,
     /// From the manifest's root.
     pub path: String,

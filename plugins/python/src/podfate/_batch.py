@@ -9,13 +9,26 @@ from typing import Any, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 NONE = 0xFFFF
 
 # Flags of events.
-OOM_KILLED, HISTORY, MORE = 1, 2, 4
+OOM_KILLED, HISTORY, MORE, RESTARTS = 1, 2, 4, 8
 # Flags of verdicts.
 POD_FAILS, UNDECIDED, COUNTED, MORE_FOLLOWS = 1, 2, 4, 8
 
 # The words of the numbers in a verdict, append-only.
-ACTIONS = ("", "Restart", "RestartAllContainers", "Stop", "FailJob", "FailIndex", "Ignore", "Count")
-LEVELS = ("", "rule", "container", "pod", "default")
+ACTIONS = (
+    "",
+    "Restart",
+    "RestartAllContainers",
+    "Stop",
+    "FailJob",
+    "FailIndex",
+    "Ignore",
+    "Count",
+    "Complete",
+    "Terminate",
+    "TerminatePod",
+    "RestartPod",
+)
+LEVELS = ("", "rule", "container", "pod", "default", "limit")
 REASONS = (
     "",
     "rule_matched",
@@ -32,8 +45,10 @@ REASONS = (
     "unknown_operator",
     "no_rule_matched",
     "managed_by",
+    "policy_always_pod",
+    "restart_limit_reached",
 )
-IGNORED = ("", "unknown_action", "gate_off", "sidecar", "init_completed", "no_policy")
+IGNORED = ("", "unknown_action", "gate_off", "sidecar", "init_completed", "no_policy", "restart_limit")
 
 #: Records in one call of the module.
 MAX_RECORDS = 65536
@@ -64,9 +79,10 @@ class Event(NamedTuple):
     """One record. Numbers only; the fields are those of the array of :func:`event_dtype`.
 
     container: its position in ``Policy.containers``; NONE for the only main container of the Pod, or, in a failed Pod, for one that
-    the manifest does not have. flags: OOM_KILLED, HISTORY, MORE. history: restarts since the back-off began anew (failures
+    the manifest does not have. flags: OOM_KILLED, HISTORY, MORE, RESTARTS. history: restarts since the back-off began anew (failures
     in a row for a Pod), read with HISTORY only. tag: the caller's, repeated in the verdict. ran_for_millis: how long the container
-    ran, from 0. conditions: a bit for each position in ``Policy.conditions``; failed Pods only.
+    ran, from 0. conditions: a bit for each position in ``Policy.conditions``; failed Pods only. Of an exit
+    with RESTARTS the restartCount of its container, and in the upper half the sum of all: rules of proposals ask for them.
     """
 
     exit_code: int

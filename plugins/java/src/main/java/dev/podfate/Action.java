@@ -20,6 +20,14 @@ public enum Action {
     IGNORE("Ignore"),
     /** The failure counts. */
     COUNT("Count"),
+    /** Of a proposal: the container stays ended, and counts as one that has succeeded. */
+    COMPLETE("Complete"),
+    /** Of a proposal: the container is never started again. */
+    TERMINATE("Terminate"),
+    /** Of a proposal: the Pod fails. */
+    TERMINATE_POD("TerminatePod"),
+    /** Of a proposal: the Pod starts anew, in a new sandbox. */
+    RESTART_POD("RestartPod"),
     /** An action of a newer module, of which this library knows nothing. */
     UNKNOWN("?");
 

@@ -10,11 +10,11 @@ import java.util.Collection;
  * @param exitCode the exit code
  * @param container its position in {@link Policy#containers()}; {@link #NONE} for the only main container of the Pod, or, in a failed
  *     Pod, for one that the manifest does not have
- * @param flags {@link #OOM_KILLED}, {@link #HISTORY}, {@link #MORE}
+ * @param flags {@link #OOM_KILLED}, {@link #HISTORY}, {@link #MORE}, {@link #RESTARTS}
  * @param history restarts since the back-off began anew, for a Pod failures in a row; 0 to 2<sup>32</sup>-1, read with HISTORY only
  * @param tag the caller's; the verdict repeats it
  * @param ranForMillis how long the container ran, from 0; read with HISTORY only
- * @param conditions a bit for each position in {@link Policy#conditions()}; failed Pods only
+ * @param conditions a bit for each position in {@link Policy#conditions()}; failed Pods, or exits with RESTARTS
  */
 public record Event(int exitCode, int container, int flags, long history, int tag, long ranForMillis, long conditions) {
     /** No container, in an event; in its bytes, and in verdicts as bytes, also no rule and no condition. */
@@ -25,6 +25,8 @@ public record Event(int exitCode, int container, int flags, long history, int ta
     public static final int HISTORY = 2;
     /** The next event is about the same Pod. */
     public static final int MORE = 4;
+    /** conditions holds restart counts, that of the container and above 32 bits the sum of all: rules of proposals ask for them. */
+    public static final int RESTARTS = 8;
     /** Bytes of an event in a buffer. */
     public static final int BYTES = 32;
 

@@ -36,11 +36,11 @@ public record Verdict(Action action, int status, int rule, String reason, String
     static final int HEADER_BYTES = 16;
 
     // The words of the numbers, append-only.
-    static final List<String> LEVELS = List.of("", "rule", "container", "pod", "default");
+    static final List<String> LEVELS = List.of("", "rule", "container", "pod", "default", "limit");
     static final List<String> REASONS = List.of("", "rule_matched", "policy_always", "policy_on_failure_failed", "policy_on_failure_succeeded",
             "policy_never", "unknown_pod_policy", "sidecar_always_restarts", "init_completed", "init_retried", "ephemeral_never_restarts",
-            "unknown_action", "unknown_operator", "no_rule_matched", "managed_by");
-    static final List<String> IGNORED = List.of("", "unknown_action", "gate_off", "sidecar", "init_completed", "no_policy");
+            "unknown_action", "unknown_operator", "no_rule_matched", "managed_by", "policy_always_pod", "restart_limit_reached");
+    static final List<String> IGNORED = List.of("", "unknown_action", "gate_off", "sidecar", "init_completed", "no_policy", "restart_limit");
 
     /** Reads a verdict at the position of a buffer, which moves by {@link #BYTES}.
      *
