@@ -33,7 +33,8 @@ type outcome struct {
 type printer struct {
 	Streams
 	form  func(*printer, outcome) error
-	words bool // the form is made of documents
+	fixes *fixer // nil unless fixes are to be made
+	words bool   // the form is made of documents
 
 	inCI    string // of ciOutputs: the form is written when everything is there; "" otherwise
 	verb    string
@@ -143,6 +144,9 @@ var invalid = []byte(`{"valid":false`)
 func (p *printer) print(o outcome) error {
 	if o.failed || bytes.HasPrefix(o.answer, invalid) {
 		p.bad = true
+	}
+	if p.fixes != nil {
+		p.fixes.add(o)
 	}
 	if o.op.Name == "compare" {
 		p.compared(o)

@@ -288,6 +288,7 @@ type options struct {
 	old        string
 	static     bool
 	template   string
+	fix, diff  bool
 	exits      []string
 	question   string
 	pods       string
@@ -368,6 +369,8 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 	if op.Name == "validate" {
 		flags.StringVar(&o.old, "old", "", "file with the object that the manifest replaces: would the API server accept this update? - for standard input")
 		flags.BoolVar(&o.hook, "hook", false, "arguments are files, as pre-commit gives them; those without Pods are no fault")
+		flags.BoolVar(&o.fix, "fix", false, "make the edits that are known in the files; comments, anchors and style stay")
+		flags.BoolVar(&o.diff, "diff", false, "print what --fix would change")
 		flags.BoolVar(&o.static, "static", false, "the manifest is a file in a kubelet's folder: would the kubelet run this static Pod?")
 	}
 	if v.exits {
@@ -479,6 +482,12 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 	if err != nil {
 		return err
 	}
+	if o.fix && o.diff {
+		return errors.New("--fix and --diff: either the files are changed or the differences are printed")
+	}
+	if o.fix || o.diff {
+		p.fixes = &fixer{write: o.fix, known: map[string][]fixOf{}}
+	}
 	engine, err := openEngine(ctx, o.engine, wasm.Options{Interpreter: true, Instances: 1})
 	if err != nil {
 		return err
@@ -501,6 +510,11 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 		r := &reader{op: op, sources: from, overrides: overrides, out: p, ask: ask, given: o.hook}
 		if err := r.run(); err != nil {
 			return err
+		}
+		if p.fixes != nil {
+			if err := p.fixes.end(p); err != nil {
+				return err
+			}
 		}
 		return p.end()
 	}
