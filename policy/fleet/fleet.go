@@ -38,6 +38,8 @@ type Track struct {
 	From, Period policy.Millis
 	PerPeriod    int64
 	Ends         bool
+	// Alive is for how long it is there, if Waited does not say when it waits: then it waits whenever it does not run.
+	Alive policy.Millis
 }
 
 // Loop returns the track of a Pod whose one container follows c, with runs of length run, each of
@@ -130,7 +132,12 @@ func (f *Fleet) started(g *Group, x policy.Millis) int64 {
 
 // Restarts returns how many restarts of group i come until t, the end included.
 func (f *Fleet) Restarts(i int, t policy.Millis) int64 {
-	return f.come(&f.Groups[i], f.Groups[i].Restarts, t, func(Progression) int64 { return 1 })
+	return f.Count(i, f.Groups[i].Restarts, t)
+}
+
+// Count returns how many instants of list, which is of group i, come until t.
+func (f *Fleet) Count(i int, list []Progression, t policy.Millis) int64 {
+	return f.come(&f.Groups[i], list, t, func(Progression) int64 { return 1 })
 }
 
 // All returns how many restarts of all groups come until t.
@@ -179,10 +186,14 @@ type Millis struct{ Ran, Waited, Lost int64 }
 // Spent returns for how long Pods of group i have run and waited until t, and how much of it was lost.
 func (f *Fleet) Spent(i int, t policy.Millis) Millis {
 	g := &f.Groups[i]
-	return Millis{
+	m := Millis{
 		Ran: f.last(g, g.Ran, t), Waited: f.last(g, g.Waited, t),
 		Lost: f.come(g, g.Lost, t, func(p Progression) int64 { return int64(p.For) }),
 	}
+	if g.Alive > 0 {
+		m.Waited = max(f.last(g, []Progression{{Count: 1, For: g.Alive}}, t)-m.Ran, 0)
+	}
+	return m
 }
 
 // last sums for how long what begins at list lasts until t, over all Pods of g.

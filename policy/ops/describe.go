@@ -225,6 +225,7 @@ func (c *call) describeLimits() {
 		{"waits", policy.MaxWaits},
 		{"fleetGroups", maxFleetGroups},
 		{"fleetPods", fleet.MaxPods},
+		{"fleetManifests", maxFleetManifests},
 		{"fleetSteps", fleet.MaxSteps},
 		{"batchRecords", policy.MaxBatchRecords},
 		{"conditions", policy.MaxConditions},

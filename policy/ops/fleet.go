@@ -26,6 +26,7 @@ type fleetRequest struct {
 	pooled      bool
 	pools       []fleetPool
 	groups      []fleetGroup
+	manifests   int // groups whose Pod is played
 	spread      policy.Millis
 	requests    int64 // per restart
 	bin         policy.Millis
@@ -42,6 +43,7 @@ type fleetPool struct {
 	nodes  int64
 	node   cluster
 	waits  policy.Waits
+	own    manifest.Value // of the request
 	groups []int
 }
 
@@ -55,6 +57,7 @@ type fleetGroup struct {
 	again  bool
 	curve  policy.CurveParameters
 	lost   policy.Millis // of each run
+	played *played       // in place of policy, code and curve; nil for a group with a run
 }
 
 // fleetGang is Pods that can only work together.
@@ -195,7 +198,7 @@ func (c *call) checkPods(r *fleetRequest, at manifest.Value) {
 
 // readPool reads nodes and groups of v, which is at path, into p and adds both to r.
 func (c *call) readPool(r *fleetRequest, v manifest.Value, path string, p fleetPool) {
-	p.nodes = 1
+	p.nodes, p.own = 1, v
 	if n, ok := c.integer(v.Get("nodes"), child(path, "nodes"), 0, fleet.MaxPods); ok {
 		p.nodes = n
 	}
@@ -230,7 +233,7 @@ func (c *call) readPool(r *fleetRequest, v manifest.Value, path string, p fleetP
 }
 
 func (c *call) readGroup(v manifest.Value, path string, r *fleetRequest, p *fleetPool) (g fleetGroup) {
-	c.members(v, path, "name", "pods", "run", "restartPolicy", "checkpoint", "backoff")
+	c.members(v, path, "name", "pods", "run", "restartPolicy", "checkpoint", "backoff", "manifest", "templatePath", "runs")
 	if v.Kind() != manifest.Object {
 		return g
 	}
@@ -244,6 +247,16 @@ func (c *call) readGroup(v manifest.Value, path string, r *fleetRequest, p *flee
 	waits := p.waits
 	if own := v.Get("backoff"); given(own) {
 		c.readWaitsAt(own, path+".backoff", &waits, nil)
+	}
+	g.curve = policy.CurveParameters{Backoff: policy.Backoff{Initial: waits.Initial, Max: waits.Max, Reset: waits.Reset}, Factor: waits.Factor, List: waits.List, Sweep: r.sweep, Model: r.model}
+	if given(v.Get("manifest")) {
+		c.readManifestGroup(v, path, r, p, &g)
+		return g
+	}
+	for _, name := range [...]string{"runs", "templatePath"} {
+		if m := v.Get(name); given(m) {
+			c.forbidden(m, path+"."+name, "counts only with a manifest")
+		}
 	}
 	run, at := v.Get("run"), path+".run"
 	if !given(run) {
@@ -304,16 +317,38 @@ func (c *call) readGang(v manifest.Value) *fleetGang {
 	return g
 }
 
-// make makes the fleet.
-func (r *fleetRequest) make() *fleet.Fleet {
+// horizon is how far anything is looked at.
+func (r *fleetRequest) horizon() policy.Millis {
 	horizon := r.until
 	for _, window := range r.windows {
 		horizon = max(horizon, window)
 	}
+	return horizon
+}
+
+// lastWindow is between the last two ends of windows, or all that is looked at.
+func (r *fleetRequest) lastWindow() (from, to policy.Millis) {
+	switch n := len(r.windows); n {
+	case 0:
+		return 0, r.until
+	case 1:
+		return 0, r.windows[0]
+	default:
+		return r.windows[n-2], r.windows[n-1]
+	}
+}
+
+// make makes the fleet.
+func (r *fleetRequest) make() *fleet.Fleet {
+	horizon := r.horizon()
 	groups := make([]fleet.Group, len(r.groups))
 	for i := range r.groups {
 		g := &r.groups[i]
 		groups[i] = fleet.Group{Pods: g.pods, Nodes: r.pools[g.pool].nodes, Track: fleet.Once(g.curve.Run, g.lost)}
+		if g.played != nil {
+			g.played.settle(r.lastWindow())
+			groups[i].Track = g.played.Track
+		}
 		if g.again {
 			groups[i].Track = fleet.Loop(policy.NewCurve(g.curve), g.curve.Run, g.lost, horizon)
 		}

@@ -208,13 +208,7 @@ func (a *fleetAnswer) podMillis(m fleet.Millis) {
 // groups writes what each group comes to, then all of one policy and exit code together, then all.
 func (a *fleetAnswer) groups() {
 	r := a.r
-	type kind struct {
-		policy string
-		code   int32
-		n      int64
-		pods   int64
-	}
-	var kinds []kind
+	var kinds []fleetKind
 	var sum fleet.Millis
 	a.array("groups")
 	for i := range r.groups {
@@ -225,10 +219,12 @@ func (a *fleetAnswer) groups() {
 		optional(&a.w, "name", g.name)
 		optional(&a.w, "pool", r.pools[g.pool].name)
 		a.int("pods", pods)
-		a.w.Key("restartPolicy")
-		a.w.Word(g.policy)
-		a.int("exitCode", int64(g.code))
-		a.millis("runMillis", g.curve.Run)
+		if g.played == nil {
+			a.w.Key("restartPolicy")
+			a.w.Word(g.policy)
+			a.int("exitCode", int64(g.code))
+			a.millis("runMillis", g.curve.Run)
+		}
 		if g.again {
 			a.object("backoff")
 			s := g.curve.Series()
@@ -238,22 +234,25 @@ func (a *fleetAnswer) groups() {
 		a.restarts(n)
 		a.podMillis(spent)
 		a.w.End()
-		k := 0
-		for ; k < len(kinds) && (kinds[k].policy != g.policy || kinds[k].code != g.code); k++ {
+		own := []fleetKind{{policy: g.policy, level: "pod", code: int64(g.code), n: n}}
+		if g.played != nil {
+			own = g.played.kinds
 		}
-		if k == len(kinds) {
-			kinds = append(kinds, kind{policy: g.policy, code: g.code})
+		for _, k := range own {
+			if k.pods = pods; g.played != nil {
+				k.n = a.f.Count(i, k.restarts, r.until)
+			}
+			kinds = k.addTo(kinds)
 		}
-		kinds[k].n += n
-		kinds[k].pods += pods
 	}
 	a.w.End()
 	a.array("byPolicyAndExit")
 	for _, k := range kinds {
 		a.w.Object()
-		a.w.Key("restartPolicy")
-		a.w.Word(k.policy)
-		a.int("exitCode", int64(k.code))
+		optional(&a.w, "restartPolicy", k.policy)
+		a.w.Key("level")
+		a.w.String(k.level)
+		a.int("exitCode", k.code)
 		a.int("pods", k.pods)
 		a.restarts(k.n)
 		a.w.End()
@@ -348,6 +347,8 @@ func (a *fleetAnswer) assumptions() []string {
 	add(true, "requests_come_at_once")
 	add(true, "queue_delays_nothing")
 	add(a.f.Steady().Period == 0, "no_common_period_within_a_day")
+	add(r.manifests > 0, "steady_as_in_the_last_window")
+	add(r.manifests > 0 && r.goal > 0, "waits_of_manifests_stay")
 	add(r.gang != nil, "all_pods_idle_until_the_last_is_back")
 	add(r.gang != nil, "placements_at_once")
 	return list

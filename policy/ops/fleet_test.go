@@ -159,6 +159,55 @@ func TestFleetIsTheCurve(t *testing.T) {
 	}
 }
 
+// A Pod that is played for its group is what arithmetic says of the same Pod, and a Pod of several containers is what
+// simulate says of it.
+func TestFleetOfManifests(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 9))
+	for range 150 {
+		run := fmt.Sprintf(`"for":"%dms","exitCode":%d`, r.IntN(5)*r.IntN(60_000), r.IntN(2))
+		policy := []string{"Always", "OnFailure", "Never"}[r.IntN(3)]
+		rest := fmt.Sprintf(`"until":"%ds","windows":["10s","7m","9m","31m"],"spread":"%dms","model":"%s","backoff":{"initial":"%dms","max":"%ds"}`,
+			1800+r.IntN(5000), r.IntN(3)*r.IntN(90_000), []string{"kubelet", "documented"}[r.IntN(2)], 300+r.IntN(1000), 2+r.IntN(100))
+		pods := 1 + r.IntN(5)
+		ran := askFleet(t, fmt.Sprintf(`{"groups":[{"pods":%d,"run":{%s},"restartPolicy":%q}],%s}`, pods, run, policy, rest))
+		played := askFleet(t, fmt.Sprintf(`{"groups":[{"pods":%d,"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"restartPolicy":%q,
+			"containers":[{"name":"main","image":"i"}]}},"runs":{"main":[{%s,"times":"forever"}]}}],%s}`, pods, policy, run, rest))
+		if policy == "OnFailure" && strings.HasSuffix(run, "0") || policy == "Never" {
+			ran.Steady, played.Steady = played.Steady, played.Steady // nothing
+		} else {
+			played.Steady, played.Client.Grows = ran.Steady, ran.Client.Grows // that of the last window is another
+			played.Client.DrainedAtMillis = ran.Client.DrainedAtMillis
+		}
+		if a, b := fmt.Sprintf("%+v", ran), fmt.Sprintf("%+v", played); a != b {
+			t.Fatalf("%s %s %s\n run     %s\n manifest %s", run, policy, rest, a, b)
+		}
+	}
+	const pod = `"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"restartPolicy":"Always",
+		"initContainers":[{"name":"setup","image":"i"},{"name":"mesh","image":"i","restartPolicy":"Always"}],
+		"containers":[{"name":"a","image":"i"},{"name":"b","image":"i","restartPolicy":"OnFailure"}]}},
+		"runs":{"setup":[{"for":"5s","exitCode":1},{"for":"7s","exitCode":0}],"mesh":[{"for":"50s","exitCode":2,"times":3}],
+		"a":[{"for":"1s","exitCode":1,"times":4},{"for":"2s","exitCode":0,"times":"forever"}],"b":[{"for":"90s","exitCode":3,"times":"forever"}]}`
+	for _, until := range []string{"20s", "10m", "1h", "9h"} {
+		text, failed := ops.Call(4, []byte(`{`+pod+`,"until":"`+until+`","show":["waste"]}`))
+		var one struct {
+			Waste      fleetAnswer
+			Containers []struct{ Starts int64 }
+		}
+		if err := json.Unmarshal(text, &one); failed || err != nil {
+			t.Fatalf("%s, %v", text, err)
+		}
+		restarts := int64(0)
+		for _, c := range one.Containers {
+			restarts += max(c.Starts-1, 0)
+		}
+		many := askFleet(t, `{"nodes":11,"groups":[{"pods":10,`+pod+`}],"windows":[],"until":"`+until+`"}`)
+		m, want := many.PodMillis, one.Waste.PodMillis
+		if many.Restarts != 110*restarts || m.Ran != 110*want.Ran || m.Waiting != 110*want.Waiting || m.Lost != 110*want.Lost {
+			t.Errorf("until %s: %+v, one %+v with %d restarts", until, many, want, restarts)
+		}
+	}
+}
+
 // The bars: a million Pods cost what one costs, and memory does not grow with Pods.
 func BenchmarkFleet(b *testing.B) {
 	const run = `"run":{"for":"10s","exitCode":1}`

@@ -28,6 +28,7 @@ type fleet struct {
 	}
 	ByPolicyAndExit []struct {
 		RestartPolicy  string
+		Level          string
 		ExitCode       int32
 		Pods, Restarts int64
 	}
@@ -105,10 +106,17 @@ func summarizeFleet(b *strings.Builder, raw []byte) error {
 		if g.Name == "" {
 			g.Name = fmt.Sprint(i + 1)
 		}
+		if g.RestartPolicy == "" {
+			fmt.Fprintf(b, "group %s: %d Pods of a manifest: %d restarts, %s\n", g.Name, g.Pods, g.Restarts, g.PodMillis)
+			continue
+		}
 		fmt.Fprintf(b, "group %s: %d Pods, %s, exit %d, runs %d: %d restarts, %s\n", strings.TrimPrefix(g.Pool+"/"+g.Name, "/"), g.Pods, g.RestartPolicy,
 			g.ExitCode, g.RunMillis, g.Restarts, g.PodMillis)
 	}
 	for _, k := range f.ByPolicyAndExit {
+		if k.Level != "pod" {
+			k.RestartPolicy = strings.TrimSpace(k.Level + " " + k.RestartPolicy)
+		}
 		fmt.Fprintf(b, "%s, exit %d: %d Pods, %d restarts\n", k.RestartPolicy, k.ExitCode, k.Pods, k.Restarts)
 	}
 	fmt.Fprintf(b, "%s\n", f.PodMillis)

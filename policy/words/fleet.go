@@ -178,9 +178,15 @@ func (d *document) fleetGroups() {
 		if b := g.Get("backoff"); has(b, "maxMillis") {
 			waits = waitsText(b)
 		}
+		policy, exit, length := "manifest", "-", "-"
+		if has(g, "restartPolicy") {
+			policy, exit, length = text(g, "restartPolicy"), itoa(number(g, "exitCode")), span(number(g, "runMillis"))
+		} else {
+			waits = "-"
+		}
 		m := g.Get("podMillis")
 		rows = append(rows, row{at: -1, cells: []string{
-			Visible(name), itoa(number(g, "pods")), text(g, "restartPolicy"), itoa(number(g, "exitCode")), span(number(g, "runMillis")), waits,
+			Visible(name), itoa(number(g, "pods")), policy, exit, length, waits,
 			itoa(number(g, "restarts")), itoa(number(g, "requests")), hours(number(m, "ran")), hours(number(m, "waiting")), hours(number(m, "lost")),
 		}})
 	}
@@ -204,10 +210,10 @@ func (d *document) byPolicyAndExit() {
 	var rows []row
 	for g := list.First(); g.Exists() && len(rows) < MaxItems; g = g.Next() {
 		rows = append(rows, row{at: -1, cells: []string{
-			text(g, "restartPolicy"), itoa(number(g, "exitCode")), itoa(number(g, "pods")), itoa(number(g, "restarts")), itoa(number(g, "requests")),
+			join(" ", text(g, "level"), text(g, "restartPolicy")), itoa(number(g, "exitCode")), itoa(number(g, "pods")), itoa(number(g, "restarts")), itoa(number(g, "requests")),
 		}})
 	}
-	d.table("By policy and exit code", []column{{"restartPolicy", false}, {"Exit", true}, {"Pods", true}, {"Restarts", true}, {"Requests", true}},
+	d.table("By policy and exit code", []column{{"Decided by", false}, {"Exit", true}, {"Pods", true}, {"Restarts", true}, {"Requests", true}},
 		rows, list.Len()-len(rows))
 }
 

@@ -262,6 +262,10 @@ func assumption(code string) string {
 		return "requests that wait for the client delay no restart"
 	case "no_common_period_within_a_day":
 		return "groups repeat together only after more than a day, so their rates are added"
+	case "steady_as_in_the_last_window":
+		return "Pods of manifests go on forever as in the last window"
+	case "waits_of_manifests_stay":
+		return "the goal is kept by the other groups: the waits of Pods of manifests stay as they are"
 	case "all_pods_idle_until_the_last_is_back":
 		return "Pods that work together all wait until the last is back, and go on from the last checkpoint"
 	case "placements_at_once":

@@ -1,0 +1,323 @@
+package ops
+
+import (
+	"strings"
+
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/fleet"
+	"github.com/podfate/podfate/policy/manifest"
+)
+
+// maxFleetManifests bounds the groups of a fleet whose Pod is played.
+const maxFleetManifests = 20
+
+// played is a Pod that is played once, for all of its group.
+type played struct {
+	fleet.Track
+	kinds []fleetKind
+}
+
+// fleetKind is restarts after exits of one kind.
+type fleetKind struct {
+	policy, level string // what decides: a restartPolicy, or a rule
+	code          int64
+	pods          int64
+	restarts      []fleet.Progression
+	n             int64
+}
+
+// readManifestGroup plays the Pod of a group until the horizon and takes its track from the answer of simulate, which
+// judges manifest and runs. What is wrong with them is a fault of this request.
+func (c *call) readManifestGroup(v manifest.Value, path string, r *fleetRequest, p *fleetPool, g *fleetGroup) {
+	for _, name := range [...]string{"run", "restartPolicy"} {
+		if m := v.Get(name); given(m) {
+			c.forbidden(m, path+"."+name, "the manifest and runs say that")
+		}
+	}
+	if sweep := c.root.Get("sweep"); given(sweep) {
+		c.forbidden(sweep, "sweep", "the Pod of a manifest is played with the kubelet's own")
+	}
+	if r.manifests++; r.manifests > maxFleetManifests {
+		c.limitAt(v, path, "fleetManifests", r.manifests, maxFleetManifests)
+	}
+	if c.failure != nil || c.faults.n > 0 {
+		return
+	}
+	var w manifest.Writer
+	w.Object()
+	copied := func(name string, v manifest.Value) {
+		if given(v) {
+			w.Key(name)
+			w.Raw(v.Raw())
+		}
+	}
+	cluster := c.root.Get("cluster")
+	w.Key("cluster")
+	w.Object()
+	kubelet := cluster.Get("kubelet")
+	if own := p.own.Get("kubelet"); given(own) {
+		kubelet = own
+	}
+	for m := cluster.First(); m.Exists(); m = m.Next() {
+		if m.Key() != "kubelet" {
+			copied(m.Key(), m)
+		}
+	}
+	copied("kubelet", kubelet)
+	w.End()
+	backoff := c.root.Get("backoff")
+	for _, own := range [...]manifest.Value{p.own.Get("backoff"), v.Get("backoff")} {
+		if given(own) && given(backoff) && own.Offset() != backoff.Offset() {
+			c.forbidden(v, path+".manifest", "only one of the levels around it may have a backoff")
+			return
+		}
+		if given(own) {
+			backoff = own
+		}
+	}
+	copied("backoff", backoff)
+	copied("manifest", v.Get("manifest"))
+	copied("templatePath", v.Get("templatePath"))
+	copied("runs", v.Get("runs"))
+	w.Key("from")
+	w.Word("creation")
+	w.Key("until")
+	w.Word(millisText(r.horizon()))
+	if r.model == policy.ModelDocumented {
+		w.Key("timing")
+		w.Raw([]byte(`{"firstRestart":"documented"}`))
+	}
+	w.End()
+	m := c.memory
+	if m.inner == nil {
+		m.inner, m.answers = &Memory{}, &manifest.Parser{}
+	}
+	text, failed := m.inner.Call(4, w.Bytes())
+	answer, err := m.answers.Parse(text)
+	switch {
+	case err != nil:
+		c.failWith(policy.LimitExceeded, "the timeline of one Pod is too long; ask for less time")
+		c.failure.limit = err.Limit
+	case failed:
+		c.manifestGroupFaults(answer.Get("error"), v, path)
+	case answer.Get("layers").Exists():
+		c.fault(v.Get("manifest"), path+".manifest", policy.CodeForbidden, "a Job replaces its Pods: simulate plays it, with show: [waste]")
+	default:
+		g.played = playedOf(answer, v.Get("manifest"), r.horizon())
+	}
+}
+
+// manifestGroupFaults takes over what is wrong with the manifest or the runs of a group.
+func (c *call) manifestGroupFaults(e, v manifest.Value, path string) {
+	list := e.Get("faults").First()
+	if !list.Exists() {
+		c.failWith(policy.ErrorCode(e.Get("code").Text()), path+": "+e.Get("message").Text())
+		c.failure.path, c.failure.offset, c.failure.limit = path, v.Offset(), e.Get("limit").Text()
+		return
+	}
+	for ; list.Exists(); list = list.Next() {
+		at := list.Get("path").Text()
+		group := policy.EventInvalid
+		if !strings.HasPrefix(at, "runs") && !strings.HasPrefix(at, "templatePath") && !strings.HasPrefix(at, "manifest") {
+			at, group = "manifest."+at, policy.ManifestInvalid
+		}
+		f := policy.FieldError{
+			Path: path + "." + at, Code: policy.FaultCode(list.Get("code").Text()),
+			Detail: list.Get("detail").Text(), Message: list.Get("message").Text(),
+		}
+		for a := list.Get("allowed").First(); a.Exists(); a = a.Next() {
+			f.Allowed = append(f.Allowed, a.Text())
+		}
+		c.faults.add(located{f, placeOf(v.Locate(at), v), group})
+	}
+}
+
+// lifeOf is what a container of the Pod has done so far.
+type lifeOf struct {
+	name     string
+	runs     []fleet.Progression // For is 0 as long as the last one runs
+	failed   []bool              // for each of runs
+	running  bool
+	exit     int64
+	decision manifest.Value
+	kind     int // of the last restart
+}
+
+// playedOf reads what a Pod does from the answer of simulate.
+func playedOf(answer, man manifest.Value, horizon policy.Millis) *played {
+	p := &played{Track: fleet.Track{Alive: horizon}}
+	var lives []*lifeOf
+	life := func(name string) *lifeOf {
+		for _, l := range lives {
+			if l.name == name {
+				return l
+			}
+		}
+		lives = append(lives, &lifeOf{name: name})
+		return lives[len(lives)-1]
+	}
+	millis := func(v manifest.Value, name string) policy.Millis {
+		n, _ := v.Get(name).Int64()
+		return policy.Millis(n)
+	}
+	for e := answer.Get("timeline").First(); e.Exists(); e = e.Next() {
+		at := millis(e, "atMillis")
+		l := life(e.Get("container").Text())
+		switch e.Get("event").Text() {
+		case "Started":
+			l.runs, l.failed, l.running = append(l.runs, fleet.Progression{At: at, Count: 1}), append(l.failed, false), true
+			if n, _ := e.Get("restartCount").Int64(); n > 0 {
+				p.restart(l, man, fleet.Progression{At: at, Count: 1})
+			}
+		case "Exited":
+			l.end(at)
+			l.exit, _ = e.Get("exitCode").Int64()
+			l.failed[len(l.failed)-1] = l.exit != 0
+			l.decision = e.Get("decidedBy")
+		case "PhaseChanged":
+			if to := policy.PodPhase(e.Get("to").Text()); to.Terminal() {
+				p.Alive, p.Ends = at, true
+			}
+		case "Repeated":
+			every, times := millis(e, "everyMillis"), millis(e, "times")
+			for s := e.Get("starts").First(); s.Exists(); s = s.Next() {
+				p.repeat(life(s.Get("container").Text()), man, millis(e, "sinceMillis"), at, every, int64(times))
+			}
+		}
+	}
+	p.spans(answer, man, lives, horizon)
+	return p
+}
+
+// end ends the run under way.
+func (l *lifeOf) end(at policy.Millis) {
+	if n := len(l.runs); n > 0 && l.running {
+		l.runs[n-1].For = at - l.runs[n-1].At
+	} else { // it ended without having been seen to start
+		l.runs, l.failed = append(l.runs, fleet.Progression{At: at, Count: 1}), append(l.failed, false)
+	}
+	l.running = false
+}
+
+// restart notes a restart, or several, after the last exit of l.
+func (p *played) restart(l *lifeOf, man manifest.Value, at fleet.Progression) {
+	p.Restarts = append(p.Restarts, at)
+	level := l.decision.Get("level").Text()
+	policy := man.Locate(l.decision.Get("path").Text()).Text()
+	for l.kind = 0; l.kind < len(p.kinds); l.kind++ {
+		if k := &p.kinds[l.kind]; k.policy == policy && k.level == level && k.code == l.exit {
+			break
+		}
+	}
+	if l.kind == len(p.kinds) {
+		p.kinds = append(p.kinds, fleetKind{policy: policy, level: level, code: l.exit})
+	}
+	k := &p.kinds[l.kind]
+	k.restarts = append(k.restarts, at)
+}
+
+// repeat lets what l did after since, until at, come times more, every apart. It has just been started then, as it was at
+// since.
+func (p *played) repeat(l *lifeOf, man manifest.Value, since, at, every policy.Millis, times int64) {
+	var length policy.Millis
+	bad := false
+	n := len(l.runs)
+	first := n
+	for i := n - 1; i >= 0 && l.runs[i].At >= since; i-- {
+		if l.runs[i].At == since {
+			length, bad = l.runs[i].For, l.failed[i]
+		}
+		if l.runs[i].At > since && l.runs[i].Count == 1 {
+			first = i
+		}
+	}
+	for i := first; i < n; i++ {
+		run := fleet.Progression{At: l.runs[i].At, Period: every, Count: times, For: l.runs[i].For}
+		restart := run
+		restart.At, restart.For = run.At+every, 0
+		p.restart(l, man, restart)
+		if i < n-1 || !l.running {
+			run.At += every
+			l.runs, l.failed = append(l.runs, run), append(l.failed, l.failed[i])
+			continue
+		}
+		// The run that has just begun ends like the one at since; the last of them is under way.
+		run.For = length
+		l.runs[i], l.failed[i] = run, bad
+		l.runs, l.failed = append(l.runs, fleet.Progression{At: run.At + policy.Millis(times)*every, Count: 1}), append(l.failed, false)
+	}
+}
+
+// spans takes for how long the Pod runs, and what is lost, from its containers: init containers, and the main container
+// that ran longest, as simulate adds them up.
+func (p *played) spans(answer, man manifest.Value, lives []*lifeOf, horizon policy.Millis) {
+	var longest *lifeOf
+	most := int64(-1)
+	status := answer.Get("pod").Get("status")
+	for v := status.Get("containerStatuses").First(); v.Exists(); v = v.Next() {
+		for c := answer.Get("containers").First(); c.Exists(); c = c.Next() {
+			if ran, _ := c.Get("ranMillis").Int64(); c.Get("container").Text() == v.Get("name").Text() && ran > most {
+				for _, l := range lives {
+					if l.name == v.Get("name").Text() {
+						longest, most = l, ran
+					}
+				}
+			}
+		}
+	}
+	for _, l := range lives {
+		if l != longest && (!isInit(status, l.name) || isSidecar(man, l.name)) {
+			continue
+		}
+		for i, run := range l.runs {
+			if i == len(l.runs)-1 && l.running {
+				run.For = max(horizon-run.At, 0)
+			}
+			p.Ran = append(p.Ran, run)
+			if l.failed[i] {
+				p.Lost = append(p.Lost, fleet.Progression{At: run.At + run.For, Period: run.Period, Count: run.Count, For: run.For})
+			}
+		}
+	}
+}
+
+func isInit(status manifest.Value, name string) bool {
+	for v := status.Get("initContainerStatuses").First(); v.Exists(); v = v.Next() {
+		if v.Get("name").Text() == name {
+			return true
+		}
+	}
+	return false
+}
+
+// isSidecar reports whether the init container called name is a sidecar. Of a kind that Podfate does not know none is.
+func isSidecar(man manifest.Value, name string) bool {
+	for _, spec := range [...]string{"spec", "spec.template.spec", "template.spec"} {
+		for v := man.Locate(spec + ".initContainers").First(); v.Exists(); v = v.Next() {
+			if v.Get("name").Text() == name {
+				return v.Get("restartPolicy").Text() == "Always"
+			}
+		}
+	}
+	return false
+}
+
+// settle gives a played Pod that goes on what it does in the last window for what it does forever.
+func (p *played) settle(from, to policy.Millis) {
+	if p.Ends {
+		return
+	}
+	one := fleet.New([]fleet.Group{{Track: p.Track, Pods: 1, Nodes: 1}}, 0)
+	p.From, p.Period, p.PerPeriod = from, to-from, one.Restarts(0, to)-one.Restarts(0, from)
+}
+
+// addTo adds k to the kind in list that is the same, or to its end.
+func (k fleetKind) addTo(list []fleetKind) []fleetKind {
+	for i := range list {
+		if o := &list[i]; k.policy == o.policy && k.level == o.level && k.code == o.code {
+			o.n, o.pods = o.n+k.n, o.pods+k.pods
+			return list
+		}
+	}
+	return append(list, k)
+}
