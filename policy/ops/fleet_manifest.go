@@ -88,12 +88,8 @@ func (c *call) readManifestGroup(v manifest.Value, path string, r *fleetRequest,
 		w.Raw([]byte(`{"firstRestart":"documented"}`))
 	}
 	w.End()
-	m := c.memory
-	if m.inner == nil {
-		m.inner, m.answers = &Memory{}, &manifest.Parser{}
-	}
-	text, failed := m.inner.Call(4, w.Bytes())
-	answer, err := m.answers.Parse(text)
+	text, failed := Call(4, w.Bytes())
+	answer, err := manifest.Parse(text)
 	switch {
 	case err != nil:
 		c.failWith(policy.LimitExceeded, "the timeline of one Pod is too long; ask for less time")
