@@ -27,6 +27,8 @@ const (
 	MaxExits = 10000
 	// MaxCallbacks bounds the entries of decide, which stand before the rules of each container.
 	MaxCallbacks = 100
+	// MaxWishes bounds what one suggest request names: each code once, and as many ranges.
+	MaxWishes = 512
 	// MaxPods bounds the Pods of one decide request. One that kubectl prints takes 5 KiB, one without its spec 1 KiB.
 	MaxPods = 10000
 	// MaxBatchRecords bounds the events of one packed batch: 2 MiB of them, and 1.5 MiB of verdicts.

@@ -221,6 +221,7 @@ func (c *call) describeLimits() {
 		{"values", policy.MaxValues},
 		{"exits", policy.MaxExits},
 		{"callbacks", policy.MaxCallbacks},
+		{"wishes", policy.MaxWishes},
 		{"windows", policy.MaxCurveWindows},
 		{"waits", policy.MaxWaits},
 		{"fleetGroups", maxFleetGroups},

@@ -52,6 +52,7 @@ func TestLimitsHavePlaces(t *testing.T) {
 		{4, `{"manifest":` + plain + `,"events":` + list(simulate.MaxEvents+1, `{}`) + `}`, "events", "events", `"events":`},
 		{4, `{"manifest":` + plain + `,"runs":{"a":` + list(simulate.MaxRuns+1, `{}`) + `}}`, "runs", "runs.a", `"a":`},
 		{4, `{"manifest":` + job("[]") + `,"podRuns":` + list(simulate.MaxRuns+1, `{}`) + `}`, "podRuns", "podRuns", `"podRuns":`},
+		{9, `{"manifest":` + plain + `,"wishes":{"restart":` + list(policy.MaxWishes+1, "1") + `}}`, "wishes", "wishes.restart[512]", `1]}`},
 		{5, `{"windows":` + list(policy.MaxCurveWindows+1, `"1s"`) + `}`, "windows", "windows", `"windows":`},
 	} {
 		t.Run(test.path, func(t *testing.T) {

@@ -31,12 +31,13 @@ type line struct {
 	action uint8 // the wish that it brings about; 0 for a word that is not known
 	in     bool
 	fixed  bool // it is about no exit of the container
-	shared bool // and about those of others, too
+	shared bool // it is about those of others, too
+	other  bool // it is about those of another container alone
 	has    [codes]bool
 	far    []int32 // the values that are no codes of Linux
 	from   int     // its index in the manifest; -1 for a new one
-	// condition tells that it is about Pods with the condition DisruptionTarget and nothing else.
-	condition bool
+	// disrupts tells that it is about Pods with the condition DisruptionTarget, condition that it is about nothing else.
+	disrupts, condition bool
 }
 
 func newLine(action string, operator policy.ExitCodesOperator, values []int32, from int) line {
@@ -369,14 +370,18 @@ func (c *call) newPlanner(l *loaded, cl cluster, ref policy.Ref) *planner {
 		return p
 	}
 	for i, r := range p.before.judge.rules() {
-		x := line{from: i, fixed: true}
-		if on := r.OnExitCodes; on != nil && (on.ContainerName == nil || *on.ContainerName == p.container.Name) {
+		x := newLine(string(r.Action), "", nil, i)
+		if on := r.OnExitCodes; on != nil {
 			x = newLine(string(r.Action), on.Operator, on.Values, i)
 			x.shared = on.ContainerName == nil && p.several
-		} else if on == nil {
-			n := newLine(string(r.Action), "", nil, i)
-			x.action = n.action
-			x.condition = len(r.OnPodConditions) == 1 && r.OnPodConditions[0] == policy.PodConditionPattern{Type: disruptionTarget, Status: "True"}
+			x.other = on.ContainerName != nil && *on.ContainerName != p.container.Name
+			x.fixed = x.fixed || x.other
+		}
+		for _, pattern := range r.OnPodConditions {
+			if pattern == (policy.PodConditionPattern{Type: disruptionTarget, Status: "True"}) {
+				x.disrupts = true
+				x.condition = len(r.OnPodConditions) == 1
+			}
 		}
 		p.job = append(p.job, x)
 	}
@@ -550,7 +555,7 @@ func (p *planner) controller() []choice {
 	if named {
 		base := p.job
 		if p.disruption != 0 && !disrupted(base, p.disruption) {
-			base = []line{{action: p.disruption, fixed: true, condition: true, from: -1}}
+			base = []line{{action: p.disruption, fixed: true, disrupts: true, condition: true, from: -1}}
 			for i := range p.job {
 				if !p.job[i].condition {
 					base = append(base, p.job[i])
@@ -587,11 +592,12 @@ func (p *planner) controller() []choice {
 // disrupted reports whether a Pod that is disrupted meets a line of wish x first, whatever its containers end with.
 func disrupted(lines []line, x uint8) bool {
 	for i := range lines {
-		if lines[i].condition {
-			return lines[i].action == x
+		y := &lines[i]
+		if y.disrupts {
+			return y.action == x
 		}
 		for code := 1; code < codes; code++ {
-			if lines[i].matches(code) && lines[i].action != x {
+			if (y.matches(code) || y.other && y.has[code] == y.in) && y.action != x {
 				return false
 			}
 		}

@@ -7,9 +7,6 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// maxWishes bounds the entries of wishes and of flip: one for each code and then some.
-const maxWishes = 512
-
 // maxSuggestions bounds the changes that are answered, and maxTried those that are decided again.
 const (
 	maxSuggestions = 3
@@ -199,10 +196,10 @@ func (r *wishReader) flip(v manifest.Value, path string) {
 // entry reads what wish x is about: a code, a range of codes such as "1-127", all others, or a disruption.
 func (r *wishReader) entry(v manifest.Value, path string, x uint8) {
 	c := r.c
-	if r.n++; r.n == maxWishes+1 {
-		c.limitAt(v, path, "wishes", r.n, maxWishes)
+	if r.n++; r.n == policy.MaxWishes+1 {
+		c.limitAt(v, path, "wishes", r.n, policy.MaxWishes)
 	}
-	if r.n > maxWishes {
+	if r.n > policy.MaxWishes {
 		return
 	}
 	if x > wishStop && r.l.readable && r.l.object.Job == nil {

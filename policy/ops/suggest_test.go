@@ -373,3 +373,127 @@ func shortestByTrying(pod string, codes []int, want map[int]string) (rules, valu
 	}
 	return rules, values
 }
+
+// Wishes about both layers of random Jobs hold: over all codes of all containers in the words of table, for disrupted
+// Pods in those of decide, and Pods with other conditions keep what they come to.
+func TestWishesOfJobs(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	n := 250
+	if testing.Short() {
+		n = 40
+	}
+	pick := func(list ...string) string { return list[r.IntN(len(list))] }
+	suggested, exact := 0, 0
+	for range n {
+		names := []string{"main", "side"}[:1+r.IntN(2)]
+		var rules, containers []string
+		for range r.IntN(4) {
+			action := pick("FailJob", "Ignore", "Count", "FailIndex")
+			switch r.IntN(3) {
+			case 0:
+				rules = append(rules, fmt.Sprintf(`{"action":%q,"onPodConditions":[{"type":%q,"status":"True"}]}`, action, pick("DisruptionTarget", "ConfigIssue")))
+			case 1:
+				rules = append(rules, fmt.Sprintf(`{"action":%q,"onExitCodes":{"containerName":%q,"operator":%q,"values":[%d,%d]}}`, action, pick(names...), pick("In", "NotIn"), 1+r.IntN(3), 4+r.IntN(3)))
+			default:
+				rules = append(rules, fmt.Sprintf(`{"action":%q,"onExitCodes":{"operator":%q,"values":[%d,%d]}}`, action, pick("In", "In", "NotIn"), 1+r.IntN(3), 4+r.IntN(3)))
+			}
+		}
+		for _, name := range names {
+			own := ""
+			if r.IntN(2) == 0 {
+				own = fmt.Sprintf(`,"restartPolicy":%q,"restartPolicyRules":[{"action":"Restart","exitCodes":{"operator":%q,"values":[%d,42]}}]`, pick("Never", "OnFailure"), pick("In", "NotIn"), r.IntN(5))
+			}
+			containers = append(containers, fmt.Sprintf(`{"name":%q,"image":"x"%s}`, name, own))
+		}
+		policies := ""
+		if len(rules) > 0 {
+			policies = `"podFailurePolicy":{"rules":[` + strings.Join(rules, ",") + `]},`
+		}
+		manifest := `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{"completions":3,"completionMode":"Indexed","backoffLimitPerIndex":1,` + policies +
+			`"template":{"spec":{"restartPolicy":"Never","containers":[` + strings.Join(containers, ",") + `]}}}}`
+		q := map[string]json.RawMessage{"manifest": json.RawMessage(manifest), "cluster": json.RawMessage(`{"version":"1.36"}`)}
+		wishes, want := map[string][]any{}, map[int]string{}
+		words := []string{"restart", "restartAll", "stop", "count", "ignore", "failJob", "failIndex"}
+		for _, i := range r.Perm(7)[:1+r.IntN(4)] {
+			to := words[r.IntN(len(words))]
+			if code := []int{1, 2, 3, 4, 5, 42, 200}[i]; want[code] == "" {
+				wishes[to], want[code] = append(wishes[to], code), to
+			}
+		}
+		disruption := ""
+		if r.IntN(3) == 0 {
+			disruption = words[3+r.IntN(4)]
+			wishes[disruption] = append(wishes[disruption], "disruption")
+		}
+		members, _ := json.Marshal(row{"wishes": wishes, "container": "main"})
+		var a suggestAnswer
+		if ask(t, "suggest", q, string(members), &a) {
+			t.Fatalf("%s\n%s: %+v", manifest, members, a.Error)
+		}
+		held(t, q, string(members), &a, func(code int) string { return want[code] })
+		if len(a.Suggestions) > 0 {
+			suggested++
+			if len(a.Suggestions[0].Changes) == 0 {
+				exact++
+			}
+		}
+		before := judged(t, q)
+		for _, s := range a.Suggestions {
+			after := maps.Clone(q)
+			after["manifest"] = patch(t, q["manifest"], s.Edits)
+			for key, action := range judged(t, after) {
+				condition, rest, _ := strings.Cut(key, " ")
+				name, text, _ := strings.Cut(rest, " ")
+				code, _ := strconv.Atoi(text)
+				switch {
+				case condition == "DisruptionTarget" && disruption != "":
+					if !strings.EqualFold(action, disruption) {
+						t.Fatalf("%s\n%s: %s: %s after %v", manifest, members, key, action, s.Edits)
+					}
+				case name == "main" && want[code] != "":
+				case condition != "DisruptionTarget" && !strings.Contains(string(q["manifest"]), condition):
+				case action != before[key]:
+					t.Fatalf("%s\n%s: %s: %s → %s after %v", manifest, members, key, before[key], action, s.Edits)
+				}
+			}
+		}
+	}
+	t.Logf("%d with a suggestion, %d of them exact", suggested, exact)
+	if exact < n/2 {
+		t.Error("too few")
+	}
+}
+
+// judged is what the Job makes of Pods with a condition and an exit.
+func judged(t *testing.T, q map[string]json.RawMessage) map[string]string {
+	t.Helper()
+	var pods []row
+	for _, condition := range []string{"DisruptionTarget", "ConfigIssue"} {
+		for _, name := range []string{"main", "side"} {
+			if !strings.Contains(string(q["manifest"]), `"name":"`+name+`"`) {
+				continue
+			}
+			for _, code := range []int{1, 2, 3, 4, 5, 6, 42, 137, 200} {
+				pods = append(pods, row{
+					"metadata": row{"name": fmt.Sprint(condition, " ", name, " ", code)},
+					"status": row{
+						"phase": "Failed", "conditions": []row{{"type": condition, "status": "True"}},
+						"containerStatuses": []row{{"name": name, "state": row{"terminated": row{"exitCode": code}}}},
+					},
+				})
+			}
+		}
+	}
+	members, _ := json.Marshal(row{"pods": pods})
+	var a struct {
+		PodDecisions []struct{ Pod, Action string }
+	}
+	if ask(t, "decide", q, string(members), &a) {
+		t.Fatal("decide fails")
+	}
+	list := map[string]string{}
+	for _, d := range a.PodDecisions {
+		list[d.Pod] = d.Action
+	}
+	return list
+}

@@ -35,6 +35,9 @@ func (d *document) decide() {
 			explained++
 		}
 		d.jobPods(a.Get("podDecisions"))
+		if e := decisions.First(); decisions.Len() == 1 {
+			d.offers(d.offer(e, text(e, "container"), number(e, "exitCode"), text(e, "template")))
+		}
 		d.assumptions()
 		d.checks()
 	})

@@ -53,6 +53,7 @@ type item struct {
 	times  int64 // how often, 0 for once
 	place  manifest.Value
 	allow  manifest.Value
+	asks   string // the question that is offered, as JSON; "" for none
 }
 
 // document is what is being written.
@@ -178,6 +179,10 @@ func (d *document) members(i item) {
 			w.String(Visible(v.Text()))
 		}
 		w.End()
+	}
+	if i.asks != "" {
+		w.Key("ask")
+		w.Raw([]byte(i.asks))
 	}
 	if i.source.url != "" {
 		w.Key("source")

@@ -252,3 +252,37 @@ func (d *document) sideEffects(list manifest.Value) {
 		}
 	}
 }
+
+// offer asks whether exits should come to something else, for which there is the question suggest. r is the decision
+// about code, or the range of a table that has it.
+func (d *document) offer(r manifest.Value, container string, code int64, template string) []item {
+	j, end := job(r), text(r, "action")
+	var words []string
+	switch because := text(r, "because"); {
+	case r.Get("undecided").Exists(), because == "sidecar_always_restarts", because == "ephemeral_never_restarts", because == "init_completed":
+		return nil
+	case end != "Stop":
+		words = []string{"stop"}
+	case text(j, "podPhase") == "Failed" && text(j, "action") == "Count":
+		words = []string{"restart", "ignore"}
+	case text(j, "podPhase") == "Failed" && text(j, "action") != "":
+		words = []string{"restart", "count"}
+	default:
+		words = []string{"restart"}
+	}
+	var list []item
+	for _, to := range words {
+		flip := string(append(manifest.AppendQuoted([]byte(`{"container":`), container), `,"exit":`+itoa(code)+`,"to":"`+to+`"}`...))
+		if template != "" {
+			flip += string(manifest.AppendQuoted([]byte(`,"templatePath":`), template))
+		}
+		list = append(list, item{
+			mark: "note", asks: `{"of":"suggest","request":{"flip":` + flip + `}}`,
+			text: short(container) + " exits " + itoa(code) + " → " + wishWord(to) + ": suggest finds the smallest change for it.",
+		})
+	}
+	return list
+}
+
+// offers writes what is offered.
+func (d *document) offers(list []item) { d.items("list", "Shall it be otherwise?", list) }

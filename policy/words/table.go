@@ -70,10 +70,22 @@ func (d *document) codes() {
 			idle = append(idle, i)
 		}
 		d.items("list", "Rules that never decide", idle)
+		var offers []item
+		for c := list.First(); c.Exists() && len(offers) < maxNamed; c = c.Next() {
+			for r := c.Get("ranges").First(); r.Exists(); r = r.Next() {
+				if number(r, "from") <= killedCode && killedCode <= number(r, "to") {
+					offers = append(offers, d.offer(r, text(c, "container"), killedCode, text(c, "template"))...)
+				}
+			}
+		}
+		d.offers(offers)
 		d.sizes()
 		d.checks()
 	})
 }
+
+// killedCode is SIGKILL, the code that people ask about most.
+const killedCode = 137
 
 // maxNamed bounds what a verdict names: containers, the endings of each, differences.
 const maxNamed = 5

@@ -34,6 +34,13 @@ type Item struct {
 	Times   int64    `json:"times"`   // how often it happened, from 2
 	Allowed []string `json:"allowed"` // what could be there instead
 	Source  *Source  `json:"source"`  // the page that says so
+	Ask     *Ask     `json:"ask"`     // a question that is offered
+}
+
+// Ask is a question: an operation, and the members of its request beside manifest, cluster and fieldValidation, which stay.
+type Ask struct {
+	Of      string          `json:"of"`
+	Request json.RawMessage `json:"request"`
 }
 
 // Place is where something is in the text: line and column, both from 1, columns in Unicode code points.
