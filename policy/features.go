@@ -302,10 +302,20 @@ func (f *Features) unknownGate(s GateSetting) FieldError {
 	case known:
 		fault.Detail = "Kubernetes " + VersionName(f.Minor) + " has no such gate"
 		fault.Message = "unrecognized feature gate: " + s.Name
+	case proposalOf(s.Name) != "":
+		fault.Detail, fault.Proposal = "only the proposal "+proposalOf(s.Name)+" has this gate", proposalOf(s.Name)
 	case fault.Detail == "":
 		fault.Detail = "not a gate that changes an answer of Podfate in Kubernetes " + VersionName(f.Minor)
 	}
 	return fault
+}
+
+// proposalOf returns the name of the proposal that has a gate, "" if none has.
+func proposalOf(gate string) string {
+	if x, ok := ProposalGate(gate); ok {
+		return proposals[x].Name
+	}
+	return ""
 }
 
 func (f *Features) missingDependencies(settings []GateSetting) []FieldError {

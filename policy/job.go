@@ -52,7 +52,10 @@ type PodFailurePolicyRule struct {
 	OnExitCodes     *PodFailurePolicyOnExitCodes
 	OnPodConditions []PodConditionPattern // nil when the field is absent
 
-	Reasons *PodReasons // of the proposal [KEP3329Draft]; nil when there is none. Then there is no other condition
+	// Of the proposal [KEP3329Draft]: conditions on the reason of the Pod that hold together, nil for none, and how the rule
+	// is written.
+	Reasons []PodReasons
+	Written *DraftRule
 }
 
 // PodReasons is a condition on status.reason of a Pod.
@@ -67,6 +70,9 @@ type PodFailurePolicy struct {
 
 	Draft bool // written as the proposal [KEP3329Draft] has it
 	Zero  bool // exit code 0 is looked at as well
+	Never bool // the Pods get the restartPolicy Never, which the draft does not write
+
+	Evicted bool // a Pod that the kubelet evicts has the reason NodePressureEviction
 }
 
 // SuccessPolicyRule is one way for an Indexed Job to succeed early.
@@ -97,6 +103,8 @@ type Job struct {
 	Suspend              *bool
 	PodFailurePolicy     *PodFailurePolicy
 	SuccessPolicy        *SuccessPolicy
+
+	BothPolicies bool // a backoffPolicy of [KEP3329Draft] stands beside podFailurePolicy
 
 	Status JobStatus
 }

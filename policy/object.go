@@ -198,7 +198,7 @@ func (v *validator) template(o *Object) bool {
 	case "StatefulSet", "DaemonSet", "ReplicationController":
 		v.alwaysOnly(o)
 	case "Job", "CronJob":
-		v.jobRestartPolicy(o.SpecPath+"restartPolicy", o.Spec.RestartPolicy, o.Job.PodFailurePolicy != nil)
+		v.jobRestartPolicy(o.SpecPath+"restartPolicy", o.Spec.RestartPolicy, o.Job.PodFailurePolicy != nil && !o.Job.PodFailurePolicy.Draft)
 	}
 	v.part(PartTail)
 	return true

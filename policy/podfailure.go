@@ -18,6 +18,7 @@ type FailedPod struct {
 	// of its list: the kubelet sorts the first by name and keeps the second as in the spec. Ephemeral ones never count.
 	Exits      []PodExit
 	Conditions []PodCondition // in the order of the status
+	Reason     string         // status.reason; only the proposal [KEP3329Draft] asks for it
 }
 
 // PodFailureMatch is what a podFailurePolicy says about a failed Pod.
@@ -28,6 +29,7 @@ type PodFailureMatch struct {
 	// a rule.
 	At        int32
 	Condition bool // At is an index in Conditions
+	Reason    bool // the rule matched the reason of the Pod
 }
 
 // Counted reports whether the failure counts towards backoffLimit and backoffLimitPerIndex.
@@ -43,6 +45,9 @@ func (m PodFailureMatch) Message(p *FailedPod, namespace, name string) string {
 	}
 	pod := namespace + "/" + name
 	rule := " matching " + string(m.Action) + " rule at index " + strconv.Itoa(int(m.Rule))
+	if m.Reason {
+		return "Pod " + pod + " has reason " + p.Reason + rule
+	}
 	if m.Condition {
 		return "Pod " + pod + " has condition " + p.Conditions[m.At].Type + rule
 	}
@@ -59,7 +64,26 @@ type FailurePolicy struct {
 	tables     []codeTable
 	types      names // of conditions
 	conditions [][]conditionRule
+	reasons    []podReasonRule
+	zero       bool // exit code 0 is looked at
+	evicted    bool // see [PodFailurePolicy.Evicted]
 }
+
+// podReasonRule is a rule that asks for reasons.
+type podReasonRule struct {
+	all  []PodReasons
+	rule uint16 // plus 1
+}
+
+// Reason returns what rules of p see as the reason of a Pod.
+func (p *PodFailurePolicy) reason(given string) string {
+	if p.Evicted && given == reasonEvicted {
+		return "NodePressureEviction"
+	}
+	return given
+}
+
+const reasonEvicted = "Evicted"
 
 // conditionRule is the first rule for a condition with this status.
 type conditionRule struct {
@@ -75,6 +99,7 @@ func CompileFailurePolicy(p *PodFailurePolicy) *FailurePolicy {
 	var rules []PodFailurePolicyRule
 	if p != nil {
 		rules = p.Rules[:min(len(p.Rules), MaxRules)]
+		c.zero, c.evicted = p.Zero, p.Evicted
 	}
 	for i := range rules {
 		rule := &rules[i]
@@ -85,6 +110,8 @@ func CompileFailurePolicy(p *PodFailurePolicy) *FailurePolicy {
 			if name := rule.OnExitCodes.ContainerName; name != nil {
 				c.names.add(*name)
 			}
+		case rule.Reasons != nil:
+			c.reasons = append(c.reasons, podReasonRule{rule.Reasons, uint16(i + 1)})
 		default:
 			c.addConditions(rule.OnPodConditions, uint16(i+1))
 		}
@@ -149,7 +176,7 @@ func (c *FailurePolicy) Match(p *FailedPod) PodFailureMatch {
 	}
 	for i := range p.Exits {
 		e := &p.Exits[i]
-		if e.Code == 0 {
+		if e.Code == 0 && !c.zero {
 			continue
 		}
 		if rule := c.tables[c.names.find(e.Container)+1].rule(e.Code); rule != 0 && (first == 0 || rule < first) {
@@ -167,10 +194,25 @@ func (c *FailurePolicy) Match(p *FailedPod) PodFailureMatch {
 			}
 		}
 	}
+	for i := range c.reasons {
+		r := &c.reasons[i]
+		if (first == 0 || r.rule < first) && allHold(r.all, (&PodFailurePolicy{Evicted: c.evicted}).reason(p.Reason)) {
+			return PodFailureMatch{Action: c.actions[r.rule-1], Rule: int32(r.rule) - 1, Reason: true}
+		}
+	}
 	if first == 0 {
 		return PodFailureMatch{Rule: -1, At: -1}
 	}
 	return PodFailureMatch{Action: c.actions[first-1], Rule: int32(first) - 1, At: int32(at), Condition: condition}
+}
+
+func allHold(all []PodReasons, reason string) bool {
+	for i := range all {
+		if !all[i].holds(reason) {
+			return false
+		}
+	}
+	return true
 }
 
 // names numbers texts from 0. The zero value is empty.
@@ -218,6 +260,8 @@ const (
 	StepOtherStatus   StepCode = "other_status" // the condition is there with another status
 	StepUnknownAction StepCode = "unknown_action"
 	StepNoRequirement StepCode = "no_requirement" // neither exit codes nor conditions
+	StepReason        StepCode = "reason"         // the Pod has such a reason
+	StepOtherReason   StepCode = "other_reason"
 )
 
 // ExplainFailure reports what each rule of p contributes to the decision about pod, whose match [FailurePolicy.Match]
@@ -230,7 +274,7 @@ func ExplainFailure(p *PodFailurePolicy, pod *FailedPod, match PodFailureMatch) 
 	for i := range steps {
 		s := Step{Level: LevelRule, Rule: i, Result: NotReached, Code: StepEarlierRule}
 		if match.Rule < 0 || i <= int(match.Rule) {
-			s.Result, s.Code = p.Rules[i].explain(pod)
+			s.Result, s.Code = p.Rules[i].explain(pod, p)
 			if s.Result == Matched && !p.Rules[i].Action.Known() {
 				s.Result, s.Code = Skipped, StepUnknownAction
 			}
@@ -240,8 +284,14 @@ func ExplainFailure(p *PodFailurePolicy, pod *FailedPod, match PodFailureMatch) 
 	return steps
 }
 
-func (r *PodFailurePolicyRule) explain(pod *FailedPod) (Result, StepCode) {
+func (r *PodFailurePolicyRule) explain(pod *FailedPod, p *PodFailurePolicy) (Result, StepCode) {
 	on := r.OnExitCodes
+	if on == nil && r.Reasons != nil {
+		if allHold(r.Reasons, p.reason(pod.Reason)) {
+			return Matched, StepReason
+		}
+		return NotMatched, StepOtherReason
+	}
 	if on == nil && r.OnPodConditions == nil {
 		return Skipped, StepNoRequirement
 	}
@@ -263,7 +313,7 @@ func (r *PodFailurePolicyRule) explain(pod *FailedPod) (Result, StepCode) {
 	for _, e := range pod.Exits {
 		switch {
 		case on.ContainerName != nil && *on.ContainerName != e.Container:
-		case e.Code == 0:
+		case e.Code == 0 && !p.Zero:
 			if code == StepNoTerminated {
 				code = StepOnlyZero
 			}

@@ -80,6 +80,30 @@ type Reading struct {
 	Disagreement string   // its number in the list of those that were found
 }
 
+// gateBit is the bit that says that the gate of x is off; two proposals have one.
+func gateBit(x ProposalID) Proposals {
+	if x == KEP4603Draft {
+		return gatedOff
+	}
+	return gatedOff >> 1
+}
+
+// WithGateOff returns p with the gate of its own that x has switched off.
+func (p Proposals) WithGateOff(x ProposalID) Proposals { return p | gateBit(x) }
+
+// GateIsOff reports whether the gate of x was switched off.
+func (p Proposals) GateIsOff(x ProposalID) bool { return p&gateBit(x) != 0 }
+
+// ProposalGate returns the proposal that has a feature gate of this name; ok is false if none has.
+func ProposalGate(name string) (x ProposalID, ok bool) {
+	for i := range proposals {
+		if proposals[i].Gate == name && name != "" {
+			return ProposalID(i), true
+		}
+	}
+	return 0, false
+}
+
 // ProposalList returns the proposals in the order in which describe lists them. The list is shared: callers must not
 // change it.
 func ProposalList() []Proposal { return proposals }

@@ -176,7 +176,9 @@ func (v *validator) jobSpec(o *Object) bool {
 			}
 		}
 	}
-	if j.PodFailurePolicy != nil {
+	if j.PodFailurePolicy != nil && j.PodFailurePolicy.Draft {
+		c.draftRules(&o.Spec)
+	} else if j.PodFailurePolicy != nil {
 		c.failureRules(&o.Spec)
 	}
 	if j.SuccessPolicy != nil && mode == IndexedCompletion {

@@ -41,6 +41,9 @@ func ReadProposed(v Value, kind, template string, p policy.Proposals) policy.Obj
 	}
 	if o.Spec = readPodSpec(spec); p != 0 {
 		readProposals(spec, &o.Spec, p)
+		if o.Job != nil && p.Has(policy.KEP3329Draft) {
+			readDraft(v.exactly(strings.TrimSuffix(o.JobPath(), ".")), &o, p)
+		}
 	}
 	checker := &podChecker{spec: spec, at: o.SpecPath, pod: kind == "Pod", name: o.Name}
 	if kind == "StatefulSet" {

@@ -200,3 +200,154 @@ func (v Value) at(i int) Value {
 	}
 	return e
 }
+
+// readDraft reads the backoffPolicy of a Job at spec. Its Pods are never restarted, unless the template says otherwise: the
+// draft's examples leave that out.
+func readDraft(spec Value, o *policy.Object, p policy.Proposals) {
+	draft := readBackoffPolicy(spec, p)
+	if draft == nil {
+		return
+	}
+	if o.Spec.RestartPolicy == "" {
+		draft.Never, o.Spec.RestartPolicy = true, policy.RestartPolicyNever
+	}
+	if !p.GateIsOff(policy.KEP3329Draft) { // else it is stored, and looked at by nobody
+		o.Job.BothPolicies = o.Job.PodFailurePolicy != nil
+		o.Job.PodFailurePolicy = draft
+	}
+}
+
+// readBackoffPolicy reads the backoffPolicy of a Job, as the draft of KEP-3329 has it in three spellings. It returns nil if
+// there is none.
+func readBackoffPolicy(spec Value, p policy.Proposals) *policy.PodFailurePolicy {
+	v := member(spec, "backoffPolicy", Object)
+	if !v.Exists() {
+		return nil
+	}
+	out := &policy.PodFailurePolicy{Draft: true, Zero: p.Reading(policy.OptionExitZero) == 1, Rules: []policy.PodFailurePolicyRule{}}
+	out.Evicted = p.Reading(policy.OptionEvictionReason) == 1
+	e, n := elements(v, "rules")
+	for range n {
+		out.Rules = append(out.Rules, readBackoffRule(e.step()))
+	}
+	return out
+}
+
+func readBackoffRule(v Value) (rule policy.PodFailurePolicyRule) {
+	d := &policy.DraftRule{Action: str(v, "action")}
+	rule.Written = d
+	switch d.Action {
+	case "Terminate":
+		rule.Action = policy.ActionFailJob
+	case "Ignore":
+		rule.Action = policy.ActionIgnore
+	}
+	r := backoffReader{rule: &rule, d: d}
+	r.exits(v, "", "containerExitCodeIn", "containerExitCodeNotIn", "")
+	r.reasons(v, "", "podStatusReasonIn", "podStatusReasonNotIn", "")
+	for _, at := range [...]struct {
+		path string
+		v    Value
+	}{{"", v}, {".condition", v.Get("condition")}} {
+		r.exits(at.v.Get(onExit), at.path+"."+onExit, "valueIn", "valueNotIn", "valueExpressions")
+		r.reasons(at.v.Get(onStatus), at.path+"."+onStatus, "reasonIn", "reasonNotIn", "reasonExpressions")
+	}
+	if rule.OnExitCodes == nil && v.Get("containerName").Kind() == String {
+		d.NamedAt = ".containerName"
+	}
+	return rule
+}
+
+// backoffReader puts what a rule of the draft asks for into the rule. Several expressions hold together.
+type backoffReader struct {
+	rule *policy.PodFailurePolicyRule
+	d    *policy.DraftRule
+}
+
+// each calls f with each condition of v, which stands at path in the rule: those called in and notIn, and the expressions.
+func (r *backoffReader) each(v Value, path, in, notIn, expressions string, f func(operator policy.ExitCodesOperator, values Value)) {
+	for _, c := range [...]struct {
+		name     string
+		operator policy.ExitCodesOperator
+	}{{in, policy.OperatorIn}, {notIn, policy.OperatorNotIn}} {
+		if values := v.Get(c.name); values.Exists() && values.Kind() != Null {
+			r.d.Conditions++
+			r.d.At = path + "." + c.name
+			f(c.operator, values)
+		}
+	}
+	list := v.Get(expressions)
+	if expressions == "" || list.Kind() != Array {
+		return
+	}
+	r.d.Conditions++
+	r.d.At = path + "." + expressions
+	for e := list.First(); e.Exists(); e = e.Next() {
+		operator := policy.ExitCodesOperator(str(e, "operator"))
+		if operator != policy.OperatorIn && operator != policy.OperatorNotIn {
+			r.d.Operator = string(operator) + " "
+			continue
+		}
+		f(operator, e.Get("values"))
+	}
+	if list.Len() == 0 {
+		r.d.Faults = append(r.d.Faults, "at least one expression is required")
+	}
+}
+
+// exits reads conditions on exit codes. What they come to is a list with In, or one with NotIn if all are.
+func (r *backoffReader) exits(v Value, path, in, notIn, expressions string) {
+	var not [256]bool
+	listed := false // some condition has In: its codes without those of the others are the result
+	r.each(v, path, in, notIn, expressions, func(operator policy.ExitCodesOperator, values Value) {
+		var set [256]bool
+		one := func(e Value) {
+			text := e.Text()
+			if e.Kind() == Number {
+				text = string(e.Raw())
+			}
+			if fault := policy.CodeRanges(text, &set); fault != "" {
+				r.d.Faults = append(r.d.Faults, fault)
+			}
+		}
+		if values.Kind() != Array {
+			one(values)
+		}
+		for e := values.First(); e.Exists() && values.Kind() == Array; e = e.Next() {
+			one(e)
+		}
+		for code := range set {
+			not[code] = not[code] || set[code] == (operator == policy.OperatorNotIn)
+		}
+		listed = listed || operator == policy.OperatorIn
+		r.rule.OnExitCodes = &policy.PodFailurePolicyOnExitCodes{}
+	})
+	on := r.rule.OnExitCodes
+	if on == nil || on.Operator != "" {
+		return
+	}
+	if on.ContainerName = readText(v, "containerName"); listed {
+		on.Operator = policy.OperatorIn
+	} else {
+		on.Operator = policy.OperatorNotIn
+	}
+	for code := range not {
+		if not[code] != listed {
+			on.Values = append(on.Values, int32(code))
+		}
+	}
+}
+
+// reasons does the same with conditions on the reason of the Pod.
+func (r *backoffReader) reasons(v Value, path, in, notIn, expressions string) {
+	r.each(v, path, in, notIn, expressions, func(operator policy.ExitCodesOperator, values Value) {
+		c := policy.PodReasons{Operator: operator}
+		for e := values.First(); e.Exists() && values.Kind() == Array; e = e.Next() {
+			c.Values = append(c.Values, e.Text())
+		}
+		r.rule.Reasons = append(r.rule.Reasons, c)
+	})
+	if r.rule.Reasons != nil && path != "" && readText(v, "containerName") != nil {
+		r.d.NamedAt = path + ".containerName"
+	}
+}

@@ -123,16 +123,19 @@ func (c *call) readDeclared(v manifest.Value, path string, base *cluster) declar
 
 // draftGates returns list as releases call its gates, without the one of a proposal.
 func (d *declared) draftGates(list []policy.GateSetting) (kept []policy.GateSetting) {
-	if !d.proposals.Has(policy.KEP4603Draft) {
+	if d.proposals == 0 {
 		return list
 	}
 	for _, s := range list {
-		s.Name = policy.DraftGate(s.Name)
+		if d.proposals.Has(policy.KEP4603Draft) {
+			s.Name = policy.DraftGate(s.Name)
+		}
+		x, own := policy.ProposalGate(s.Name)
 		switch {
-		case s.Name != policy.RapidGate:
+		case !own || !d.proposals.Has(x):
 			kept = append(kept, s)
 		case !s.Enabled:
-			d.proposals = d.proposals.GateOff()
+			d.proposals = d.proposals.WithGateOff(x)
 		}
 	}
 	return kept
@@ -401,6 +404,12 @@ func (c *call) writeRelease(cl *cluster) {
 		if _, known := g.In(cl.features.Minor); known {
 			c.w.Key(g.Name)
 			c.w.Bool(cl.features.Enabled(g.Name))
+		}
+	}
+	for x, p := range policy.ProposalList() {
+		if id := policy.ProposalID(x); p.Gate != "" && cl.features.Proposals.Has(id) {
+			c.w.Key(p.Gate)
+			c.w.Bool(!cl.features.Proposals.GateIsOff(id))
 		}
 	}
 	c.w.End()

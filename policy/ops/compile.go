@@ -65,6 +65,9 @@ func (c *call) compile(handle int64, room int) *Policy {
 	if l.object.Job != nil {
 		l.object.Job.SetDefaults() // those of a Job: one that a CronJob makes has them, too
 	}
+	if l.object.Job != nil && l.object.Job.PodFailurePolicy != nil && l.object.Job.PodFailurePolicy.Draft {
+		l.object.Job = nil // packed Pods have no reason: they are not answered
+	}
 	node := cl.node()
 	p.batch = policy.NewBatch(spec, policy.BatchOptions{
 		Features: node.features, Backoff: node.kubelet.Backoff(node.features), Fallback: node.named, JobFallback: cl.named, Job: l.object.Job,

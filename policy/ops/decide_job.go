@@ -150,7 +150,7 @@ func (j *jobJudge) phaseAfter(e exit, pod *policy.FailedPod) policy.PodPhase {
 // failed says what the Job makes of a Pod that has failed.
 func (j *jobJudge) failed(x *jobEffect, pod *policy.FailedPod) {
 	x.judged, x.match = true, j.compiled.Match(pod)
-	rules := j.l.jobPath("podFailurePolicy.rules")
+	rules := j.l.rulesPath()
 	if why, at := unknownRule(j.cl, rules, policy.ExplainFailure(j.job.PodFailurePolicy, pod, x.match)); why != "" {
 		x.undecided, x.path = why, at
 		return
@@ -207,7 +207,7 @@ func (x *jobEffect) write(w *manifest.Writer, j *jobJudge) {
 		if x.match.Rule < 0 {
 			w.Word(j.l.jobPath("backoffLimit"))
 		} else {
-			w.Word(element(j.l.jobPath("podFailurePolicy.rules"), int(x.match.Rule)))
+			w.Word(element(j.l.rulesPath(), int(x.match.Rule)))
 		}
 	}
 	w.Key("counted")

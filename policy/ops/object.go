@@ -90,6 +90,12 @@ func (c *call) admit(f policy.Features, a admission) []loaded {
 		return nil
 	}
 	kind, fault := kindOf(c.man)
+	draft := f.Proposals.Has(policy.KEP3329Draft) && c.man.Get("kind").Text() == "Job" && c.man.Get("apiVersion").Text() == "v1"
+	for _, k := range manifest.Kinds() {
+		if draft && k.Kind == "Job" {
+			kind, fault = k, nil
+		}
+	}
 	if fault == nil && named && chosen != kind.Template {
 		c.noSuchTemplate(kind.Template)
 	}
@@ -118,7 +124,11 @@ func (c *call) admit(f policy.Features, a admission) []loaded {
 	if a.whole || !stored(c.man) {
 		l.object.Around = manifest.ReadAround(c.man, kind.Kind, kind.Template, &l.object)
 	}
-	c.judge(&l, f, a)
+	if c.judge(&l, f, a); draft {
+		l.warnings = append(l.warnings, c.manifestFaults([]policy.FieldError{{
+			Path: "apiVersion", Code: policy.WarnDraftSpelling, Detail: "drafts had Jobs in v1; write batch/v1", Source: "KEP-3329, first draft",
+		}})...)
+	}
 	return []loaded{l}
 }
 
@@ -250,7 +260,7 @@ func (c *call) withinLimits(o *policy.Object, man manifest.Value, at string) boo
 	}
 	if o.Job != nil && o.Job.PodFailurePolicy != nil {
 		job, rules := o.JobPath(), o.Job.PodFailurePolicy.Rules
-		if !within("rules", len(rules), policy.MaxRules, job, "podFailurePolicy.rules") {
+		if !within("rules", len(rules), policy.MaxRules, job, o.Job.RulesField()) {
 			return false
 		}
 		for i, rule := range rules {

@@ -229,6 +229,8 @@ type call struct {
 	badWaits bool          // they have faults, which need not be found again
 	retries  policy.Series // of a Job, in place of the controller's; the zero value if it keeps those
 
+	reasons bool // a deletion may have a reason: a proposal says so
+
 	strange     []located       // exit codes in the request with which no process on Linux ends, at most policy.MaxFaults
 	strangeMore int             // how many more there are
 	question    *manifest.Short // of the request, nil for none

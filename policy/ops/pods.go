@@ -173,7 +173,7 @@ func (j *podJudge) write(v manifest.Value) {
 	case j.job.ManagedElsewhere():
 		writeUndecided(w, "managed_by", path+"managedBy")
 	default:
-		path += "podFailurePolicy.rules"
+		path += j.o.Job.RulesField()
 		match := j.compiled.Match(&pod)
 		trace := policy.ExplainFailure(j.job.PodFailurePolicy, &pod, match)
 		j.countSteps(&pod)
@@ -284,7 +284,14 @@ func (j *podJudge) writeMatch(v manifest.Value, pod *policy.FailedPod, match pol
 		w.Text(rules, "[", strconv.Itoa(int(match.Rule)), "]")
 		w.Key("rule")
 		w.Int(int64(match.Rule))
-		if match.Condition {
+		if j.job.PodFailurePolicy.Draft {
+			w.Key("proposal")
+			w.Word("kep-3329-draft")
+		}
+		if match.Reason {
+			w.Key("podReason")
+			w.String(pod.Reason)
+		} else if match.Condition {
 			w.Key("condition")
 			w.String(pod.Conditions[match.At].Type)
 		} else {
@@ -308,6 +315,7 @@ func readFailedPod(status manifest.Value) (p policy.FailedPod, reasons []string)
 			}
 		}
 	}
+	p.Reason = status.Get("reason").Text()
 	for s := status.Get("conditions").First(); s.Exists(); s = s.Next() {
 		p.Conditions = append(p.Conditions, policy.PodCondition{Type: s.Get("type").Text(), Status: s.Get("status").Text()})
 	}

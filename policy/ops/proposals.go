@@ -210,9 +210,16 @@ func (c *call) writeReadings(all []loaded, exits []exit, cl *cluster) {
 	c.w.End()
 }
 
+// rulesPath is the path of the Job's rules on failed Pods.
+func (l *loaded) rulesPath() string { return l.jobPath(l.object.Job.RulesField()) }
+
 // readings returns the codes of the default readings that matter to o.
 func (cl *cluster) readings(o *policy.Object) []string {
-	return cl.node().features.Proposals.Assumed(&o.Spec, o.Job)
+	codes := cl.node().features.Proposals.Assumed(&o.Spec, o.Job)
+	if o.Job != nil && o.Job.PodFailurePolicy != nil && o.Job.PodFailurePolicy.Never {
+		codes = append(codes, "draft_pods_never_restart")
+	}
+	return codes
 }
 
 // add adds codes that are not in list.

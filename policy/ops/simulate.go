@@ -13,6 +13,7 @@ import (
 func (c *call) simulate() {
 	c.requestMembers(simulateMembers...)
 	cl := c.readCluster()
+	c.reasons = cl.features.Proposals.Has(policy.KEP3329Draft)
 	l := c.load(cl.features)
 	if c.failure != nil {
 		return
@@ -499,7 +500,7 @@ func (c *call) readEventExit(v manifest.Value, path string, e *simulate.Event) {
 		c.forbidden(code, path+".exitCode", "nothing exits")
 	}
 	if s, ok := c.text(reason, path+".reason"); ok {
-		if e.Type == simulate.EventExited {
+		if e.Type == simulate.EventExited || e.Type == simulate.EventDeleted && c.reasons {
 			e.Reason = s
 		} else {
 			c.forbidden(reason, path+".reason", "is that of the event")

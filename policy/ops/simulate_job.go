@@ -25,7 +25,7 @@ func (c *call) simulateJob(l *loaded, cl cluster, sc *simulate.Scenario, podRuns
 	}
 	if sc.Undecided != nil && js.Job.PodFailurePolicy != nil {
 		js.Undecided = func(pod *policy.FailedPod, match policy.PodFailureMatch) (string, string) {
-			return unknownRule(cl, l.jobPath("podFailurePolicy.rules"), policy.ExplainFailure(js.Job.PodFailurePolicy, pod, match))
+			return unknownRule(cl, l.rulesPath(), policy.ExplainFailure(js.Job.PodFailurePolicy, pod, match))
 		}
 	}
 	var without *jobCost

@@ -548,7 +548,7 @@ func (q *asked) rules(tables []containerTable) (uses []ruleUse) {
 		return uses
 	}
 	for k, rule := range judge.rules() {
-		use := ruleUse{element(l.jobPath("podFailurePolicy.rules"), k), string(policy.StepEarlierRule)}
+		use := ruleUse{element(l.rulesPath(), k), string(policy.StepEarlierRule)}
 		bits := uint8(0)
 		for i := range tables {
 			bits |= tables[i].failure[k]
@@ -622,7 +622,7 @@ func (c *call) writeSizes(l *loaded) {
 		}
 	}
 	if l.object.Job != nil && l.object.Job.PodFailurePolicy != nil {
-		c.writeSize(l.jobPath("podFailurePolicy.rules"), "onExitCodes")
+		c.writeSize(l.rulesPath(), "onExitCodes")
 	}
 }
 

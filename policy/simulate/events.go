@@ -156,12 +156,14 @@ func (k *kubelet) podEvent(e *Event) {
 			k.again = e.After
 		}
 		k.deleted = true
+		k.send3329(e)
 		k.shorten(e.Grace)
 	case EventDeleted, EventPreempted, EventDrained, EventTaintEvicted, EventDeviceTainted:
 		if by := &endings[e.Type]; by.by != "" {
 			k.api.disruption, k.api.disruptedBy = by.message, by.by
 		}
 		k.deleted = true
+		k.send3329(e)
 		k.shorten(e.Grace)
 	case EventNodeLost:
 		v := k.api // the collector of Pods writes it, whatever the node says

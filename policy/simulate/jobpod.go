@@ -316,6 +316,7 @@ func (j *job) over(p *jobPod) {
 	status := *j.statusOf(p)
 	p.Status.Exits = append([]policy.PodExit(nil), status.Exits...)
 	p.Status.Conditions = append([]policy.PodCondition(nil), status.Conditions...)
+	p.Status.Reason = status.Reason
 	p.Over = j.now
 	j.total(p)
 	j.assumptions(p.k)
@@ -397,7 +398,7 @@ func (j *job) statusOf(p *jobPod) *policy.FailedPod {
 		return &p.Status
 	}
 	s := &j.scratch
-	s.Exits, s.Conditions = s.Exits[:0], s.Conditions[:0]
+	s.Exits, s.Conditions, s.Reason = s.Exits[:0], s.Conditions[:0], p.k.api.reason
 	for _, i := range j.byName {
 		c, now := &p.k.ctrs[i], &p.k.shownStatus(i).state
 		if now.kind == policy.StateTerminated {

@@ -26,6 +26,7 @@ type kubelet struct {
 	whole           bool   // something may restart all of the Pod
 	asked           bool   // something asks for restart counts
 	asks            uint32 // up to which
+	sent            string // the reason that came with the deletion, where a proposal lets one come
 
 	counts          policy.PhaseCounts
 	view            statusView

@@ -184,3 +184,14 @@ func (k *kubelet) counting() bool {
 	}
 	return false
 }
+
+// send3329 notes the reason that comes with a deletion: that of the event, or Preemption, which the scheduler sends.
+func (k *kubelet) send3329(e *Event) {
+	if !k.f.Proposals.Has(policy.KEP3329Draft) || k.sent != "" {
+		return
+	}
+	if k.sent = e.Reason; k.sent == "" && e.Type == EventPreempted {
+		k.sent = "Preemption"
+	}
+	k.made.reason, k.kept.reason, k.api.reason = k.sent, k.sent, k.sent
+}

@@ -100,7 +100,9 @@ func (k *kubelet) nextView(phase policy.PodPhase) view {
 	if k.api.phase.Terminal() { // what the API shows as over stays as it is, even if the containers tell otherwise
 		v.phase = k.api.phase
 	}
-	v.by = v.phase
+	if v.by = v.phase; k.sent != "" {
+		v.reason = k.sent
+	}
 	return v
 }
 

@@ -341,14 +341,17 @@ func (d *document) jobSteps(e manifest.Value) (list []item) {
 	if !j.Get("action").Exists() {
 		return nil // the Pod does not fail, or nobody knows
 	}
-	rules := d.jobPath() + "podFailurePolicy.rules"
+	rules := d.rulesPath()
 	matched := int64(-1)
 	if has(j, "rule") {
 		matched = number(j, "rule")
 	}
 	n := int64(0)
 	for r := d.man.Locate(rules).First(); r.Exists() && n < MaxItems; r = r.Next() {
-		i := item{path: rules + "[" + itoa(n) + "]", text: "podFailurePolicy rule " + itoa(n), quote: failureRule(r), source: failurePage}
+		i := item{path: rules + "[" + itoa(n) + "]", quote: failureRule(r), source: failurePage}
+		if i.text = ruleName(i.path); strings.Contains(rules, "backoffPolicy") {
+			i.quote, i.source = draftRule(r), source{}
+		}
 		switch {
 		case n == matched:
 			i.mark, i.tone, i.reason = "matched", Run, d.ruleReason(r, e, true)
@@ -370,6 +373,12 @@ func (d *document) jobSteps(e manifest.Value) (list []item) {
 // ruleReason says why a rule about exit codes or conditions matches the exit, or does not.
 func (d *document) ruleReason(r, e manifest.Value, matches bool) string {
 	on := r.Get("onExitCodes")
+	if written := draftRule(r); on.Kind() != manifest.Object && !r.Get("onPodConditions").Exists() && strings.Contains(written, "xitCode") {
+		if matches {
+			return "it holds for " + itoa(number(e, "exitCode"))
+		}
+		return "it does not hold for " + itoa(number(e, "exitCode"))
+	}
 	if on.Kind() != manifest.Object {
 		return phrase("no_such_condition")
 	}

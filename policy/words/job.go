@@ -86,7 +86,7 @@ func (d *document) failurePath(reason string) (path string, s source) {
 	case "PodFailurePolicy":
 		for p := d.Answer.Get("layers").Get("pods").First(); p.Exists(); p = p.Next() {
 			if text(p, "action") == "FailJob" && has(p, "rule") {
-				return d.jobPath() + "podFailurePolicy.rules[" + itoa(number(p, "rule")) + "]", failurePage
+				return d.rulesPath() + "[" + itoa(number(p, "rule")) + "]", failurePage
 			}
 		}
 		return d.jobPath() + "podFailurePolicy", failurePage
@@ -171,7 +171,7 @@ func (d *document) podLine(p manifest.Value) item {
 	case has(p, "rule"):
 		i.text += " → " + action
 		i.reason = "podFailurePolicy rule " + itoa(number(p, "rule"))
-		i.path = d.jobPath() + "podFailurePolicy.rules[" + itoa(number(p, "rule")) + "]"
+		i.path = d.rulesPath() + "[" + itoa(number(p, "rule")) + "]"
 	case action != "":
 		i.text += " → " + action
 		i.reason = "no rule matches, so the failure counts"

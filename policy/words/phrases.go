@@ -90,6 +90,10 @@ func phraseOf(code string) string {
 		return "code 0 matches no rule"
 	case "no_terminated_container":
 		return "no such container has terminated"
+	case "reason":
+		return "the Pod has such a reason"
+	case "other_reason":
+		return "the Pod has another reason"
 	case "no_requirement":
 		return "the rule asks for nothing"
 
@@ -168,6 +172,8 @@ func assumption(code string) string {
 		return reading(after)
 	}
 	switch code {
+	case "draft_pods_never_restart":
+		return "the Pods get restartPolicy Never, which the draft's examples leave out (X-46)"
 	case "restart_count_0":
 		return "a container of which the request does not say how often it was restarted was not restarted yet"
 	case "first_restart_at_once":

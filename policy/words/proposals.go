@@ -28,3 +28,11 @@ func reading(code string) string {
 	}
 	return ""
 }
+
+// rulesPath is the path of the Job's rules on failed Pods: a proposal has another name for them.
+func (d *document) rulesPath() string {
+	if draft := d.jobPath() + "backoffPolicy"; d.man.Locate(draft).Path(d.man) == draft {
+		return draft + ".rules"
+	}
+	return d.jobPath() + "podFailurePolicy.rules"
+}

@@ -29,6 +29,8 @@ func (d *document) quote(path string) (quote, values string) {
 	switch {
 	case v.Get("name").Exists():
 		return "", "" // a container
+	case strings.Contains(path, "backoffPolicy"):
+		return draftRule(v), ""
 	case v.Get("onExitCodes").Exists() && !strings.Contains(path, "restartPolicyRules") || v.Get("onPodConditions").Exists():
 		return failureRule(v), ""
 	}
@@ -47,6 +49,20 @@ func (d *document) quote(path string) (quote, values string) {
 	}
 	values = quoteValues(on.Get("values"))
 	return short(on.Get("operator").Text()) + " " + values + " → " + short(v.Get("action").Text()), values
+}
+
+// draftRule returns a rule of a backoffPolicy in short: containerExitCodeIn 1-12,100-127 → Terminate.
+func draftRule(v manifest.Value) string {
+	for m := v.First(); m.Exists(); m = m.Next() {
+		if name := m.Key(); name != "action" && name != "containerName" {
+			value := ""
+			if m.Kind() != manifest.Object {
+				value = " " + short(strings.Trim(string(m.Raw()), `"`))
+			}
+			return short(name) + value + " → " + short(v.Get("action").Text())
+		}
+	}
+	return short(v.Get("action").Text())
 }
 
 // failureRule returns a rule of a podFailurePolicy in short: main In [42] → FailJob.
@@ -89,6 +105,10 @@ func ruleName(path string) string {
 			return "rule " + path[i+1:len(path)-1]
 		case strings.HasSuffix(head, "podFailurePolicy.rules"):
 			return "podFailurePolicy rule " + path[i+1:len(path)-1]
+		case strings.HasSuffix(head, "backoffPolicy.rules"):
+			return "backoffPolicy rule " + path[i+1:len(path)-1]
+		case head == "decide":
+			return "entry " + path[i+1:len(path)-1] + " of decide"
 		}
 	}
 	switch {

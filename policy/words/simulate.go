@@ -382,7 +382,7 @@ func (d *document) timeline() {
 		at := number(r, "atMillis")
 		tone, path := d.toneOf(r), d.decider(r)
 		if path == "" && has(r, "rule") {
-			path = d.jobPath() + "podFailurePolicy.rules[" + itoa(number(r, "rule")) + "]"
+			path = d.rulesPath() + "[" + itoa(number(r, "rule")) + "]"
 		}
 		rows = append(rows, row{cells: []string{span(at), d.who(r, job), Visible(text(r, "event")), d.detail(r)}, tone: tone, path: path, at: at})
 	}
