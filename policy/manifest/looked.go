@@ -183,6 +183,11 @@ func HowFar(v Value, kind string, minor int, update bool) Looked {
 	return l.found
 }
 
+// tolerations is an annotation that no scheduler reads any more, and that the API server still reads as JSON and checks.
+//
+// Source: ValidateTolerationsInPodAnnotations in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+const tolerations = "scheduler.alpha.kubernetes.io/tolerations"
+
 type looker struct {
 	table string
 	bit   uint8
@@ -246,6 +251,9 @@ func (l *looker) object(v Value, t typeIndex) bool {
 		}
 		l.path = appendName(l.path[:parts], field.text())
 		switch how := inRow(row, field.text()); {
+		case field.text() == "annotations" && text(m, tolerations) != "":
+			l.path = append(append(append(l.path, '['), tolerations...), ']')
+			fallthrough
 		case how == byNameAndType:
 			l.found.NotChecked.add(l.path)
 			whole = false

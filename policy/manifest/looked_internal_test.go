@@ -58,6 +58,8 @@ func TestHowFar(t *testing.T) {
 		update              bool
 		checked, notChecked []string
 	}{
+		{"an annotation that the API server reads as JSON", "Pod", `{"metadata":{"name":"p","annotations":{"a":"b","scheduler.alpha.kubernetes.io/tolerations":"[{}]"}}}`, false,
+			[]string{"metadata.name"}, []string{"metadata.annotations[scheduler.alpha.kubernetes.io/tolerations]"}},
 		{"whole objects stand for their fields", "Pod",
 			`{"apiVersion":"v1","kind":"Pod","spec":{"restartPolicy":"Never","containers":[{"name":"a"},{"name":"b","args":["x"]}]},"status":{"phase":"Failed"}}`, false,
 			[]string{"apiVersion", "kind", "spec", "status"}, nil},
