@@ -133,7 +133,7 @@ func place(lines []line, x uint8, want *[codes]uint8, home int) []line {
 }
 
 // maxVariants bounds the changes of one list of rules that are tried; a list has at most 20 rules.
-const maxVariants = 512
+const maxVariants = 96
 
 // variants returns lines with small changes by which the codes of want meet lines of their wishes, wherever that can be:
 // a line that has the wish takes them, or a new one, or none has them.
@@ -812,11 +812,18 @@ type change struct {
 func (p *planner) check(after *loaded, cl cluster) (changes []change, n int, ok bool) {
 	q := newAsked(after, cl)
 	q.steps = p.steps
-	tables := q.tables(exitsOf(after, 0), true)
+	exits, from := exitsOf(after, 0), 0
+	if q.judge == nil && after.object.Spec.RestartPolicy == p.l.object.Spec.RestartPolicy && cl.features == p.cl.features { // the others are what they were
+		for exits[from].ref != p.ref {
+			from++
+		}
+		exits = exits[from : from+1]
+	}
+	tables := q.tables(exits, true)
 	p.steps = q.steps
-	ok = p.steps <= policy.MaxSteps
+	ok = p.steps <= policy.MaxSteps && len(tables) == len(exits)
 	for i := range tables {
-		was, is := &p.tables[i], &tables[i]
+		was, is := &p.tables[from+i], &tables[i]
 		ours := is.ref == p.ref
 		name := after.object.Spec.Container(is.ref).Name
 		a, b := 0, 0

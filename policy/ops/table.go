@@ -254,7 +254,7 @@ func (t *containerTable) note(f *fate, rule int32) {
 
 // fateSteps is what it costs to explain one exit of container.
 func (q *asked) fateSteps(container *policy.Container) int {
-	n := q.l.object.Spec.Len()
+	n := 1
 	for _, rule := range container.RestartPolicyRules {
 		if n++; rule.ExitCodes != nil {
 			n += len(rule.ExitCodes.Values)
@@ -263,6 +263,7 @@ func (q *asked) fateSteps(container *policy.Container) int {
 	if q.judge == nil {
 		return n
 	}
+	n += q.l.object.Spec.Len()
 	for _, rule := range q.judge.rules() {
 		if n++; rule.OnExitCodes != nil {
 			n += len(rule.OnExitCodes.Values)
@@ -275,6 +276,7 @@ func (q *asked) fateSteps(container *policy.Container) int {
 // [policy.MaxSteps].
 func (q *asked) tables(exits []exit, counted bool) (tables []containerTable) {
 	for _, e := range exits {
+		q.steps += codes
 		if tables = append(tables, q.tableOf(e, counted)); q.steps > policy.MaxSteps {
 			break
 		}
