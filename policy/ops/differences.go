@@ -200,8 +200,12 @@ func (d *differ) lists(kind string, a, b manifest.Value) {
 // waits notes members of the back-off that differ.
 func (d *differ) waits() {
 	a, b := d.first.waits.Get("backoff"), d.here.waits.Get("backoff")
+	if a.Exists() != b.Exists() { // one is no curve, such as waits by how a run ended
+		d.one("waits", a, b, func() { d.text("name", "backoff") })
+		return
+	}
 	for m := a.First(); m.Exists(); m = m.Next() {
-		if h := b.Get(m.Key()); m.Key() != "from" && !same(m, h, isPlace) {
+		if h := b.Get(m.Key()); isWait(m) && !same(m, h, isPlace) {
 			d.one("waits", m, h, func() { d.text("name", m.Key()) })
 		}
 	}
@@ -209,11 +213,14 @@ func (d *differ) waits() {
 		d.one("waits", m, h, func() { d.text("name", "model") })
 	}
 	for h := b.First(); h.Exists(); h = h.Next() {
-		if h.Key() != "from" && !a.Get(h.Key()).Exists() {
+		if isWait(h) && !a.Get(h.Key()).Exists() {
 			d.one("waits", manifest.Value{}, h, func() { d.text("name", h.Key()) })
 		}
 	}
 }
+
+// isWait reports whether a member of a back-off says how long waits are, and not where that comes from.
+func isWait(m manifest.Value) bool { return m.Key() != "from" && m.Key() != "preset" }
 
 // answers notes where the answers to the question itself differ.
 func (d *differ) answers() {
@@ -296,18 +303,7 @@ func (d *differ) codes(a, b manifest.Value) {
 			job = template
 			d.counter("limit", limit(x), limit(y))
 		}
-		d.ranges(x, x.Get("ranges"), y.Get("ranges"))
-		for m := x.First(); m.Exists(); m = m.Next() {
-			switch name := m.Key(); name {
-			case "container", "template", "path", "ranges", oomKilledMember:
-			default:
-				d.differ(name, m, y.Get(name))
-			}
-		}
-		d.decisions("codes", x.Get(oomKilledMember), y.Get(oomKilledMember), func() {
-			d.container(x)
-			d.text("reason", oomKilled)
-		})
+		d.afterRestarts(x, y)
 	}
 	for y := b.First(); y.Exists(); y = y.Next() {
 		if !counterpart(y, a).Exists() {
@@ -315,9 +311,6 @@ func (d *differ) codes(a, b manifest.Value) {
 		}
 	}
 }
-
-// oomKilledMember is the fate of a container that is killed for lack of memory, where it is another than that of its code.
-const oomKilledMember = "oomKilled"
 
 // counterpart returns the entry of list about the same container as v.
 func counterpart(v, list manifest.Value) manifest.Value {
@@ -334,25 +327,90 @@ func (d *differ) container(v manifest.Value) {
 	d.text("container", v.Get("container").Text())
 }
 
-// ranges walks two lists of ranges, each of all codes in ascending order.
-func (d *differ) ranges(container, a, b manifest.Value) {
-	x, y := a.First(), b.First()
-	from := int64(0)
-	for x.Exists() && y.Exists() {
-		to := min(number(x, "to"), number(y, "to"))
-		d.decisions("codes", x, y, func() {
-			d.container(container)
-			d.int("from", from)
-			d.int("to", to)
-		})
-		from = to + 1
-		if number(x, "to") == to {
-			x = x.Next()
+// afterRestarts compares the tables of a container: one, or where restarts are asked for in either, one for each range of
+// restart counts.
+func (d *differ) afterRestarts(x, y manifest.Value) {
+	p, q := x.Get("restarts").First(), y.Get("restarts").First()
+	if !p.Exists() && !q.Exists() {
+		d.rows(x, y, func() { d.container(x) })
+		return
+	}
+	for from := int64(0); ; {
+		a, b, last := x, y, int64(-1) // where the range of both ends; -1 for never
+		for _, side := range [...]struct{ rows, entry *manifest.Value }{{&a, &p}, {&b, &q}} {
+			if side.entry.Exists() {
+				*side.rows = *side.entry
+				if to := side.entry.Get("to"); to.Exists() && (last < 0 || number(*side.entry, "to") < last) {
+					last, _ = to.Int64()
+				}
+			}
 		}
-		if number(y, "to") == to {
-			y = y.Next()
+		d.rows(a, b, func() {
+			d.container(x)
+			d.int("restartsFrom", from)
+			if last >= 0 {
+				d.int("restartsTo", last)
+			}
+		})
+		if last < 0 {
+			return
+		}
+		for _, entry := range [...]*manifest.Value{&p, &q} {
+			if entry.Get("to").Exists() && number(*entry, "to") == last {
+				*entry = entry.Next()
+			}
+		}
+		from = last + 1
+	}
+}
+
+// rows compares what all codes come to, and then what they come to in a container that is killed for lack of memory, as
+// far as that differs in another way.
+func (d *differ) rows(a, b manifest.Value, which func()) {
+	for _, killed := range [...]bool{false, true} {
+		if killed && !hasKilled(a) && !hasKilled(b) {
+			return
+		}
+		for from := int64(0); from < codes; {
+			x, y, to := fateAt(a, from, killed), fateAt(b, from, killed), from
+			for to+1 < codes && fateAt(a, to+1, killed) == x && fateAt(b, to+1, killed) == y {
+				to++
+			}
+			if !killed || x != fateAt(a, from, false) || y != fateAt(b, from, false) {
+				d.decisions("codes", x, y, func() {
+					which()
+					d.int("from", from)
+					d.int("to", to)
+					if killed {
+						d.text("reason", oomKilled)
+					}
+				})
+			}
+			from = to + 1
 		}
 	}
+}
+
+// hasKilled reports whether rows of a table say something of their own about kills for lack of memory.
+func hasKilled(rows manifest.Value) bool {
+	return rows.Get("oomKilled").Exists() || rows.Get("oomKilledRanges").Exists()
+}
+
+// fateAt returns what code comes to.
+func fateAt(rows manifest.Value, code int64, killed bool) manifest.Value {
+	list := rows.Get("ranges")
+	if killed && code == 0 && rows.Get("oomKilled").Exists() {
+		return rows.Get("oomKilled")
+	}
+	if ranges := rows.Get("oomKilledRanges"); killed && ranges.Exists() {
+		list = ranges
+	}
+	for r := list.First(); r.Exists(); r = r.Next() {
+		if code <= number(r, "to") {
+			return r
+		}
+	}
+	return manifest.Value{}
 }
 
 // figure notes a number that differs.

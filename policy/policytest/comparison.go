@@ -22,6 +22,7 @@ type comparison struct {
 	}
 	Differences []struct {
 		Variant, Kind, Template, Container, Reason, Name, Path string
+		RestartsFrom, RestartsTo                               *int64
 		From, To, Exit, AtMillis, UntilMillis, Restart         *int64
 		First, Here                                            json.RawMessage
 		Excess                                                 *int64
@@ -76,7 +77,7 @@ func summarizeComparison(b *strings.Builder, raw []byte) error {
 		for _, n := range []struct {
 			name  string
 			value *int64
-		}{{"exits", d.Exit}, {"restart", d.Restart}, {"at", d.AtMillis}, {"until", d.UntilMillis}} {
+		}{{"after", d.RestartsFrom}, {"to", d.RestartsTo}, {"exits", d.Exit}, {"restart", d.Restart}, {"at", d.AtMillis}, {"until", d.UntilMillis}} {
 			if n.value != nil {
 				fmt.Fprintf(b, " %s %d", n.name, *n.value)
 			}

@@ -146,16 +146,25 @@ func faultsOf(o manifest.Value) manifest.Value {
 	return a.Get("faults")
 }
 
-// codesOf are the exit codes of a difference: 42, 1–41, OOMKilled.
+// codesOf are the exit codes of a difference: 42, 1–41, 0 (OOMKilled), 42 after 3 restarts.
 func codesOf(f manifest.Value) string {
+	s := itoa(number(f, "from"))
+	if to := number(f, "to"); to > number(f, "from") {
+		s += "–" + itoa(to)
+	}
 	if reason := text(f, "reason"); reason != "" {
-		return short(reason)
+		s += " (" + short(reason) + ")"
 	}
-	from, to := number(f, "from"), number(f, "to")
-	if to > from {
-		return itoa(from) + "–" + itoa(to)
+	from, to := number(f, "restartsFrom"), number(f, "restartsTo")
+	switch {
+	case has(f, "restartsTo") && from == to:
+		s += " after " + count(from, "restart")
+	case has(f, "restartsTo"):
+		s += " after " + itoa(from) + " to " + count(to, "restart")
+	case from > 0:
+		s += " after " + count(from, "restart") + " or more"
 	}
-	return itoa(from)
+	return s
 }
 
 // strip says of each variant in a line what it comes to.
@@ -289,7 +298,7 @@ func (d *document) side(f manifest.Value, name string) string {
 	}
 	switch kind := text(f, "kind"); kind {
 	case "codes", "exit", "decidedByOnly":
-		e := d.fate(v, has(f, "from") && number(f, "to") == 0 || kind == "exit" && number(v, "exitCode") == 0)
+		e := d.fate(v, number(f, "to") == 0 && has(f, "to") || kind == "exit" && number(v, "exitCode") == 0)
 		return join(", ", e.text, e.reason)
 	case "outcome":
 		s := Visible(text(v, "phase"))
