@@ -177,6 +177,49 @@ func (g generator) curve() map[string]any {
 	})
 }
 
+// fleet is a few groups, in pools or without.
+func (g generator) fleet() map[string]any {
+	if g.IntN(4) > 0 { // one that is wrong in nothing shows what the schema must let through
+		return map[string]any{
+			"groups": []any{map[string]any{"name": g.one(nil, "x"), "pods": g.IntN(60), "run": map[string]any{"for": g.one(nil, "0s", "5m"), "exitCode": g.IntN(256)}, "restartPolicy": g.one(nil, "Always", "Never")}},
+			"nodes":  g.one(nil, 3, 500), "until": g.one(nil, "1h"), "spread": g.one(nil, "10m"), "goal": g.one(nil, map[string]any{"requestsPerSecond": 1 + g.IntN(99)}),
+			"gang":    g.one(nil, map[string]any{"failAt": "47m", "start": "45s", "reschedule": "3m", "checkpoint": g.one(nil, "0s", "30m")}),
+			"backoff": g.one(nil, map[string]any{"preset": "rapid"}), "windows": g.one(nil, []any{}, []any{"1h"}), "requestsPerRestart": g.one(nil, 1), "bin": g.one(nil, "1m"),
+		}
+	}
+	groups := func() any {
+		return g.usually(g.list(1+g.IntN(2), func() any {
+			group := map[string]any{"name": "x", "pods": g.usually(g.IntN(60), -1), "checkpoint": g.length(), "restartPolicy": g.usually("Always", "OnFailure", "Sometimes")}
+			if g.IntN(6) == 0 {
+				group["manifest"], group["runs"] = soundPod, g.usually(g.object(map[string]any{"c0": []any{map[string]any{"for": "1m", "exitCode": 1, "times": "forever"}}}))
+				delete(group, "restartPolicy")
+			} else {
+				group["run"] = g.usually(g.object(map[string]any{"for": g.length(), "exitCode": g.usually(g.IntN(256), 3000000000), "reason": g.usually("OOMKilled")}))
+			}
+			return g.object(group)
+		}))
+	}
+	r := g.sometimes(2, map[string]any{
+		"backoff":            g.usually(g.object(map[string]any{"initial": g.usually("1s", "9h"), "max": g.usually("5m"), "classes": g.object(map[string]any{"success": map[string]any{"initial": "2s"}})})),
+		"spread":             g.usually("20s", "9h", g.length()),
+		"requestsPerRestart": g.usually(1+g.IntN(9), 0, 1001),
+		"bin":                g.usually("10s", "0s"),
+		"windows":            g.usually([]any{"5m", "30m"}, []any{}, []any{"5m", "1m"}),
+		"until":              g.usually("30m", "0s", "9999h"),
+		"model":              g.usually("documented", "kubelet", "KEP"),
+		"gang":               g.usually(g.object(map[string]any{"failAt": "47m", "start": "45s", "reschedule": "3m", "checkpoint": g.length(), "restart": g.usually(g.IntN(9))})),
+		"goal":               g.usually(g.object(map[string]any{"requestsPerSecond": g.usually(g.IntN(99))})),
+	})
+	if g.IntN(4) == 0 {
+		r["pools"] = g.usually(g.list(1+g.IntN(2), func() any {
+			return g.object(map[string]any{"name": g.usually("p"), "nodes": g.usually(g.IntN(9), -1), "groups": groups(), "backoff": g.usually(map[string]any{"preset": "rapid"})})
+		}))
+		return r
+	}
+	r["groups"], r["nodes"] = groups(), g.usually(g.IntN(500), 2.0)
+	return r
+}
+
 func (g generator) request(operation string) []byte {
 	gates := g.object(map[string]any{"ContainerRestartRules": g.usually(g.IntN(3) > 0), "RestartAllContainersOnContainerExits": g.usually(g.IntN(3) > 0), "NodeDeclaredFeatures": true})
 	cluster := map[string]any{"version": g.usually(fmt.Sprint("1.", 33+g.IntN(5)), "v1.36.3", "1.32", 1.36)}
@@ -204,7 +247,7 @@ func (g generator) request(operation string) []byte {
 	if g.IntN(2) == 0 {
 		r["cluster"] = g.usually(g.object(cluster))
 	}
-	if g.IntN(4) == 0 && operation != "curve" {
+	if g.IntN(4) == 0 && operation != "curve" && operation != "fleet" {
 		r["fieldValidation"] = g.usually(g.one("Strict", "Warn", "Ignore"), "strict")
 	}
 	if g.IntN(8) == 0 {
@@ -217,6 +260,8 @@ func (g generator) request(operation string) []byte {
 		}
 	case "simulate":
 		maps.Copy(r, g.simulation())
+	case "fleet":
+		maps.Copy(r, g.fleet())
 	case "curve":
 		maps.Copy(r, g.curve())
 	case "suggest":
@@ -257,7 +302,7 @@ func TestSchemaIsNeverStricterThanTheCore(t *testing.T) {
 	answered := map[string]int{}
 	open := map[string]int{} // what the schema lets through and the core does not, by code
 	for range *generatedCases {
-		name := g.one("decide", "decide", "validate", "simulate", "simulate", "curve", "table", "suggest").(string)
+		name := g.one("decide", "decide", "validate", "simulate", "simulate", "simulate", "curve", "table", "suggest", "fleet").(string)
 		op, _ := ops.Lookup(name)
 		request := g.request(name)
 		answer, failed := ops.Call(op.Number, request)
@@ -286,7 +331,7 @@ func TestSchemaIsNeverStricterThanTheCore(t *testing.T) {
 		}
 	}
 	t.Logf("%d accepted %v, %d refused; accepted by the schema alone: %v", accepted, answered, refused, open)
-	for _, name := range []string{"decide", "validate", "simulate", "curve", "table", "suggest"} {
+	for _, name := range []string{"decide", "validate", "simulate", "curve", "table", "suggest", "fleet"} {
 		if answered[name] < *generatedCases/100 {
 			t.Errorf("only %d requests of %s were answered", answered[name], name)
 		}

@@ -249,8 +249,13 @@ func (c *call) readGroup(v manifest.Value, path string, r *fleetRequest, p *flee
 		c.readWaitsAt(own, path+".backoff", &waits, nil)
 	}
 	g.curve = policy.CurveParameters{Backoff: policy.Backoff{Initial: waits.Initial, Max: waits.Max, Reset: waits.Reset}, Factor: waits.Factor, List: waits.List, Sweep: r.sweep, Model: r.model}
+	kept := c.length(v.Get("checkpoint"), path+".checkpoint", 0, 1)
 	if given(v.Get("manifest")) {
-		c.readManifestGroup(v, path, r, p, &g)
+		if c.readManifestGroup(v, path, r, p, &g); g.played != nil && kept > 0 {
+			for i := range g.played.Lost {
+				g.played.Lost[i].For %= kept
+			}
+		}
 		return g
 	}
 	for _, name := range [...]string{"runs", "templatePath"} {
@@ -285,7 +290,7 @@ func (c *call) readGroup(v manifest.Value, path string, r *fleetRequest, p *flee
 	}
 	if g.code != 0 {
 		g.lost = length
-		if kept := c.length(v.Get("checkpoint"), path+".checkpoint", 0, 1); kept > 0 {
+		if kept > 0 {
 			g.lost %= kept
 		}
 	}
