@@ -143,6 +143,7 @@ type Batch struct {
 	reset      Millis
 	failure    *FailurePolicy // nil: not a Job
 	conditions []NumberedCondition
+	varies     bool      // some table has variants
 	judged     []Verdict // by rule of the failure policy, plus 1
 }
 
@@ -153,11 +154,12 @@ type batchTable struct {
 	killed   Verdict    // what follows from code 0 with the reason OOMKilled
 	failure  *codeTable // of the failure policy; nil where it does not look
 	more     *batchVariants
+	limited  bool // a limit of restarts may change the verdict
 }
 
 // batchVariants is [variants] in numbers: nil where the exit code decides.
 type batchVariants struct {
-	*variants
+	variants
 	tables []batchTable
 }
 
@@ -209,10 +211,11 @@ func (b *Batch) add(from *exitTable, c Container, kind ContainerKind, o BatchOpt
 	}
 	t := b.table(from, unknown, o)
 	if from.more != nil {
-		t.more = &batchVariants{variants: from.more}
+		b.varies = true
+		t.more = &batchVariants{variants: *from.more}
 		for i := range from.more.tables {
 			v := b.table(&from.more.tables[i], unknown, o)
-			v.more = t.more // for the limit
+			v.more, v.limited = t.more, from.more.limited
 			t.more.tables = append(t.more.tables, v)
 		}
 	}
@@ -290,7 +293,9 @@ func verdict(d Decision, n, unknownOperator int, o BatchOptions) Verdict {
 // What is done for nearly all events is written out in the loop: a call costs as much as the rest.
 func (b *Batch) Exits(events []Event, verdicts []Verdict) (faults int) {
 	tables, only := b.tables, b.only
-	verdicts = verdicts[:len(events)]
+	if verdicts = verdicts[:len(events)]; b.varies {
+		return b.varied(events, verdicts)
+	}
 	for i := range events {
 		e, v := &events[i], &verdicts[i]
 		n := e.Container
@@ -303,8 +308,49 @@ func (b *Batch) Exits(events []Event, verdicts []Verdict) (faults int) {
 			continue
 		}
 		t := &tables[n]
-		if t.more != nil {
-			t = t.more.table(e)
+		slot := uint(0)
+		if code := uint32(e.ExitCode); code-1 < uint32(len(t.first))-1 {
+			slot = uint(t.first[code&0xFF])*2 + 1
+		} else if code == 0 {
+			slot = uint(t.first[0]) * 2
+		} else {
+			slot = uint(t.rule(e.ExitCode))*2 + 1
+		}
+		*v = t.verdicts[slot]
+		if e.Flags != 0 {
+			b.modify(e, v, t)
+		}
+		v.Tag = e.Tag
+	}
+	return faults
+}
+
+// varied is Exits where a proposal asks for more than the code; a loop of its own, so that the other one does not.
+func (b *Batch) varied(events []Event, verdicts []Verdict) (faults int) {
+	tables, only := b.tables, b.only
+	for i := range events {
+		e, v := &events[i], &verdicts[i]
+		n := e.Container
+		if n == NoContainer {
+			n = only
+		}
+		if int(n) >= len(tables) || e.Flags&^(EventOOMKilled|EventHistory|EventRestarts) != 0 || e.Conditions != 0 && e.Flags&EventRestarts == 0 || e.RanFor < 0 {
+			v.fail(e)
+			faults++
+			continue
+		}
+		t := &tables[n]
+		if m := t.more; m != nil {
+			k := 0
+			if restarts := uint32(e.Conditions); restarts < countNames {
+				k = int(m.table[restarts])
+			} else {
+				k = m.search(restarts)
+			}
+			if m.killed && e.Flags&EventOOMKilled != 0 {
+				k += len(m.from) + 1
+			}
+			t = &m.tables[k]
 		}
 		slot := uint(0)
 		if code := uint32(e.ExitCode); code-1 < uint32(len(t.first))-1 {
@@ -315,7 +361,7 @@ func (b *Batch) Exits(events []Event, verdicts []Verdict) (faults int) {
 			slot = uint(t.rule(e.ExitCode))*2 + 1
 		}
 		*v = t.verdicts[slot]
-		if e.Flags != 0 || t.more != nil {
+		if e.Flags&^EventRestarts != 0 || t.limited {
 			b.modify(e, v, t)
 		}
 		v.Tag = e.Tag
@@ -328,7 +374,7 @@ func (b *Batch) modify(e *Event, v *Verdict, t *batchTable) {
 	if e.Flags&EventOOMKilled != 0 && e.ExitCode == 0 {
 		*v = t.killed
 	}
-	if t.more != nil && t.more.limited {
+	if t.limited {
 		t.more.limitTo(e, v)
 	}
 	if (v.Action == actionRestart || v.Wait < 0 && Action(VerdictActions[v.Action]).Whole()) && e.Flags&EventHistory != 0 {
@@ -344,12 +390,10 @@ func (e *Event) exit() Exit {
 	return Exit{e.ExitCode, e.Flags&EventOOMKilled != 0, uint32(e.Conditions), uint32(e.Conditions >> 32)}
 }
 
-// table returns the table that answers about e.
-func (m *batchVariants) table(e *Event) *batchTable { return &m.tables[m.number(e.exit())] }
-
 // limitTo makes v the end of the Pod if it is a restart too many.
 func (m *batchVariants) limitTo(e *Event, v *Verdict) {
-	if d := v.Decision(); d.Action.Again() && m.tooMany(e.exit()) {
+	x := e.exit()
+	if d := v.Decision(); d.Action.Again() && m.tooMany(&x) {
 		*v = verdict(d.limited(), int(v.Container), -1, BatchOptions{Fallback: true})
 	}
 }

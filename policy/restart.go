@@ -98,8 +98,10 @@ type exitTable struct {
 	outcomes []Decision
 	codeTable
 	// oom is what follows from code 0 with the reason OOMKilled.
-	oom  Decision
-	more *variants // in place of all that: a proposal asks for more than the code; nil for manifests of releases
+	oom Decision
+	// limits are outcomes where no restart may follow any more; only in variants, whose lists have oom at the end.
+	limits []Decision
+	more   *variants // in place of all that: a proposal asks for more than the code; nil for manifests of releases
 }
 
 // codeTable maps an exit code to the first of a list of rules that matches it: none is 0, rule i is i+1.
@@ -155,12 +157,8 @@ func (p *Policy) tables(k ContainerKind) *[]exitTable {
 func (p *Policy) Decide(r Ref, e Exit) Decision {
 	t := &(*p.tables(r.Kind))[r.Index]
 	if t.more != nil {
-		return t.more.decide(e)
+		return *t.more.look(&e)
 	}
-	return t.decide(e)
-}
-
-func (t *exitTable) decide(e Exit) Decision {
 	if e.OOMKilled && e.Code == 0 {
 		return t.oom
 	}

@@ -134,7 +134,7 @@ func (s *PodSpec) restartLimit(f Features) (n uint32, ok bool) {
 }
 
 // counted returns the restarts of e that a limit is compared with.
-func (e Exit) counted(f Features) uint32 {
+func (e *Exit) counted(f Features) uint32 {
 	if f.Proposals.Reading(OptionCounts) == 1 {
 		return e.Restarts
 	}
@@ -197,26 +197,29 @@ func (v *variants) search(restarts uint32) int {
 	return n
 }
 
-// of returns the table that answers about e.
-func (v *variants) of(e Exit) *exitTable { return &v.tables[v.number(e)] }
-
-func (v *variants) number(e Exit) int {
-	n := v.at(e.Restarts)
-	if v.killed && e.OOMKilled {
+// number returns the number of the table that answers about an end after so many restarts.
+func (v *variants) number(restarts uint32, killed bool) int {
+	n := v.at(restarts)
+	if killed && v.killed {
 		n += len(v.from) + 1
 	}
 	return n
 }
 
 // tooMany reports whether a restart after e would be one too many.
-func (v *variants) tooMany(e Exit) bool { return v.limited && e.counted(v.f) >= v.limit }
+func (v *variants) tooMany(e *Exit) bool { return v.limited && e.counted(v.f) >= v.limit }
 
-func (v *variants) decide(e Exit) Decision {
-	d := v.of(e).decide(e)
-	if v.limited && d.Action.Again() && v.tooMany(e) {
-		return d.limited()
+// look returns the decision about e, which is that of the table: one too many restarts make it another.
+func (v *variants) look(e *Exit) *Decision {
+	t := &v.tables[v.number(e.Restarts, e.OOMKilled)]
+	list := t.outcomes
+	if v.limited && v.tooMany(e) {
+		list = t.limits
 	}
-	return d
+	if e.OOMKilled && e.Code == 0 {
+		return &list[len(list)-1]
+	}
+	return &list[t.slot(e.Code)]
 }
 
 // newVariants returns the tables of container c, nil if the exit code alone matters.
@@ -263,6 +266,15 @@ func newVariants(c *Container, kind ContainerKind, spec *PodSpec, f Features) *v
 			}
 			var t exitTable
 			t.fill(&reduced, kind, spec.RestartPolicy, f)
+			t.outcomes = append(t.outcomes, t.oom) // for a look-up in one place
+			if v.limited {
+				for _, d := range t.outcomes {
+					if d.Action.Again() {
+						d = d.limited()
+					}
+					t.limits = append(t.limits, d)
+				}
+			}
 			v.tables = append(v.tables, t)
 		}
 	}
