@@ -274,8 +274,8 @@ func (c *call) askVariant(v *variant, i int, number uint32) bool {
 	if err != nil { // deeper or longer than either part
 		return c.failVariant(i, err.Code, v.name+": "+err.Message, err.Limit)
 	}
-	v.table = c.beside(number, tableNumber, asked)
-	v.waits = c.beside(number, curveNumber, asked)
+	v.table = c.beside(v, number, tableNumber, asked)
+	v.waits = c.beside(v, number, curveNumber, asked)
 	var rest manifest.Writer
 	rest.Object()
 	some(&rest, asked, func(name string) bool {
@@ -339,17 +339,26 @@ func (c *call) ask(number uint32, request []byte) (answer manifest.Value, failed
 	return answer, failed
 }
 
-// beside asks another operation about what request has in common with it, absent if it has no answer.
-func (c *call) beside(asked, number uint32, request manifest.Value) manifest.Value {
-	wants := Members(nameOf(number))
-	if asked != number && number == tableNumber && !given(request.Get("manifest")) {
+// narrowingMembers are those of table and curve that ask for less than everything. Nobody writes to it.
+var narrowingMembers = []string{"container", "restartCount", "restartCounts", "run", "until", "windows", "outage"}
+
+// beside asks another operation about all that request has in common with it, absent if it has no answer. Where it is
+// the operation that was asked, and for everything, v has the answer.
+func (c *call) beside(v *variant, asked, number uint32, request manifest.Value) manifest.Value {
+	narrowed := false
+	for m := request.First(); m.Exists(); m = m.Next() {
+		narrowed = narrowed || contains(narrowingMembers, m.Key())
+	}
+	if asked == number && (number == curveNumber || !narrowed) {
+		return v.answer
+	}
+	if number == tableNumber && !given(request.Get("manifest")) {
 		return manifest.Value{}
 	}
+	wants := Members(nameOf(number))
 	var w manifest.Writer
 	w.Object()
-	some(&w, request, func(name string) bool {
-		return contains(wants, name) && (asked == number || name != "run" && name != "until")
-	})
+	some(&w, request, func(name string) bool { return contains(wants, name) && !contains(narrowingMembers, name) })
 	w.End()
 	answer, failed := c.ask(number, w.Bytes())
 	if failed {

@@ -216,6 +216,8 @@ func (c *call) describeLimits() {
 		{"depth", policy.MaxDepth},
 		{"members", policy.MaxMembers},
 		{"templates", policy.MaxTemplates},
+		{"variants", policy.MaxVariants},
+		{"differences", policy.MaxDifferences},
 		{"containers", policy.MaxContainers},
 		{"rules", policy.MaxRules},
 		{"values", policy.MaxValues},
