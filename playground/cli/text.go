@@ -114,7 +114,7 @@ func (o outcome) where(i document.Item) string {
 // fromFlags reports whether path is of a part of the request beside the manifest: a flag set it, or a Scenario.
 func fromFlags(path string) bool {
 	for _, name := range []string{
-		"show", "question",
+		"show", "question", "text",
 		"exits", "pods", "cluster", "fieldValidation", "templatePath", "old", "static", "from", "now", "runs", "runsFrom", "podRuns", "events", "timing", "until",
 		"backoff", "jobBackoff", "run", "model", "windows", "outage", "sweep", "module", "template", "container", "restartCount", "restartCounts", "decide", "wishes", "flip", "of", "request", "error", "warnings", "variants", "answers",
 		"nodes", "groups", "pools", "spread", "requestsPerRestart", "bin", "gang", "goal",

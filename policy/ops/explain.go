@@ -18,7 +18,7 @@ import (
 // on the way here: its payload's member error. It is put into words like one of the core's. Beside
 // a request there may be warnings about the text that it was made from; they only go into the document.
 func (c *call) explain() {
-	c.requestMembers("of", "request", "error", "warnings")
+	c.requestMembers("of", "request", "error", "warnings", "text")
 	number := c.readOf(explainNumber)
 	request, failure := c.root.Get("request"), c.root.Get("error")
 	switch {
@@ -29,6 +29,10 @@ func (c *call) explain() {
 		})
 	case failure.Kind() != manifest.Object:
 		c.wrongType(failure, "error", "an object")
+	}
+	plain := c.root.Get("text")
+	if given(plain) && plain.Kind() != manifest.Bool {
+		c.wrongType(plain, "text", "a boolean")
 	}
 	if c.failOnFaults() {
 		return
@@ -52,7 +56,9 @@ func (c *call) explain() {
 	w.Key("answer")
 	w.Raw(answer)
 	w.Key("document")
+	before := w.Len()
 	c.writeDocument(number, answer)
+	c.writeText(before)
 	w.End()
 }
 
@@ -66,8 +72,23 @@ func (c *call) explainError(number uint32, failure manifest.Value) {
 	w.Raw(failure.Raw())
 	w.End()
 	w.Key("document")
+	before := w.Len()
 	words.Write(w, words.Question{Operation: nameOf(number), Answer: c.root})
+	c.writeText(before)
 	w.End()
+}
+
+// writeText writes the document that begins at an offset of the answer as plain text, too, if that was asked for. It is made
+// from the document alone, and here rather than in each of the packages of other languages.
+func (c *call) writeText(at int) {
+	if !c.root.Get("text").Bool() {
+		return
+	}
+	c.documents++
+	if d, err := c.memory.answers.Parse(append([]byte(nil), c.w.Bytes()[at:]...)); err == nil {
+		c.w.Key("text")
+		c.w.String(words.Text(d))
+	}
 }
 
 // readOf reads which operation is meant: any but explain and not.
