@@ -97,3 +97,17 @@ func (c *PodReasons) holds(reason string) bool {
 	}
 	return found == (c.Operator == OperatorIn)
 }
+
+// podFailurePolicy checks the policy that a Pod has by the proposal [FailurePolicyAnywhere]. There is no Job that it could
+// end.
+func (v *validator) podFailurePolicy(spec *PodSpec, prefix string) {
+	before := len(v.faults.kept)
+	j := &jobValidator{v, prefix, &Job{PodFailurePolicy: spec.PodFailurePolicy}}
+	for i, rule := range spec.PodFailurePolicy.Rules {
+		if rule.Action == ActionFailJob || rule.Action == ActionFailIndex {
+			v.forbidden(prefix+"podFailurePolicy.rules"+index(i)+".action", string(rule.Action)+" is about a Job, and a Pod has none")
+		}
+	}
+	j.failureRules(spec)
+	v.unworded(before, FailurePolicyAnywhere)
+}

@@ -159,6 +159,9 @@ func (v *validator) podSpec(spec *PodSpec, prefix string) {
 		v.invalid(prefix+"maxRestartTimes", strconv.Itoa(int(*n)), negativeText)
 		v.unworded(before, KEP3322)
 	}
+	if spec.PodFailurePolicy != nil {
+		v.podFailurePolicy(spec, prefix)
+	}
 	v.fields(PartScheduling, Ref{})
 	if d := spec.ActiveDeadlineSeconds; d != nil && (*d < 1 || *d > math.MaxInt32) {
 		v.invalid(prefix+"activeDeadlineSeconds", strconv.FormatInt(*d, 10), "must be between 1 and 2147483647, inclusive")
