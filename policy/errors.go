@@ -63,13 +63,13 @@ const (
 	CodeBadFormat      FaultCode = "bad_format"      // a text that its type cannot read
 	CodeTooManyFaults  FaultCode = "too_many_faults" // the list was cut here
 
-	CodeRequired    FaultCode = "required"
-	CodeInvalid     FaultCode = "invalid_value"
-	CodeUnsupported FaultCode = "unsupported_value"
-	CodeForbidden   FaultCode = "forbidden"
-	CodeTooMany     FaultCode = "too_many"
-	CodeTooLong     FaultCode = "too_long"
-	CodeDuplicate   FaultCode = "duplicate_value"
+	CodeRequired    FaultCode = "required"          // something is missing that has to be there
+	CodeInvalid     FaultCode = "invalid_value"     // a value that the rules do not allow
+	CodeUnsupported FaultCode = "unsupported_value" // a word that is none of those allowed
+	CodeForbidden   FaultCode = "forbidden"         // a field that must not be set here
+	CodeTooMany     FaultCode = "too_many"          // a list with too many elements
+	CodeTooLong     FaultCode = "too_long"          // a text that is too long
+	CodeDuplicate   FaultCode = "duplicate_value"   // what must be there once is there twice
 
 	// CodeNodeRefuses is what a kubelet says of a static Pod that it can read and does not admit.
 	CodeNodeRefuses FaultCode = "node_refuses"
@@ -77,15 +77,15 @@ const (
 	// CodePanics is no fault that a release prints: its API server fails at this place with an error of its own.
 	CodePanics FaultCode = "api_server_panics"
 
-	CodeUnknownKind      FaultCode = "unknown_kind"
-	CodeUnknownVersion   FaultCode = "unknown_version"
-	CodeUnknownGate      FaultCode = "unknown_gate"
-	CodeLockedGate       FaultCode = "locked_gate"
-	CodeGateDependency   FaultCode = "gate_dependency"
-	CodeUnknownContainer FaultCode = "unknown_container"
+	CodeUnknownKind      FaultCode = "unknown_kind"      // a kind that is not read
+	CodeUnknownVersion   FaultCode = "unknown_version"   // a release that is not modelled
+	CodeUnknownGate      FaultCode = "unknown_gate"      // a feature gate that the release does not have
+	CodeLockedGate       FaultCode = "locked_gate"       // a gate that cannot be set in this release
+	CodeGateDependency   FaultCode = "gate_dependency"   // a gate without another that it needs
+	CodeUnknownContainer FaultCode = "unknown_container" // no container has this name
 	// CodeCommandNotUnderstood is about a container whose runs were to follow from its command.
 	CodeCommandNotUnderstood FaultCode = "command_not_understood"
-	CodeLimit                FaultCode = "limit"
+	CodeLimit                FaultCode = "limit" // beyond a limit of one request
 )
 
 // FieldError is one fault in a manifest or in the rest of a request.

@@ -33,18 +33,18 @@ type Because string
 
 // The reasons.
 const (
-	BecauseRule               Because = "rule_matched"
-	BecauseAlways             Because = "policy_always"
+	BecauseRule               Because = "rule_matched"                // a rule of the container
+	BecauseAlways             Because = "policy_always"               // restartPolicy Always
 	BecauseOnFailureFailed    Because = "policy_on_failure_failed"    // OnFailure, and the code is not 0
 	BecauseOnFailureSucceeded Because = "policy_on_failure_succeeded" // OnFailure, and the code is 0
-	BecauseNever              Because = "policy_never"
-	BecauseUnknownPodPolicy   Because = "unknown_pod_policy" // a Pod policy that Kubernetes does not know restarts
-	BecauseSidecar            Because = "sidecar_always_restarts"
-	BecauseInitCompleted      Because = "init_completed" // the next container's turn
-	BecauseInitRetried        Because = "init_retried"   // gate off: a failed init container is retried unless the Pod says Never
-	BecauseEphemeral          Because = "ephemeral_never_restarts"
-	BecauseAlwaysPod          Because = "policy_always_pod"     // of the proposal [AlwaysPod]
-	BecauseRestartLimit       Because = "restart_limit_reached" // of the proposal [KEP3322]
+	BecauseNever              Because = "policy_never"                // restartPolicy Never
+	BecauseUnknownPodPolicy   Because = "unknown_pod_policy"          // a Pod policy that Kubernetes does not know restarts
+	BecauseSidecar            Because = "sidecar_always_restarts"     // an init container with restartPolicy Always
+	BecauseInitCompleted      Because = "init_completed"              // the next container's turn
+	BecauseInitRetried        Because = "init_retried"                // gate off: a failed init container is retried unless the Pod says Never
+	BecauseEphemeral          Because = "ephemeral_never_restarts"    // an ephemeral container
+	BecauseAlwaysPod          Because = "policy_always_pod"           // of the proposal [AlwaysPod]
+	BecauseRestartLimit       Because = "restart_limit_reached"       // of the proposal [KEP3322]
 )
 
 // Ignored says why the rule that matched first did not decide.

@@ -16,24 +16,24 @@ type StepCode string
 
 // The codes of steps. A step that decided has the decision's [Because] as its code, unless it is a rule.
 const (
-	StepIn              StepCode = "in"     // the exit code is among the values
-	StepNotIn           StepCode = "not_in" // the exit code is not among the values
-	StepNoExitCodes     StepCode = "no_exit_codes"
-	StepUnknownOperator StepCode = "unknown_operator"
-	StepUnknownPolicy   StepCode = "unknown_policy"
-	StepGateOff         StepCode = "gate_off" // ContainerRestartRules is off: the kubelet does not look
-	StepNotSet          StepCode = "not_set"
-	StepEarlierRule     StepCode = "earlier_rule_matched"
-	StepDecided         StepCode = "already_decided"
-	StepNotConsulted    StepCode = "not_consulted" // this kind of container, or its end, needs no policy
+	StepIn              StepCode = "in"                   // the exit code is among the values
+	StepNotIn           StepCode = "not_in"               // the exit code is not among the values
+	StepNoExitCodes     StepCode = "no_exit_codes"        // the rule has no exitCodes
+	StepUnknownOperator StepCode = "unknown_operator"     // no release that is modelled knows the operator
+	StepUnknownPolicy   StepCode = "unknown_policy"       // Kubernetes does not know the policy
+	StepGateOff         StepCode = "gate_off"             // ContainerRestartRules is off: the kubelet does not look
+	StepNotSet          StepCode = "not_set"              // the field is absent
+	StepEarlierRule     StepCode = "earlier_rule_matched" // a rule before it has matched
+	StepDecided         StepCode = "already_decided"      // something before it has decided
+	StepNotConsulted    StepCode = "not_consulted"        // this kind of container, or its end, needs no policy
 
 	// Of the conditions that proposals have.
 	StepRestarts      StepCode = "restart_count"       // the container was restarted so often
 	StepOtherRestarts StepCode = "other_restart_count" // not often enough, or too often
-	StepOOMKilled     StepCode = "oom_killed"
-	StepNotOOMKilled  StepCode = "not_oom_killed"
-	StepFewerRestarts StepCode = "limit_not_reached" // of restarts
-	StepNoRestart     StepCode = "no_restart_follows"
+	StepOOMKilled     StepCode = "oom_killed"          // the rule is about OOM kills
+	StepNotOOMKilled  StepCode = "not_oom_killed"      // the rule is about OOM kills, and this is none
+	StepFewerRestarts StepCode = "limit_not_reached"   // of restarts
+	StepNoRestart     StepCode = "no_restart_follows"  // nothing is restarted after it
 )
 
 // Step is one part of the manifest in the order in which the kubelet looks at it.

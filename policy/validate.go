@@ -15,7 +15,7 @@ const (
 // What a fault says about a name that refers to nothing.
 const (
 	TypeNotFound FaultType = "Not found"
-	CodeNotFound FaultCode = "not_found"
+	CodeNotFound FaultCode = "not_found" // what is named is not there
 )
 
 // Dropped is a field that the API server removes from an object without a word, because its gate is off.

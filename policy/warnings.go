@@ -31,13 +31,13 @@ const (
 	WarnStuckAfterReboot    FaultCode = "stuck_after_reboot"         // the Pod's Never counts, and the Pod stays Running
 	WarnRunsAgain           FaultCode = "runs_again_after_reboot"    // a Never container that has finished, in a Pod that restarts
 	WarnPodDeleted          FaultCode = "pod_is_being_deleted"       // the status of a Pod about whose exits is asked
-	WarnJobOver             FaultCode = "job_is_over"
-	WarnPodOver             FaultCode = "pod_is_over"
-	WarnOwnerNotPlayed      FaultCode = "owner_not_played"     // of an object of another kind only the templates are read
-	WarnOwnerRestartPolicy  FaultCode = "owner_restart_policy" // it sets the restartPolicy of its Pods
-	WarnNotRead             FaultCode = "not_read"             // a container outside of a template
-	WarnNoRestartLimit      FaultCode = "no_restart_limit"     // Kubernetes does not count restarts of a container
-	WarnVersionSkew         FaultCode = "version_skew"         // of the kubelet, about the cluster of the request
+	WarnJobOver             FaultCode = "job_is_over"                // the status of a Job about whose exits is asked
+	WarnPodOver             FaultCode = "pod_is_over"                // the status of a Pod that has ended
+	WarnOwnerNotPlayed      FaultCode = "owner_not_played"           // of an object of another kind only the templates are read
+	WarnOwnerRestartPolicy  FaultCode = "owner_restart_policy"       // it sets the restartPolicy of its Pods
+	WarnNotRead             FaultCode = "not_read"                   // a container outside of a template
+	WarnNoRestartLimit      FaultCode = "no_restart_limit"           // Kubernetes does not count restarts of a container
+	WarnVersionSkew         FaultCode = "version_skew"               // of the kubelet, about the cluster of the request
 	// Of commands, where a request asks to read them.
 	WarnRuleNeverExercised FaultCode = "rule_never_exercised"  // no exit of the command matches it
 	WarnRetryLoop          FaultCode = "retry_loop_in_command" // a shell runs the program again, the kubelet sees no exit

@@ -4,23 +4,23 @@ import "strconv"
 
 // The codes of warnings about Jobs.
 const (
-	WarnZeroNeverMatches   FaultCode = "zero_never_matches"       // NotIn names 0, which matches nothing anyway
-	WarnAnyContainer       FaultCode = "any_container_matches"    // NotIn without containerName in a Pod of several
-	WarnIgnoreEndless      FaultCode = "ignored_without_limit"    // Ignore for what is not a disruption
-	WarnDisruptionLate     FaultCode = "disruption_rule_too_late" // an exit code rule takes 137 or 143 first
-	WarnSidecarCode        FaultCode = "sidecar_exit_code"        // a containerName that is a sidecar
-	WarnContainerRestarts  FaultCode = "container_restarts_first" // container rules restart on the codes of the rule
-	WarnReasonNoCondition  FaultCode = "reason_is_no_condition"   // a reason where the type of a condition belongs
-	WarnFailedNotReady     FaultCode = "matches_nearly_all"       // Ready=False is true of nearly every failed Pod
-	WarnEmptyFailurePolicy FaultCode = "empty_failure_policy"     // rules is empty, and still it changes defaults
-	WarnPerIndexOnFailure  FaultCode = "per_index_with_on_failure"
-	WarnOnFailureLimit     FaultCode = "on_failure_limit_one" // backoffLimit 1 is the same as 0
-	WarnMaxFailedIndexes   FaultCode = "max_failed_indexes_no_effect"
-	WarnSuccessCountZero   FaultCode = "success_count_zero"
-	WarnSuccessIndexes     FaultCode = "success_rule_skipped"
-	WarnDeadlineAtOnce     FaultCode = "deadline_at_once"
-	WarnManagedElsewhere   FaultCode = "managed_elsewhere"
-	WarnManyIndexes        FaultCode = "too_many_indexes_to_track" // the API server's own warning
+	WarnZeroNeverMatches   FaultCode = "zero_never_matches"           // NotIn names 0, which matches nothing anyway
+	WarnAnyContainer       FaultCode = "any_container_matches"        // NotIn without containerName in a Pod of several
+	WarnIgnoreEndless      FaultCode = "ignored_without_limit"        // Ignore for what is not a disruption
+	WarnDisruptionLate     FaultCode = "disruption_rule_too_late"     // an exit code rule takes 137 or 143 first
+	WarnSidecarCode        FaultCode = "sidecar_exit_code"            // a containerName that is a sidecar
+	WarnContainerRestarts  FaultCode = "container_restarts_first"     // container rules restart on the codes of the rule
+	WarnReasonNoCondition  FaultCode = "reason_is_no_condition"       // a reason where the type of a condition belongs
+	WarnFailedNotReady     FaultCode = "matches_nearly_all"           // Ready=False is true of nearly every failed Pod
+	WarnEmptyFailurePolicy FaultCode = "empty_failure_policy"         // rules is empty, and still it changes defaults
+	WarnPerIndexOnFailure  FaultCode = "per_index_with_on_failure"    // backoffLimitPerIndex with restartPolicy OnFailure
+	WarnOnFailureLimit     FaultCode = "on_failure_limit_one"         // backoffLimit 1 is the same as 0
+	WarnMaxFailedIndexes   FaultCode = "max_failed_indexes_no_effect" // maxFailedIndexes can never be exceeded
+	WarnSuccessCountZero   FaultCode = "success_count_zero"           // a success rule that asks for no Pod
+	WarnSuccessIndexes     FaultCode = "success_rule_skipped"         // a success rule that is never looked at
+	WarnDeadlineAtOnce     FaultCode = "deadline_at_once"             // activeDeadlineSeconds ends it as it begins
+	WarnManagedElsewhere   FaultCode = "managed_elsewhere"            // another controller looks after the Job
+	WarnManyIndexes        FaultCode = "too_many_indexes_to_track"    // the API server's own warning
 )
 
 // jobWarnings are the texts and sources of warnings about Jobs.

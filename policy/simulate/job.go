@@ -27,9 +27,9 @@ const (
 // Kinds of entries of the timeline of a Job, beside those of its Pods. A condition that becomes true appears under its
 // type.
 const (
-	PodCreated   Kind = "PodCreated"
-	PodDeleted   Kind = "PodDeleted" // by the Job controller
-	IndexFailed  Kind = "IndexFailed"
+	PodCreated   Kind = "PodCreated"   // the Job controller has created a Pod
+	PodDeleted   Kind = "PodDeleted"   // by the Job controller
+	IndexFailed  Kind = "IndexFailed"  // an index of the Job has failed for good
 	StatusDenied Kind = "StatusDenied" // the API server refuses the status that the controller or, of a Pod, the kubelet writes
 )
 
