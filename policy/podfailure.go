@@ -256,12 +256,12 @@ const (
 	StepNoTerminated  StepCode = "no_terminated_container" // no container that the rule is about has terminated
 	StepOnlyZero      StepCode = "exit_codes_zero"         // those that have terminated did so with 0
 	StepCondition     StepCode = "condition"               // the Pod has one of the conditions
-	StepNoCondition   StepCode = "no_such_condition" // the Pod has no such condition
-	StepOtherStatus   StepCode = "other_status" // the condition is there with another status
-	StepUnknownAction StepCode = "unknown_action" // no release that is modelled knows the action
-	StepNoRequirement StepCode = "no_requirement" // neither exit codes nor conditions
-	StepReason        StepCode = "reason"         // the Pod has such a reason
-	StepOtherReason   StepCode = "other_reason" // the exit has another reason
+	StepNoCondition   StepCode = "no_such_condition"       // the Pod has no such condition
+	StepOtherStatus   StepCode = "other_status"            // the condition is there with another status
+	StepUnknownAction StepCode = "unknown_action"          // no release that is modelled knows the action
+	StepNoRequirement StepCode = "no_requirement"          // neither exit codes nor conditions
+	StepReason        StepCode = "reason"                  // the Pod has such a reason
+	StepOtherReason   StepCode = "other_reason"            // the exit has another reason
 )
 
 // ExplainFailure reports what each rule of p contributes to the decision about pod, whose match [FailurePolicy.Match]
