@@ -23,7 +23,7 @@ path, and after the first visit they need no network. Nothing answers there but 
 
 static/embed.js is what pages of documentation load for <pod-fate>; see podfate embed.`,
 		Example: `  podfate site -o public/podfate`,
-		Args: cobra.NoArgs,
+		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if folder == "" {
 				return fmt.Errorf("-o is missing: the folder to write to, which is made if it is not there")

@@ -44,6 +44,23 @@ func (s *Server) pageModel(r *http.Request, form views.Form) (views.Page, error)
 // answerForm asks what form asks, and gets the answer in words.
 func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Outcome, error) {
 	name := form.Operation()
+	if name == "curve" {
+		asked := form.Curve()
+		explained, err := s.evaluate(ctx, opExplain, schema.Explain(name, asked))
+		if err != nil {
+			return s.refused(ctx, name, string(asked), err)
+		}
+		return outcome(name, string(asked), explained, nil)
+	}
+	if name == "compare" {
+		form.View = ""
+		name = form.Operation()
+		module, err := s.viewModule(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return s.answerVersions(ctx, form, module.Versions)
+	}
 	added, fault := overrides(form)
 	if fault != nil {
 		return s.explainError(ctx, name, "", views.Refuse(fault))
@@ -64,6 +81,56 @@ func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Outcom
 		_, line, column = request.Position(schema.InManifest(path))
 		return line, column
 	})
+}
+
+// answerVersions asks what form asks in several versions.
+func (s *Server) answerVersions(ctx context.Context, form views.Form, versions []string) (*views.Outcome, error) {
+	name := form.Operation()
+	added, fault := overrides(form)
+	if fault != nil {
+		return s.explainError(ctx, name, "", views.Refuse(fault))
+	}
+	request, err := s.readText(ctx, []byte(form.Manifest), added)
+	if err != nil {
+		return s.refused(ctx, name, "", err)
+	}
+	if name == "validate" && asksForDecisions(request.JSON()) {
+		name = "decide"
+	}
+	type patch struct {
+		Cluster struct {
+			Version string `json:"version"`
+		} `json:"cluster"`
+	}
+	type variant struct {
+		Name  string `json:"name"`
+		Patch patch  `json:"patch"`
+	}
+	var worlds []variant
+	for _, v := range versions {
+		w := variant{Name: v}
+		w.Patch.Cluster.Version = v
+		worlds = append(worlds, w)
+	}
+	asked, err := json.Marshal(map[string]any{"of": name, "request": json.RawMessage(request.JSON()), "variants": worlds})
+	if err != nil {
+		return nil, err
+	}
+	explained, err := s.evaluate(ctx, opExplain, schema.Explain("compare", asked))
+	if err != nil {
+		return s.refused(ctx, "compare", string(asked), err)
+	}
+	o, err := outcome("compare", string(asked), explained, nil)
+	if err != nil {
+		return nil, err
+	}
+	o.Locate(func(path string, _ document.Place) (at document.Place) { // the request has one line, which nobody sees
+		if rest, ok := strings.CutPrefix(path, "request."); ok && views.Control(rest) == "" {
+			_, at.Line, at.Column = request.Position(schema.InManifest(strings.TrimPrefix(rest, "manifest.")))
+		}
+		return at
+	})
+	return o, nil
 }
 
 // outcome reads what explain answered. find gives the places that the core does not know; it may be nil.

@@ -248,6 +248,7 @@ func (d *document) grid(c manifest.Value, title string) {
 	w.Object()
 	d.text("block", "grid")
 	d.text("title", title)
+	d.text("container", text(c, "container"))
 	w.Key("ranges")
 	w.Array()
 	for r := c.Get("ranges").First(); r.Exists(); r = r.Next() {

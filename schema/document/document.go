@@ -128,7 +128,8 @@ type Block struct {
 	Y      string   `json:"y"`
 	Series []Series `json:"series"`
 
-	Ranges []Range `json:"ranges"` // grid
+	Container string  `json:"container"` // grid: whose exit codes
+	Ranges    []Range `json:"ranges"`
 }
 
 // Edit is an item, with the edits of a fix where the block is of that kind.

@@ -28,8 +28,10 @@ func ReadAddress(f Form, query url.Values) Form {
 	if query.Has("proposal") {
 		f.Proposals = query["proposal"]
 	}
-	if query.Has("view") {
-		f.View = query.Get("view")
+	for name, field := range map[string]*string{"view": &f.View, "run": &f.Run, "outage": &f.Outage, "cap": &f.Cap} {
+		if query.Has(name) {
+			*field = query.Get(name)
+		}
 	}
 	f.Gates = maps.Clone(f.Gates)
 	for name, values := range query {

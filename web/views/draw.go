@@ -19,6 +19,32 @@ type shape struct {
 	text      string
 }
 
+// cell is an exit code in a map.
+type cell struct {
+	document.Range
+	tab string // its tabindex: Tab stops at the first cell only
+}
+
+// mapColumns is the width of a map of the 256 exit codes.
+const mapColumns = 16
+
+// mapRows lays ranges out in rows; From of a cell is its code.
+func mapRows(ranges []document.Range) (rows [][]cell) {
+	for _, r := range ranges {
+		for code := max(r.From, 0); code <= min(r.To, 255); code++ {
+			if code%mapColumns == 0 || len(rows) == 0 {
+				rows = append(rows, nil)
+			}
+			c := cell{r, "-1"}
+			if c.From = code; code == 0 {
+				c.tab = "0"
+			}
+			rows[len(rows)-1] = append(rows[len(rows)-1], c)
+		}
+	}
+	return rows
+}
+
 // hundredths is n of all in hundredths of a per cent.
 func hundredths(n, all int64) int64 {
 	if all <= 0 {

@@ -30,6 +30,15 @@ func ReadForm(v url.Values) Form {
 		Gates:      map[string]string{},
 		Proposals:  v["proposal"],
 		View:       v.Get("view"),
+		Run:        v.Get("run"),
+		Outage:     v.Get("outage"),
+		Cap:        v.Get("cap"),
+	}
+	if v.Has("show") { // the button that was pressed
+		f.View = v.Get("show")
+	}
+	if f.View == "answer" {
+		f.View = ""
 	}
 	for name := range v {
 		gate, ok := strings.CutPrefix(name, GatePrefix)
@@ -61,12 +70,49 @@ var (
 	livePod  = regexp.MustCompile(`(?ms)^(?: {4}")?kind"?: "?Pod"?,?\r?$.*^(?: {4}")?status"?:`)
 )
 
+// Curve is the request of the view backoff, in the order in which the page's script writes it.
+func (f Form) Curve() []byte {
+	gates := map[string]bool{}
+	for name, value := range f.Gates {
+		gates[name] = value == "true"
+	}
+	proposals := map[string]struct{}{}
+	for _, name := range f.Proposals {
+		proposals[name] = struct{}{}
+	}
+	var request struct {
+		Cluster struct {
+			Version      string              `json:"version,omitempty"`
+			FeatureGates map[string]bool     `json:"featureGates,omitempty"`
+			Proposals    map[string]struct{} `json:"proposals,omitempty"`
+		} `json:"cluster"`
+		Run struct {
+			For string `json:"for"`
+		} `json:"run"`
+		Outage  map[string]string `json:"outage,omitempty"`
+		Backoff map[string]string `json:"backoff,omitempty"`
+	}
+	request.Cluster.Version, request.Cluster.FeatureGates, request.Cluster.Proposals = f.Version, gates, proposals
+	request.Run.For = cmp.Or(strings.TrimSpace(f.Run), "10s")
+	if outage := strings.TrimSpace(f.Outage); outage != "" {
+		request.Outage = map[string]string{"until": outage}
+	}
+	if longest := strings.TrimSpace(f.Cap); longest != "" {
+		request.Backoff = map[string]string{"max": longest}
+	}
+	return plainJSON(request)
+}
+
 // Operation is the operation that answers f: simulate if there are runs or events, decide if there are exits or Pods.
 // If there is none of them, simulate for a live Pod as kubectl prints it, else validate.
 func (f Form) Operation() string {
 	switch {
 	case f.View == "codes":
 		return "table"
+	case f.View == "versions":
+		return "compare"
+	case f.View == "backoff":
+		return "curve"
 	case overTime.MatchString(f.Exits):
 		return "simulate"
 	case len(exitWords(f.Exits)) > 0 || strings.TrimSpace(f.Pods) != "":

@@ -50,8 +50,11 @@ type Form struct {
 	Gates map[string]string
 	// Proposals are those that the cluster has, by name.
 	Proposals []string
-	// View is what is asked of the manifest beside what the exits say: one of [Views], "" for the exits.
+	// View is what is asked of the manifest beside what the exits say: codes, versions or backoff; "" for the exits.
 	View string
+	// Run, Outage and Cap are asked with the view backoff: how long each run lasts, until when something is away that it
+	// needs, and the longest wait; "" for each is the default.
+	Run, Outage, Cap string
 	// Example is the id of the example whose text this is, "" for the reader's own.
 	Example string
 }
@@ -72,7 +75,11 @@ type Module struct {
 	Versions       []string `json:"versions"` // of Kubernetes, oldest first
 	DefaultVersion string   `json:"defaultVersion"`
 	Gates          []Gate   `json:"gates"`
-	File           File     `json:"module"`
+	// Proposals are changes of Kubernetes that no release has.
+	Proposals []struct {
+		Name string `json:"name"`
+	} `json:"proposals"`
+	File File `json:"module"`
 	// URL is where the file can be fetched: its address changes with its content.
 	URL string `json:"-"`
 }

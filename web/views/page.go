@@ -65,12 +65,13 @@ func versions(p Page) []string {
 	return p.Module.Versions
 }
 
-// chosenGates says how many gates of a form are not left to their release.
+// chosenGates says how many gates of a form are not left to their release, and how many proposals it has.
 func chosenGates(f Form) string {
-	if len(f.Gates) == 0 {
+	set := len(f.Gates) + len(f.Proposals)
+	if set == 0 {
 		return ""
 	}
-	return " (" + number(len(f.Gates)) + ")"
+	return " (" + number(set) + ")"
 }
 
 // came says where the answer in the HTML was worked out.
@@ -79,6 +80,30 @@ func came(copy bool) string {
 		return say("copy.where")
 	}
 	return say("server.where")
+}
+
+// tab is one of the views under the verdict.
+type tab struct{ id, name string }
+
+func tabs() []tab {
+	return []tab{{"answer", "Answer"}, {"codes", "Exit codes"}, {"versions", "Versions"}, {"backoff", "Back-off"}}
+}
+
+func pressed(yes bool) string {
+	if yes {
+		return "true"
+	}
+	return "false"
+}
+
+// chosenTab is the id of the view that a form shows.
+func chosenTab(f Form) string {
+	for _, t := range tabs() {
+		if t.id == f.View {
+			return t.id
+		}
+	}
+	return "answer"
 }
 
 func exampleQuestion(p Page) string {
@@ -122,11 +147,11 @@ func manifestEditor(text string) templ.Component {
 // CommandLine is the shell command that asks the same of the manifest in pod.yaml. Flags do not say all that runs and
 // events can: the command of simulate is given the request as it is, nothing if there is none.
 func CommandLine(f Form, operation, request string) string {
-	if operation == "simulate" {
+	if operation == "simulate" || operation == "compare" || operation == "curve" {
 		if request == "" {
 			return ""
 		}
-		return "printf %s " + shellQuote(escapeHidden(request)) + " | podfate simulate -f -"
+		return "printf %s " + shellQuote(escapeHidden(request)) + " | podfate " + operation + " -f -"
 	}
 	line := []string{"podfate", operation, "-f", "pod.yaml"}
 	if strings.TrimSpace(f.Pods) != "" {
@@ -142,6 +167,9 @@ func CommandLine(f Form, operation, request string) string {
 		line = append(line, "--validate="+strings.ToLower(f.Validation))
 	}
 	for _, exit := range exitWords(f.Exits) {
+		if operation == "table" {
+			break // it asks about all
+		}
 		line = append(line, "--exit", exit)
 	}
 	for i, w := range line {

@@ -1,6 +1,7 @@
 // Addresses that people can read: /?example=ID&exits=main%3D137&k8s=1.36. views.ReadAddress reads the same.
 
 const gatePrefix = 'gate.';
+const lab = ['view', 'run', 'outage', 'cap'];
 
 /** What an address says, laid over an example {exits, version, validation, gates, …}. */
 export function readAddress(example, query) {
@@ -9,7 +10,9 @@ export function readAddress(example, query) {
   for (const [name, value] of query) {
     if (name.startsWith(gatePrefix) && /^(?:true|false)$/.test(query.get(name))) gates[name.slice(gatePrefix.length)] = query.get(name);
   }
-  return {...example, exits, gates, version: query.get('k8s') || example.version, validation: query.get('validation') || example.validation};
+  const more = Object.fromEntries(lab.filter((name) => query.has(name)).map((name) => [name, query.get(name)]));
+  const proposals = query.has('proposal') ? query.getAll('proposal') : example.proposals;
+  return {...example, ...more, ...(proposals && {proposals}), exits, gates, version: query.get('k8s') || example.version, validation: query.get('validation') || example.validation};
 }
 
 /**
@@ -24,5 +27,7 @@ export function addressOf(form, example) {
   if (form.version !== example.version) query.set('k8s', form.version);
   if (form.validation !== (example.validation || 'Strict')) query.set('validation', form.validation);
   for (const [name, value] of Object.entries(form.gates)) if (example.gates?.[name] !== value) query.set(gatePrefix + name, value);
+  for (const name of lab) if (form[name]) query.set(name, form[name]);
+  for (const name of form.proposals ?? []) query.append('proposal', name);
   return '?' + String(query).replace(/%3A/g, ':').replace(/%40/g, '@').replace(/%2C/g, ',');
 }

@@ -12,6 +12,7 @@ import {say, use} from './text.js';
 const $ = (id) => document.getElementById(id);
 const [ask, manifest, pods, exits, version, validation, example, gutter] =
   ['ask', 'manifest', 'pods', 'exits', 'version', 'validation', 'example', 'gutter'].map($);
+const proposalControls = [...document.querySelectorAll('[data-proposal]')];
 const gateControls = [...document.querySelectorAll('[data-gate]')];
 const {worker: workerURL, module: moduleURL, sha256, page: pageURL, offline: offlineURL, copy: isCopy} = document.body.dataset;
 
@@ -39,7 +40,8 @@ function readForm() {
   const set = gateControls.filter((control) => control.value !== '').map((control) => [control.dataset.gate, control.value]);
   return {
     manifest: manifest.value, pods: pods.value, exits: exits.value, version: version.value, validation: validation.value,
-    gates: Object.fromEntries(set),
+    proposals: proposalControls.filter((control) => control.checked).map((control) => control.value),
+    gates: Object.fromEntries(set), view: $('view').value, run: $('lab-run').value, outage: $('lab-outage').value, cap: $('lab-cap').value,
   };
 }
 
@@ -52,7 +54,43 @@ function fillForm(form) {
   if (form.version) version.value = form.version;
   validation.value = form.validation || 'Strict';
   for (const control of gateControls) control.value = form.gates[control.dataset.gate] ?? '';
+  for (const control of proposalControls) control.checked = form.proposals?.includes(control.value) ?? false;
+  for (const name of ['run', 'outage', 'cap']) $('lab-' + name).value = form[name] ?? '';
+  showView(form.view);
   showGates();
+}
+
+/** Shows which view is chosen: '' or answer, codes, versions, backoff. */
+function showView(name = '') {
+  const tabs = [...$('tabs').children];
+  const known = tabs.find((tab) => tab.value === name) ?? tabs[0];
+  $('view').value = known === tabs[0] ? '' : known.value;
+  for (const tab of tabs) tab.ariaPressed = String(tab === known);
+  $('lab').hidden = known.value !== 'backoff';
+}
+
+/** Moves in the map of exit codes, and asks what a code comes to. */
+function onMap(event) {
+  const cell = event.target.closest?.('.map td');
+  if (!cell) return;
+  if (event.type === 'click' || event.key === 'Enter' || event.key === ' ') {
+    event.preventDefault();
+    const {container} = cell.closest('.map').dataset;
+    exits.value = (container ? container + '=' : '') + cell.dataset.code;
+    showView();
+    asked(exits);
+    exits.focus({preventScroll: true});
+    return;
+  }
+  const code = Number(cell.dataset.code);
+  const next = {ArrowLeft: code - 1, ArrowRight: code + 1, ArrowUp: code - 16, ArrowDown: code + 16, Home: code - code % 16, End: code - code % 16 + 15, PageUp: code % 16, PageDown: 240 + code % 16}[event.key];
+  const to = next >= 0 && cell.closest('.map').querySelector(`[data-code="${next}"]`);
+  if (next === undefined) return;
+  event.preventDefault();
+  if (!to) return;
+  cell.tabIndex = -1;
+  to.tabIndex = 0;
+  to.focus();
 }
 
 /** Writes what was chosen beside the exits into them, as views.ReadForm does. */
@@ -73,7 +111,7 @@ function showGates() {
         : `not in ${version.value}`;
     }
   }
-  const set = gateControls.filter((control) => control.value !== '').length;
+  const set = gateControls.filter((control) => control.value !== '').length + proposalControls.filter((control) => control.checked).length;
   $('gates').querySelector('summary').textContent = 'Gates' + (set > 0 ? ` (${set})` : '');
 }
 
@@ -323,6 +361,7 @@ function wire() {
   ask.addEventListener('submit', (event) => {
     if (!loaded) return; // the server answers
     event.preventDefault();
+    if (event.submitter?.name === 'show') showView(event.submitter.value);
     addWords();
     remember();
     run();
@@ -336,7 +375,8 @@ function wire() {
       ask.requestSubmit();
     }
   });
-  for (const control of [version, validation, ...gateControls]) control.addEventListener('input', () => asked(control)); // outside the form's element
+  for (const type of ['click', 'keydown']) $('reply').addEventListener(type, onMap);
+  for (const control of [version, validation, ...gateControls, ...proposalControls, ...$('lab').querySelectorAll('input')]) control.addEventListener('input', () => asked(control)); // outside the form's element
   document.addEventListener('click', (event) => {
     const link = event.target.closest('a[href^="#"]');
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;

@@ -2,13 +2,13 @@
 import {visible} from './visible.js';
 
 export function commandLine(form, operation, request) {
-  if (operation === 'simulate') return request && `printf %s ${shellQuote(asciiControls(request))} | podfate simulate -f -`;
+  if (/^(?:simulate|compare|curve)$/.test(operation)) return request && `printf %s ${shellQuote(asciiControls(request))} | podfate ${operation} -f -`;
   const words = ['podfate', operation, '-f', ...(form.pods?.trim() ? ['job.yaml', '--pods', 'pods.yaml'] : ['pod.yaml'])];
   if (form.version) words.push('--kubernetes-version', form.version);
   const gates = Object.entries(form.gates).map(([name, value]) => `${name}=${value}`).sort().join();
   if (gates) words.push('--feature-gates', gates);
   if (form.validation && form.validation !== 'Strict') words.push(`--validate=${form.validation.toLowerCase()}`);
-  for (const exit of form.exits.split(/[, \t\r\n]+/).filter(Boolean)) words.push('--exit', exit);
+  for (const exit of operation === 'table' ? [] : form.exits.split(/[, \t\r\n]+/).filter(Boolean)) words.push('--exit', exit);
   return words.map((word) => shellQuote(visible(word))).join(' ');
 }
 

@@ -68,9 +68,22 @@ const painters = {
   terminal: ({lines}) => h('pre', {class: 'terminal', tabindex: '0'}, lines.join('\n')),
   plot: (b) => h('div', {class: 'plot', role: 'img', 'aria-label': b.title},
     s('svg', {'aria-hidden': 'true', width: '100%', height: 120}, drawPlot(b).map(drawn))),
-  grid: ({ranges}) => h('ul', {class: 'list'}, ranges.map((r) => h('li', {class: r.tone ?? ''}, glyph(r.mark), ' ',
-    h('span', {}, h('b', {}, codes(r)), ' ' + r.text), ' ', at(r)))),
+  grid: ({title = '', container = '', ranges}) => [h('table', {class: 'map', role: 'grid', 'aria-label': title, 'data-container': container}, h('tbody', {}, mapRows(ranges).map((row) => h('tr', {},
+    row.map((c) => h('td', {class: c.tone ?? '', tabindex: c.code === 0 ? '0' : '-1', 'data-code': c.code, 'aria-label': `${c.code}: ${c.text}`}, c.letter)))))), h('ul', {class: 'list'}, ranges.map((r) => h('li', {class: r.tone ?? ''}, glyph(r.mark), ' ',
+    h('span', {}, h('b', {}, codes(r)), ' ' + r.text), ' ', at(r))))],
 };
+
+/** The rows of a map of the exit codes, 16 in each. */
+function mapRows(ranges) {
+  const rows = [];
+  for (const r of ranges) {
+    for (let code = Math.max(r.from, 0); code <= Math.min(r.to, 255); code++) {
+      if (code % 16 === 0 || rows.length === 0) rows.push([]);
+      rows.at(-1).push({...r, code});
+    }
+  }
+  return rows;
+}
 
 const drawn = ({name, x, y, width, height, text}) => (text ? s('text', {class: name, x, y}, text) : s('rect', {class: name, x, y, width, height}));
 const times = ({times: n}) => (n > 1 ? ` ×${n}` : '');

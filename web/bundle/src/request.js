@@ -113,7 +113,7 @@ export function parsePods(text) {
  */
 export function buildRequest(form) {
   const codes = form.view === 'codes'; // asks about every exit code, and so about none
-  if (codes) form = {...form, exits: '', pods: ''};
+  if (codes) form = {...form, exits: '', pods: '', view: ''};
   const over = operationOf(form) === 'simulate';
   const exits = over ? [] : parseExits(form.exits);
   const runs = over ? parseRuns(form.exits) : [];
@@ -183,6 +183,18 @@ export function buildRequest(form) {
 
 function refuseRepeats(docs) {
   for (const {repeats} of docs) if (repeats?.length > 0) throw repeats[0];
+}
+
+/** The request of the view backoff; views.Form.Curve writes the same. */
+export function buildCurve({version, gates, proposals = [], run = '', outage = '', cap = ''}) {
+  const featureGates = Object.fromEntries(Object.entries(gates).sort().map(([name, value]) => [name, value === 'true']));
+  return JSON.stringify({
+    cluster: {
+      ...(version && {version}), ...(Object.keys(gates).length > 0 && {featureGates}),
+      ...(proposals.length > 0 && {proposals: Object.fromEntries([...proposals].sort().map((name) => [name, {}]))}),
+    },
+    run: {for: run.trim() || '10s'}, ...(outage.trim() && {outage: {until: outage.trim()}}), ...(cap.trim() && {backoff: {max: cap.trim()}}),
+  });
 }
 
 /** Finds out what each document is. */

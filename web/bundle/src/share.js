@@ -18,6 +18,10 @@ const members = {
   e: ['exits', (v) => typeof v === 'string'],
   k: ['version', (v) => typeof v === 'string' && /^1\.\d{1,3}$/.test(v)],
   f: ['validation', (v) => ['Strict', 'Warn', 'Ignore'].includes(v)],
+  v: ['view', (v) => /^(?:codes|versions|backoff)$/.test(v)],
+  r: ['run', (v) => typeof v === 'string'],
+  o: ['outage', (v) => typeof v === 'string'],
+  c: ['cap', (v) => typeof v === 'string'],
   x: ['proposals', (v) => Array.isArray(v) && v.length <= 20 && v.every((name) => typeof name === 'string' && /^[\w-]{1,100}$/.test(name))],
   g: ['gates', (v) => isObject(v) && Object.entries(v).every(([name, on]) => /^\w{1,100}$/.test(name) && typeof on === 'boolean')],
 };
@@ -33,6 +37,7 @@ export async function encode(form) {
     ...(form.exits && {e: form.exits}),
     ...(form.version && {k: form.version}),
     ...(form.proposals?.length > 0 && {x: form.proposals}),
+    ...(form.view && {v: form.view}), ...(form.run && {r: form.run}), ...(form.outage && {o: form.outage}), ...(form.cap && {c: form.cap}),
     ...(form.validation !== 'Strict' && {f: form.validation}),
     ...(Object.keys(gates).length > 0 && {g: gates}),
   };

@@ -6,12 +6,13 @@
 import {Instance, operations, parse, recycleBytes} from '../../../plugins/js/instance.js';
 import {place} from './answer.js';
 import {operationOf} from './operation.js';
-import {buildRequest, relocate} from './request.js';
+import {buildCurve, buildRequest, relocate} from './request.js';
 import {Unreadable, locate, position} from './yaml.js';
 
 const maxFaults = 100;
 
 let module; // compiled
+let versions; // of Kubernetes, which the module knows
 let instance; // if it fails, so does this worker, and the page starts another
 
 /**
@@ -23,7 +24,9 @@ export function reply(data) {
     const {sha256, bytes} = data;
     ({module} = data);
     instance = undefined;
-    return {describe: parse(call('describe', JSON.stringify(sha256 ? {module: {sha256, bytes}} : {})))};
+    const describe = parse(call('describe', JSON.stringify(sha256 ? {module: {sha256, bytes}} : {})));
+    ({versions} = describe);
+    return {describe};
   }
   const began = performance.now();
   return {id: data.id, ...answer(data.form), millis: performance.now() - began};
@@ -41,14 +44,25 @@ function call(operation, text) {
 
 /** Answers a form {manifest, pods, exits, version, validation, gates}. */
 function answer(form) {
+  if (form.view === 'backoff') {
+    const text = buildCurve(form);
+    return {...explain('curve', 'request', text, () => [0, 0]), request: text};
+  }
   let request;
   try {
-    request = buildRequest(form);
+    request = buildRequest(form.view === 'versions' ? {...form, view: ''} : form);
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     return explain(operationOf(form), 'error', JSON.stringify(unreadable(error, form)), () => [0, 0]);
   }
   const {operation, text, manifest, repeats} = request;
+  if (form.view === 'versions') {
+    const variants = versions.map((version) => ({name: version, patch: {cluster: {version}}}));
+    const asked = `{"of":"${operation}","request":${text},"variants":${JSON.stringify(variants)}}`;
+    // The request has one line, which nobody sees; the paths are those of the manifest below request.manifest.
+    const at = (path) => (manifest && path.startsWith('request.manifest.') ? position(form.manifest, locate(manifest, path.slice(17))) : [0, 0]);
+    return {...explain('compare', 'request', asked, at, () => [0, 0]), request: asked};
+  }
   const places = (path) => (manifest ? position(form.manifest, locate(manifest, path)) : [0, 0]);
   const warnings = JSON.stringify(repeats.slice(0, maxFaults).map(({path, code, detail}) => ({path, code, detail})));
   const answered = explain(operation, 'request', text + (repeats.length > 0 ? ',"warnings":' + warnings : ''), places,
