@@ -2,11 +2,13 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/podfate/podfate/policy/manifest"
@@ -50,7 +52,11 @@ func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Outcom
 		if err != nil {
 			return s.refused(ctx, name, string(asked), err)
 		}
-		return outcome(name, string(asked), explained, nil)
+		o, err := outcome(name, string(asked), explained, nil)
+		if err == nil {
+			o.Locate(func(string, document.Place) document.Place { return document.Place{} }) // nobody sees the request
+		}
+		return o, err
 	}
 	if name == "compare" {
 		form.View = ""
@@ -59,7 +65,9 @@ func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Outcom
 		if err != nil {
 			return nil, err
 		}
-		return s.answerVersions(ctx, form, module.Versions)
+		first := cmp.Or(form.Version, module.DefaultVersion) // the others are compared with it
+		others := slices.DeleteFunc(slices.Clone(module.Versions), func(v string) bool { return v == first })
+		return s.answerVersions(ctx, form, append([]string{first}, others...))
 	}
 	added, fault := overrides(form)
 	if fault != nil {

@@ -12,7 +12,7 @@ import {Unreadable, locate, position} from './yaml.js';
 const maxFaults = 100;
 
 let module; // compiled
-let versions; // of Kubernetes, which the module knows
+let versions, defaultVersion; // of Kubernetes, which the module knows
 let instance; // if it fails, so does this worker, and the page starts another
 
 /**
@@ -25,7 +25,7 @@ export function reply(data) {
     ({module} = data);
     instance = undefined;
     const describe = parse(call('describe', JSON.stringify(sha256 ? {module: {sha256, bytes}} : {})));
-    ({versions} = describe);
+    ({versions, defaultVersion} = describe);
     return {describe};
   }
   const began = performance.now();
@@ -46,7 +46,7 @@ function call(operation, text) {
 function answer(form) {
   if (form.view === 'backoff') {
     const text = buildCurve(form);
-    return {...explain('curve', 'request', text, () => [0, 0]), request: text};
+    return {...explain('curve', 'request', text, () => [0, 0], () => [0, 0]), request: text};
   }
   let request;
   try {
@@ -57,7 +57,8 @@ function answer(form) {
   }
   const {operation, text, manifest, repeats} = request;
   if (form.view === 'versions') {
-    const variants = versions.map((version) => ({name: version, patch: {cluster: {version}}}));
+    const first = form.version || defaultVersion; // the others are compared with it
+    const variants = [first, ...versions.filter((v) => v !== first)].map((version) => ({name: version, patch: {cluster: {version}}}));
     const asked = `{"of":"${operation}","request":${text},"variants":${JSON.stringify(variants)}}`;
     // The request has one line, which nobody sees; the paths are those of the manifest below request.manifest.
     const at = (path) => (manifest && path.startsWith('request.manifest.') ? position(form.manifest, locate(manifest, path.slice(17))) : [0, 0]);
