@@ -58,3 +58,35 @@ func TestProposalsAreNamed(t *testing.T) {
 		t.Errorf("the node has proposals: %s", answer)
 	}
 }
+
+// AlwaysPod that keeps the sandbox and does not wait is RestartAllContainers after each exit of each main container, event
+// by event.
+func TestAlwaysPodIsRestartAllContainers(t *testing.T) {
+	for _, runs := range []string{
+		`{"i":[{"for":"1s","exitCode":0,"times":"forever"}],"a":[{"for":"10s","exitCode":0,"times":3}]}`,
+		`{"i":[{"for":"1s","exitCode":1},{"for":"1s","exitCode":0,"times":"forever"}],"a":[{"for":"3s","exitCode":1,"times":"forever"}],"b":[{"for":"7s","exitCode":9,"times":4}]}`,
+		`{"i":[{"for":"0s","exitCode":0,"times":"forever"}],"a":[{"for":"5s","exitCode":137,"reason":"OOMKilled","times":2}],"b":[{"for":"5s","exitCode":0,"times":2}]}`,
+	} {
+		ask := func(proposals, pod, rules string) (events []map[string]any) {
+			answer, failed := ops.Call(4, []byte(`{"cluster":{"version":"1.36"`+proposals+`},"until":"3m","runs":`+runs+`,"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},`+
+				`"spec":{"restartPolicy":"`+pod+`","initContainers":[{"name":"i","image":"i"}],"containers":[{"name":"a","image":"i"`+rules+`},{"name":"b","image":"i"`+rules+`}]}}}`))
+			var a struct{ Timeline []map[string]any }
+			if err := json.Unmarshal(answer, &a); err != nil || failed {
+				t.Fatalf("%s", answer)
+			}
+			for _, e := range a.Timeline {
+				for _, why := range []string{"because", "decidedBy", "cause"} {
+					delete(e, why)
+				}
+			}
+			return a.Timeline
+		}
+		got := ask(`,"proposals":{"always-pod":{"wait":"none"}}`, "AlwaysPod", "")
+		want := ask("", "Always", `,"restartPolicy":"Always","restartPolicyRules":[{"action":"RestartAllContainers","exitCodes":{"operator":"NotIn","values":[]}}]`)
+		one, _ := json.Marshal(got)
+		other, _ := json.Marshal(want)
+		if string(one) != string(other) || len(got) < 10 {
+			t.Errorf("%s\ngot  %s\nwant %s", runs, one, other)
+		}
+	}
+}
