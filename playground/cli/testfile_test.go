@@ -57,8 +57,9 @@ func TestTheCorpusPasses(t *testing.T) {
 					list = append(list, map[string]any{"action": m[1]})
 				}
 			}
-			if len(list) == 0 || strings.Contains(c.Want, "undecided") {
-				continue
+			var asked []any
+			if json.Unmarshal(request["exits"], &asked) != nil || len(list) == 0 || len(list) != len(asked) {
+				continue // undecided, or words that say more than the action
 			}
 			expect, other = map[string]any{"exits": list}, map[string]any{"exits": append(list, list[0])}
 		case "validate":
