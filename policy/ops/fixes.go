@@ -74,14 +74,6 @@ func (c *call) at(path string) manifest.Value {
 	return manifest.Value{}
 }
 
-// pointer is path as a JSON Pointer (RFC 6901), "" if it has names that no field of Kubernetes has.
-func pointer(path string) string {
-	if strings.ContainsAny(path, "~/\"") {
-		return ""
-	}
-	return "/" + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(path)
-}
-
 // parent is the path of the object or list that path is in, and how many members or elements that has.
 func (c *call) parent(path string) (above string, n int) {
 	above = path[:max(strings.LastIndexAny(path, ".["), 0)]
@@ -90,14 +82,14 @@ func (c *call) parent(path string) (above string, n int) {
 
 // fixes returns the known edits for a fault, the best first.
 func (c *call) fixes(f *policy.FieldError) []fix {
-	v, path := c.at(f.Path), pointer(f.Path)
+	v, path := c.at(f.Path), manifest.Pointer(f.Path)
 	if path == "" {
 		return nil
 	}
 	remove := func(paths ...string) []fix {
 		x := fix{}
 		for _, p := range paths {
-			x.edits = append(x.edits, fixEdit{op: "remove", path: pointer(p)})
+			x.edits = append(x.edits, fixEdit{op: "remove", path: manifest.Pointer(p)})
 		}
 		return []fix{x}
 	}
@@ -136,7 +128,7 @@ func (c *call) fixes(f *policy.FieldError) []fix {
 		if c.at(values).Exists() {
 			op = "replace"
 		}
-		return []fix{{[]fixEdit{{op: op, path: pointer(values), value: "[0]"}}, changesCode0}}
+		return []fix{{[]fixEdit{{op: op, path: manifest.Pointer(values), value: "[0]"}}, changesCode0}}
 	case f.Code == policy.WarnWrongCase && len(f.Allowed) == 1:
 		return replace(strconv.Quote(f.Allowed[0]), changesRefused)
 	case f.Code == policy.WarnRulesWithoutPolicy:
@@ -204,5 +196,5 @@ func (c *call) renamed(f *policy.FieldError, above, path string) []fix {
 	if above != "" {
 		to = above + "." + near
 	}
-	return []fix{{[]fixEdit{{op: "move", from: path, path: pointer(to)}}, changesCounts}}
+	return []fix{{[]fixEdit{{op: "move", from: path, path: manifest.Pointer(to)}}, changesCounts}}
 }
