@@ -104,6 +104,11 @@ func (r *Request) relocated(answer []byte) []byte {
 			return append(out, rest...)
 		}
 		out, rest = append(out, rest[:i]...), rest[i:]
+		if bytes.HasSuffix(out, []byte(`"within":{`)) { // counted in a text of the request, wherever that stands
+			i = bytes.IndexByte(rest, '}')
+			out, rest = append(out, rest[:i]...), rest[i:]
+			continue
+		}
 		p, used := r.translate(in, rest)
 		if used == 0 { // another member of that name
 			out, rest = append(out, rest[0]), rest[1:]

@@ -60,7 +60,6 @@ func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Outcom
 	}
 	if name == "compare" {
 		form.View = ""
-		name = form.Operation()
 		module, err := s.viewModule(ctx)
 		if err != nil {
 			return nil, err

@@ -112,8 +112,9 @@ func evaluateTerm(text string, answers map[string]any) (v value, err error) {
 		return value{numbers: []float64{n}}, nil
 	}
 	for _, name := range []string{"sum", "len", "max"} {
-		inner, ok := strings.CutPrefix(text, name+"(")
-		if inner, ok = strings.CutSuffix(inner, ")"); !ok || !strings.HasPrefix(text, name+"(") {
+		inner, begins := strings.CutPrefix(text, name+"(")
+		inner, ends := strings.CutSuffix(inner, ")")
+		if !begins || !ends {
 			continue
 		}
 		list, err := follow(inner, answers)

@@ -534,7 +534,7 @@ func (p paths) rule(i int) (path string, index int) {
 		return element(p.rules, i), i
 	}
 	if from := p.c.RestartPolicyRules[i].From; from != "" {
-		index, _ = strconv.Atoi(strings.Trim(from, "decide[]"))
+		index, _ = strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(from, "decide["), "]"))
 		return from, index
 	}
 	index = i

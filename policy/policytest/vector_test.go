@@ -62,7 +62,7 @@ func TestVectors(t *testing.T) {
 
 // TestReplayFindsWhatDiffers holds that a runner on this player cannot pass by not looking.
 func TestReplayFindsWhatDiffers(t *testing.T) {
-	const version = `{"id":"a","do":"new","a":"65536"}` + "\n"
+	const version = `{"id":"a","do":"new","a":"65537"}` + "\n"
 	cases := []struct {
 		name, vectors string
 		count, wrong  int

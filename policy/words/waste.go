@@ -24,7 +24,7 @@ func (d *document) waste() {
 		}}
 	}
 	d.table("What it costs", []column{{"", false}, {"Job", false}, {"Pods", true}, {"Pod-hours run", true}, {"Waited", true}, {"Lost", true}},
-		[]row{line("as it is", v), line("without " + left, without)}, 0)
+		[]row{line("as it is", v), line("without "+left, without)}, 0)
 	i := item{mark: "note", text: "Without " + left + " Pods run for as long: here it saves nothing."}
 	switch saved := number(without, "savedPodMillis"); {
 	case has(without, "limit"):
