@@ -29,8 +29,6 @@ func TestExitCodesView(t *testing.T) {
 	}
 	p.run(t, chromedp.Evaluate[chromedp.Void](`document.querySelector('#reply .map [data-code="42"]').focus()`), chromedp.KeyEvent(kb.Enter))
 	p.until(t, "what the code comes to", says("exits 42 → Restart")+` && view.value === ''`)
-	p.run(t, chromedp.Evaluate[chromedp.Void](`history.back()`))
-
 	p.noScripts(t, true)
 	p.run(t, chromedp.Navigate(origin+"/?example=job-bug&view=codes"))
 	if text := p.reply(t); !strings.Contains(text, "Exit codes of export") {

@@ -22,6 +22,13 @@ func (r *Request) Position(path string) (source string, line, column int) {
 	return p.source, p.line, p.column
 }
 
+// NamePosition is Position for the name of a member, where a fault about it stands; for an element it is the element.
+func (r *Request) NamePosition(path string) (source string, line, column int) {
+	root, _ := manifest.Parse(r.json)
+	p, _ := r.place(root.Locate(path).KeyOffset())
+	return p.source, p.line, p.column
+}
+
 // InManifest turns a path of the manifest, "" for the manifest itself, into one of the request that holds it.
 func InManifest(path string) string {
 	if path == "" || path[0] == '[' {

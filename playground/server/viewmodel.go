@@ -133,7 +133,7 @@ func (s *Server) answerVersions(ctx context.Context, form views.Form, versions [
 	}
 	o.Locate(func(path string, _ document.Place) (at document.Place) { // the request has one line, which nobody sees
 		if rest, ok := strings.CutPrefix(path, "request."); ok && views.Control(rest) == "" {
-			_, at.Line, at.Column = request.Position(schema.InManifest(strings.TrimPrefix(rest, "manifest.")))
+			_, at.Line, at.Column = request.NamePosition(schema.InManifest(strings.TrimPrefix(rest, "manifest.")))
 		}
 		return at
 	})
