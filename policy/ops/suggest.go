@@ -45,7 +45,7 @@ func (c *call) suggest() {
 	p = full
 	already := p.holds()
 	var list []suggestion
-	if !already && !l.object.Spec.Proposed {
+	if !already && !usesProposals(&l.object) {
 		list = p.search()
 	}
 	if !c.withinSteps(p.steps) {
@@ -389,6 +389,11 @@ func sameLines(a, b []line) bool {
 	return true
 }
 
+// usesProposals reports whether o is written in words that no release has.
+func usesProposals(o *policy.Object) bool {
+	return o.Spec.Proposed || o.Job != nil && o.Job.PodFailurePolicy != nil && o.Job.PodFailurePolicy.Draft
+}
+
 // obstacle says why there is no change that does what is wished and nothing else.
 func (p *planner) obstacle() (because, gate string) {
 	f, asked := p.cl.node().features, [wishFailIndex + 1]bool{}
@@ -400,7 +405,7 @@ func (p *planner) obstacle() (because, gate string) {
 	kubelet := asked[wishRestart] || asked[wishRestartAll] || stops
 	job := p.before.judge
 	switch {
-	case p.l.object.Spec.Proposed:
+	case usesProposals(&p.l.object):
 		return "words_of_proposals", "" // changes are written in the words of releases
 	case p.ref.Kind == policy.EphemeralContainer:
 		return string(policy.BecauseEphemeral), ""
