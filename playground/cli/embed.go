@@ -223,7 +223,7 @@ func rowsOf(d *document.Document) (head []string, rows [][]string) {
 			rows = append(rows, []string{c.Title, c.Text, c.Because})
 		}
 		for _, i := range b.Items {
-			if len(b.Cards) == 0 && (b.Kind == "list" || b.Kind == "fixes") {
+			if len(b.Cards) == 0 && i.Ask == nil && (b.Kind == "list" || b.Kind == "fixes") {
 				rows = append(rows, []string{i.Text, i.Because})
 			}
 		}
