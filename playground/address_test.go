@@ -52,8 +52,8 @@ func (p *tab) share(t *testing.T) string {
 	return p.eval(t, `link.value`)
 }
 
-// TestReadableAddress (R-D4): what an address asks of an example is answered by the server, with and without scripts, and
-// the page writes such addresses itself.
+// TestReadableAddress (R-D4): what an address asks of an example is answered by the server, with
+// and without scripts, and the page writes such addresses itself.
 func TestReadableAddress(t *testing.T) {
 	origin := serve(t)
 	p := open(t, origin)
@@ -84,8 +84,8 @@ func TestReadableAddress(t *testing.T) {
 	p.clean(t)
 }
 
-// TestLinkFromTheFirstPaint (R-D4): at no time does the page show another question's answer under a link, however slow
-// the network is; a link that cannot be read is named.
+// TestLinkFromTheFirstPaint (R-D4): at no time does the page show another question's answer under a
+// link, however slow the network is; a link that cannot be read is named.
 func TestLinkFromTheFirstPaint(t *testing.T) {
 	origin := serve(t)
 	p := open(t, origin)
@@ -124,7 +124,8 @@ func TestLinkFromTheFirstPaint(t *testing.T) {
 	p.clean(t)
 }
 
-// TestTextIsKept (R-D5): what the reader typed survives an example, the Back button and a reload, and goes when told to.
+// TestTextIsKept (R-D5): what the reader typed survives an example, the Back button and a reload,
+// and goes when told to.
 func TestTextIsKept(t *testing.T) {
 	origin := serve(t)
 	p := open(t, origin)
@@ -172,8 +173,8 @@ func TestTextIsKept(t *testing.T) {
 	p.clean(t)
 }
 
-// TestAboveTheFold (R-D6): in a window of 1280 × 720 the answer does not scroll by itself, and version, Share, exits and verdict are
-// in view, for every example.
+// TestAboveTheFold (R-D6): in a window of 1280 × 720 the answer does not scroll by itself, and
+// version, Share, exits and verdict are in view, for every example.
 func TestAboveTheFold(t *testing.T) {
 	origin := serve(t)
 	p := open(t, origin)

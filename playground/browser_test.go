@@ -26,7 +26,8 @@ import (
 	"github.com/podfate/podfate/wasm"
 )
 
-// patience bounds one test in the browser. It is not a claim about speed: a loaded machine may need most of it.
+// patience bounds one test in the browser. It is not a claim about speed: a loaded machine may need
+// most of it.
 const patience = 3 * time.Minute
 
 // serve runs the real server with the module on wazero, on a free port, until the test ends.
@@ -163,8 +164,8 @@ func (p *tab) until(t *testing.T, what, condition string) {
 	}
 }
 
-// sees waits until a script says what contains want. Errors are passed over: scripts fail while one page gives way to the
-// next. Unlike until it needs no scripts of the page.
+// sees waits until a script says what contains want. Errors are passed over: scripts fail while one
+// page gives way to the next. Unlike until it needs no scripts of the page.
 func (p *tab) sees(t *testing.T, what, script, want string) {
 	t.Helper()
 	text, err := "", error(nil)
@@ -207,8 +208,8 @@ func quote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }
 
-// TestPage uses the page as a person does: reads the answer that is there, types, makes a mistake, follows a fault to its
-// line, opens an example, compares browser and server, and shares a link.
+// TestPage uses the page as a person does: reads the answer that is there, types, makes a mistake,
+// follows a fault to its line, opens an example, compares browser and server, and shares a link.
 func TestPage(t *testing.T) {
 	origin := serve(t)
 	p := open(t, origin)
@@ -260,7 +261,8 @@ func TestPage(t *testing.T) {
 	p.clean(t)
 }
 
-// TestKeyboard goes through the page with the keyboard alone: Tab leaves the editor, and Enter in the exits asks.
+// TestKeyboard goes through the page with the keyboard alone: Tab leaves the editor, and Enter in
+// the exits asks.
 func TestKeyboard(t *testing.T) {
 	origin := serve(t)
 	p := open(t, origin)
@@ -312,8 +314,9 @@ func TestWithoutScripts(t *testing.T) {
 	p.clean(t)
 }
 
-// TestBrief: in a narrow window, where the answer is far below the question, its first words stay in view as long as the
-// question does, with and without scripts, and hide nothing that has the focus.
+// TestBrief: in a narrow window, where the answer is far below the question, its first words stay
+// in view as long as the question does, with and without scripts, and hide nothing that has the
+// focus.
 func TestBrief(t *testing.T) {
 	origin := serve(t)
 	p := open(t, origin)
@@ -365,8 +368,8 @@ func TestPrint(t *testing.T) {
 	p.clean(t)
 }
 
-// TestWhileTheModuleLoads changes the question before the module is there: the answer that is shown says that it is an
-// older one, and an example that is chosen is opened as soon as it can be.
+// TestWhileTheModuleLoads changes the question before the module is there: the answer that is shown
+// says that it is an older one, and an example that is chosen is opened as soon as it can be.
 func TestWhileTheModuleLoads(t *testing.T) {
 	origin := serve(t)
 	p := open(t, origin)
@@ -388,8 +391,8 @@ func TestWhileTheModuleLoads(t *testing.T) {
 	p.clean(t)
 }
 
-// TestWithoutTheModule uses the page in a browser that has no WebAssembly: examples and links open, the answer that is
-// shown says that it is an older one, and Run asks the server.
+// TestWithoutTheModule uses the page in a browser that has no WebAssembly: examples and links open,
+// the answer that is shown says that it is an older one, and Run asks the server.
 func TestWithoutTheModule(t *testing.T) {
 	origin := serve(t)
 	p := open(t, origin)
@@ -439,8 +442,8 @@ func TestNotAManifest(t *testing.T) {
 	p.clean(t)
 }
 
-// TestTimeline asks what becomes of the Pod over time: once of the server alone, once of the browser, which must draw the
-// same.
+// TestTimeline asks what becomes of the Pod over time: once of the server alone, once of the
+// browser, which must draw the same.
 func TestTimeline(t *testing.T) {
 	origin := serve(t)
 	p := open(t, origin)
@@ -476,8 +479,8 @@ func TestTimeline(t *testing.T) {
 	p.clean(t)
 }
 
-// TestLivePod opens the example of a live Pod, which says what comes next, and adds an event and real time with the form
-// below the exits.
+// TestLivePod opens the example of a live Pod, which says what comes next, and adds an event and
+// real time with the form below the exits.
 func TestLivePod(t *testing.T) {
 	origin := serve(t)
 	p := open(t, origin)
@@ -493,8 +496,9 @@ func TestLivePod(t *testing.T) {
 	p.clean(t)
 }
 
-// TestJob plays a Job: once on the server alone in a narrow window, once in the browser, which must show the same with the
-// same bytes behind it. Its three layers stand side by side where there is room.
+// TestJob plays a Job: once on the server alone in a narrow window, once in the browser, which must
+// show the same with the same bytes behind it. Its three layers stand side by side where there is
+// room.
 func TestJob(t *testing.T) {
 	origin := serve(t)
 	p := open(t, origin)
@@ -549,8 +553,8 @@ func TestJob(t *testing.T) {
 	p.clean(t)
 }
 
-// TestPodsOfAJob pastes what kubectl get pods prints below a Job: in the browser, and into the form alone. Either says
-// which Pod fails the Job, by which rule.
+// TestPodsOfAJob pastes what kubectl get pods prints below a Job: in the browser, and into the form
+// alone. Either says which Pod fails the Job, by which rule.
 func TestPodsOfAJob(t *testing.T) {
 	origin := serve(t)
 	p := open(t, origin)
@@ -612,7 +616,8 @@ func TestPodsOfAJob(t *testing.T) {
 	p.clean(t)
 }
 
-// TestPlaceOfARefusal: a Job that is too large is refused where it says so, in the lines of the text and not of the request.
+// TestPlaceOfARefusal: a Job that is too large is refused where it says so, in the lines of the
+// text and not of the request.
 func TestPlaceOfARefusal(t *testing.T) {
 	origin := serve(t)
 	p := open(t, origin)
@@ -640,7 +645,8 @@ func TestTiming(t *testing.T) {
 	p.clean(t)
 }
 
-// TestHostileText puts markup and marks that turn text around into every name; nothing of it may run or hide.
+// TestHostileText puts markup and marks that turn text around into every name; nothing of it may
+// run or hide.
 func TestHostileText(t *testing.T) {
 	origin := serve(t)
 	p := open(t, origin)

@@ -16,8 +16,8 @@ import (
 	"github.com/podfate/podfate/wasm"
 )
 
-// TestHTTP sends the corpus to the real server over TCP. An error payload comes back inside a problem document, as it
-// is.
+// TestHTTP sends the corpus to the real server over TCP. An error payload comes back inside a
+// problem document, as it is.
 func TestHTTP(t *testing.T) {
 	origin := serve(t)
 	policytest.Run(t, policytest.Door{Name: "HTTP", Module: true, Call: func(op ops.Operation, request []byte) ([]byte, bool, error) {
@@ -56,8 +56,8 @@ var engines = []struct {
 	module bool
 }{{"native", false}, {"wasm", true}}
 
-// TestCommandLine gives the corpus to the verbs on standard input, with the core in the program, and with the module. What it leaves out
-// is in TestCommandLineOfItsOwn.
+// TestCommandLine gives the corpus to the verbs on standard input, with the core in the program,
+// and with the module. What it leaves out is in TestCommandLineOfItsOwn.
 func TestCommandLine(t *testing.T) {
 	for _, engine := range engines {
 		t.Run(engine.name, func(t *testing.T) {
@@ -80,8 +80,8 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// TestCommandLineOfItsOwn holds what the command line answers where it is not asked what the others are: it adds its module to describe, and
-// reads what is not JSON as YAML.
+// TestCommandLineOfItsOwn holds what the command line answers where it is not asked what the others
+// are: it adds its module to describe, and reads what is not JSON as YAML.
 func TestCommandLineOfItsOwn(t *testing.T) {
 	number := func(name string) uint32 {
 		op, known := ops.Lookup(name)

@@ -16,7 +16,8 @@ import (
 	"github.com/podfate/podfate/web"
 )
 
-// docs is somebody else's site with a page and a copy of the embed's files. It counts what is asked for.
+// docs is somebody else's site with a page and a copy of the embed's files. It counts what is asked
+// for.
 type docs struct {
 	origin string
 	asked  map[string]int // by path
@@ -73,8 +74,8 @@ spec:
 	return b.String()
 }
 
-// TestEmbeds: ten embeds on a page with a strict policy load nothing but one small script before the reader asks, and then
-// one module for all; without scripts their tables stand.
+// TestEmbeds: ten embeds on a page with a strict policy load nothing but one small script before
+// the reader asks, and then one module for all; without scripts their tables stand.
 func TestEmbeds(t *testing.T) {
 	d := serveDocs(t, strict, embedPage(10))
 	p := open(t, d.origin)
@@ -133,8 +134,8 @@ func TestEmbedNamesWhatAPolicyLacks(t *testing.T) {
 	}
 }
 
-// TestFrame: /embed in a page of another origin, and in a sandbox without an origin, where there is neither worker nor
-// storage.
+// TestFrame: /embed in a page of another origin, and in a sandbox without an origin, where there is
+// neither worker nor storage.
 func TestFrame(t *testing.T) {
 	origin := serve(t)
 	target, err := url.Parse(origin)

@@ -13,7 +13,8 @@ import (
 	"github.com/podfate/podfate/playground/cli"
 )
 
-// TestOffline (R-D7): after one visit the page answers without the server, also what its address asks.
+// TestOffline (R-D7): after one visit the page answers without the server, also what its address
+// asks.
 func TestOffline(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "site")
 	var out strings.Builder

@@ -16,8 +16,9 @@ import (
 	"github.com/podfate/podfate/policy/policytest"
 )
 
-// TestDocsSites builds the example sites with their own generators and uses their ten embeds in a browser. The tables in
-// the pages are those that podfate embed writes. A generator that is not installed is passed over, and named.
+// TestDocsSites builds the example sites with their own generators and uses their ten embeds in a
+// browser. The tables in the pages are those that podfate embed writes. A generator that is not
+// installed is passed over, and named.
 func TestDocsSites(t *testing.T) {
 	policytest.Quick(t, "sites of documentation, built and used")
 	for _, site := range []struct {

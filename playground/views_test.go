@@ -8,7 +8,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// TestExitCodesView: a map of 256 codes that the keyboard moves in, and Enter asks what a code comes to.
+// TestExitCodesView: a map of 256 codes that the keyboard moves in, and Enter asks what a code
+// comes to.
 func TestExitCodesView(t *testing.T) {
 	origin := serve(t)
 	p := open(t, origin)
@@ -62,7 +63,8 @@ func TestVersionsView(t *testing.T) {
 	p.clean(t)
 }
 
-// TestBackoffView: how late the container is back after an outage, with a row for each restart, also without scripts.
+// TestBackoffView: how late the container is back after an outage, with a row for each restart,
+// also without scripts.
 func TestBackoffView(t *testing.T) {
 	origin := serve(t)
 	p := open(t, origin)

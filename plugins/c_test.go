@@ -10,8 +10,8 @@ import (
 	"github.com/podfate/podfate/policy/policytest"
 )
 
-// cLibrary translates a module and compiles the library, the tests and the runner into a folder of their own; flags are for
-// the compiler. It takes a minute for each module.
+// cLibrary translates a module and compiles the library, the tests and the runner into a folder of
+// their own; flags are for the compiler. It takes a minute for each module.
 func cLibrary(t *testing.T, module, flags string, targets ...string) (folder string) {
 	t.Helper()
 	policytest.Quick(t, "it compiles the translated module")
@@ -30,7 +30,8 @@ func lastLine(out []byte) string {
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-// TestC builds the library as its README says, runs its tests and its example, and plays the vectors.
+// TestC builds the library as its README says, runs its tests and its example, and plays the
+// vectors.
 func TestC(t *testing.T) {
 	parallel(t)
 	folder := cLibrary(t, module(t), "-O1", "all", "conformance", "example", "test")

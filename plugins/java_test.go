@@ -24,8 +24,9 @@ type jar struct {
 
 var javaArtifact = regexp.MustCompile(`(?m)^\[INFO\] Building jar: (.*podfate-[0-9.]+\.jar)$`)
 
-// buildJava runs Maven once, which builds the jar and runs the library's tests. It builds a copy, so that runs do not meet, and without
-// network: what Maven needs was fetched before, as .ci/run does.
+// buildJava runs Maven once, which builds the jar and runs the library's tests. It builds a copy,
+// so that runs do not meet, and without network: what Maven needs was fetched before, as .ci/run
+// does.
 var buildJava = sync.OnceValues(func() (jar, error) {
 	built := jar{}
 	trap, err := trapModule()
@@ -121,7 +122,8 @@ func TestJavaLibrary(t *testing.T) {
 	}
 }
 
-// TestJavaDocumentation holds that the documentation has no warning, at which mvn -Prelease package fails.
+// TestJavaDocumentation holds that the documentation has no warning, at which mvn -Prelease package
+// fails.
 func TestJavaDocumentation(t *testing.T) {
 	built := java(t)
 	policytest.Executable(t, "a JDK 17", "the documentation of the Java library", "javadoc")
@@ -133,8 +135,8 @@ func TestJavaDocumentation(t *testing.T) {
 	output(t, policytest.Command("javadoc", append([]string{"-quiet", "-Xdoclint:all", "-Werror", "-d", t.TempDir(), "-cp", classpath}, sources...)...))
 }
 
-// TestJavaConformance plays the vectors in both modes. The interpreter is the slowest engine of all: the compiled mode alone evaluates
-// exits over and over.
+// TestJavaConformance plays the vectors in both modes. The interpreter is the slowest engine of
+// all: the compiled mode alone evaluates exits over and over.
 func TestJavaConformance(t *testing.T) {
 	t.Parallel()
 	built := java(t)
@@ -158,7 +160,8 @@ func TestJavaConformance(t *testing.T) {
 	})
 }
 
-// TestJavaExample runs the example of the README as a newcomer would, from one file on the built jar.
+// TestJavaExample runs the example of the README as a newcomer would, from one file on the built
+// jar.
 func TestJavaExample(t *testing.T) {
 	built := java(t)
 	readme, err := os.ReadFile("java/README.md")

@@ -24,7 +24,8 @@ import (
 // A browser answers all vectors and two million decisions in a minute or two on a slow machine.
 const browserPatience = 5 * time.Minute
 
-// The runtimes that run the same files of tests: arguments before a script, and those that run tests.
+// The runtimes that run the same files of tests: arguments before a script, and those that run
+// tests.
 var scriptEngines = []struct {
 	name, install string
 	script, test  []string
@@ -139,7 +140,8 @@ func TestJavaScriptConformance(t *testing.T) {
 	}
 }
 
-// TestJavaScriptTests runs the package's own tests on what is installed: each that is written has to run, and to pass.
+// TestJavaScriptTests runs the package's own tests on what is installed: each that is written has
+// to run, and to pass.
 func TestJavaScriptTests(t *testing.T) {
 	t.Parallel()
 	files, written := []string{"./test/module.test.mjs", "./test/podfate.test.mjs", "./test/robust.test.mjs"}, 0
@@ -171,7 +173,8 @@ func TestJavaScriptTests(t *testing.T) {
 	}
 }
 
-// testCounts reads what the test runners of Node.js, Deno and Bun print at the end: how many tests passed, and how many did not.
+// testCounts reads what the test runners of Node.js, Deno and Bun print at the end: how many tests
+// passed, and how many did not.
 func testCounts(out string) (passed, others int) {
 	for _, line := range regexp.MustCompile(`(?m)^(?:(?:#|ℹ) (pass|fail|cancelled|skipped|todo) (\d+)| *(\d+) (pass|fail|skip|todo))$`).FindAllStringSubmatch(out, -1) {
 		word, number := line[1]+line[4], line[2]+line[3]
@@ -209,7 +212,8 @@ func TestCountsOfTestRunners(t *testing.T) {
 	}
 }
 
-// TestJavaScriptExample runs the first example of the README as a newcomer would. What it prints stands below it as a comment.
+// TestJavaScriptExample runs the first example of the README as a newcomer would. What it prints
+// stands below it as a comment.
 func TestJavaScriptExample(t *testing.T) {
 	readme, err := os.ReadFile("js/README.md")
 	if err != nil {
@@ -264,7 +268,8 @@ func TestJavaScriptTypes(t *testing.T) {
 	}
 }
 
-// TestJavaScriptInBrowsers opens a page that runs the package's tests and the conformance vectors, and posts what came of it.
+// TestJavaScriptInBrowsers opens a page that runs the package's tests and the conformance vectors,
+// and posts what came of it.
 func TestJavaScriptInBrowsers(t *testing.T) {
 	t.Parallel()
 	for _, browser := range []struct {
@@ -353,7 +358,8 @@ type browserResult struct {
 	Messages []string
 }
 
-// servePackage serves the installed package, its tests and the vectors on this machine, and receives the page's result.
+// servePackage serves the installed package, its tests and the vectors on this machine, and
+// receives the page's result.
 func servePackage(t *testing.T, in installed) (origin string, results <-chan browserResult) {
 	t.Helper()
 	all, err := vectors(false)

@@ -10,8 +10,9 @@ import (
 	"github.com/podfate/podfate/policy/ops"
 )
 
-// TestEveryPackageHasEveryOperation holds the packages' names and numbers of operations, and the methods of those that have one for each,
-// against the core's table: a new operation is missed here by name.
+// TestEveryPackageHasEveryOperation holds the packages' names and numbers of operations, and the
+// methods of those that have one for each, against the core's table: a new operation is missed here
+// by name.
 func TestEveryPackageHasEveryOperation(t *testing.T) {
 	for _, place := range []struct {
 		file string

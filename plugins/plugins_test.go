@@ -34,7 +34,8 @@ func TestMain(m *testing.M) {
 // lanes are two: more engines at once would only take turns on the processors, and memory.
 var lanes = make(chan struct{}, 2)
 
-// parallel lets t run beside one other test. It is for tests without subtests: one that waits for its own would keep its lane.
+// parallel lets t run beside one other test. It is for tests without subtests: one that waits for
+// its own would keep its lane.
 func parallel(t *testing.T) {
 	t.Helper()
 	t.Parallel()
@@ -100,8 +101,9 @@ func evaluations(interpreter bool) int {
 	return 200_000
 }
 
-// conform runs a conformance runner: command makes it from the absolute path of the vectors' file and of the module. Its line has to
-// be that of the native core, and its exit status 0. How large the memory is after so many evaluations, it has to print.
+// conform runs a conformance runner: command makes it from the absolute path of the vectors' file
+// and of the module. Its line has to be that of the native core, and its exit status 0. How large
+// the memory is after so many evaluations, it has to print.
 func conform(t *testing.T, engine string, interpreter bool, command func(vectors, module, evaluations string) *exec.Cmd) {
 	t.Helper()
 	want, err := vectors(interpreter)
@@ -159,8 +161,8 @@ func output(t *testing.T, command *exec.Cmd) []byte {
 	return policytest.Output(t, command)
 }
 
-// trapModule is a test build of the module with the operations that trap, see wasm/guest/machine/traps.go. Its digest lies beside it, in the
-// file with .sha256 appended.
+// trapModule is a test build of the module with the operations that trap, see
+// wasm/guest/machine/traps.go. Its digest lies beside it, in the file with .sha256 appended.
 var trapModule = sync.OnceValues(func() (file string, err error) {
 	file = filepath.Join(temporary, "trap.wasm")
 	build := policytest.Command("go", "run", "./wasm/seal", "-tags", "trap", "-o", file)

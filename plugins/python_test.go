@@ -13,11 +13,12 @@ import (
 	"github.com/podfate/podfate/policy/policytest"
 )
 
-// The releases of wasmtime that the Python package is tested on: the oldest and the newest that it supports. The first is the lower
-// bound in python/pyproject.toml; .ci/run has both.
+// The releases of wasmtime that the Python package is tested on: the oldest and the newest that it
+// supports. The first is the lower bound in python/pyproject.toml; .ci/run has both.
 var wasmtimeReleases = []string{"27.0.2", "50.0.1"}
 
-// wheels returns a Python and the folder with the wheels of what the package and its tests need, so that tests need no network:
+// wheels returns a Python and the folder with the wheels of what the package and its tests need, so
+// that tests need no network:
 //
 //	pip download -d FOLDER hatchling pytest numpy mypy wasmtime==RELEASE
 func wheels(t *testing.T) (python, folder string) {
@@ -31,7 +32,8 @@ func wheels(t *testing.T) (python, folder string) {
 	return python, folder
 }
 
-// environment makes a fresh virtual environment, installs packages from folder into it and returns its Python.
+// environment makes a fresh virtual environment, installs packages from folder into it and returns
+// its Python.
 func environment(t *testing.T, python, folder string, packages ...string) string {
 	t.Helper()
 	home := t.TempDir()
@@ -54,8 +56,9 @@ func builtWheel(t *testing.T, python, folder string) string {
 	return found[0]
 }
 
-// TestPythonLicence holds that the wheel has the licence (R-PY1), which is that of the project: hatchling takes it from its own folder only,
-// and puts a link into a source distribution as a link.
+// TestPythonLicence holds that the wheel has the licence (R-PY1), which is that of the project:
+// hatchling takes it from its own folder only, and puts a link into a source distribution as a
+// link.
 func TestPythonLicence(t *testing.T) {
 	want, err := os.ReadFile("../LICENSE")
 	if err != nil {
@@ -84,7 +87,8 @@ func TestPythonLicence(t *testing.T) {
 	t.Error("the wheel has no licence")
 }
 
-// TestPythonPackage installs the wheel into fresh environments and runs its tests, its example and the conformance vectors there.
+// TestPythonPackage installs the wheel into fresh environments and runs its tests, its example and
+// the conformance vectors there.
 func TestPythonPackage(t *testing.T) {
 	t.Parallel()
 	python, folder := wheels(t)
@@ -111,8 +115,9 @@ func TestPythonPackage(t *testing.T) {
 	}
 }
 
-// TestPythonArrow runs what the package does with record batches, and its examples on the engines that people have: DuckDB, Polars, Dask and
-// Spark, which needs Java. Where the wheels of an engine are missing its example is left out, and pytest says so.
+// TestPythonArrow runs what the package does with record batches, and its examples on the engines
+// that people have: DuckDB, Polars, Dask and Spark, which needs Java. Where the wheels of an engine
+// are missing its example is left out, and pytest says so.
 func TestPythonArrow(t *testing.T) {
 	parallel(t)
 	python, folder := wheels(t)

@@ -20,7 +20,8 @@ var rustEngines = []struct {
 	{"wasmtime", "wasmtime", false},
 }
 
-// cargo returns a command of cargo in the crate's folder that reaches for no network: what it needs was fetched before, as .ci/run does.
+// cargo returns a command of cargo in the crate's folder that reaches for no network: what it needs
+// was fetched before, as .ci/run does.
 func cargo(t *testing.T, features string, arguments ...string) *exec.Cmd {
 	t.Helper()
 	policytest.Quick(t, "it compiles the Rust crate")
@@ -39,7 +40,8 @@ func cargo(t *testing.T, features string, arguments ...string) *exec.Cmd {
 	return command
 }
 
-// rustTarget is where cargo builds for an engine, so that the two do not wait for each other, nor run the other's programs.
+// rustTarget is where cargo builds for an engine, so that the two do not wait for each other, nor
+// run the other's programs.
 func rustTarget(t *testing.T, engine string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("rust", "target", engine))
@@ -85,7 +87,8 @@ func TestRustCrate(t *testing.T) {
 func TestRustPackage(t *testing.T) {
 	policytest.Full(t, "it compiles the crate and all that it needs once more")
 	parallel(t)
-	// The folder is kept: what the crate depends on is built once. What is not committed yet is packed, too.
+	// The folder is kept: what the crate depends on is built once. What is not committed yet is
+	// packed, too.
 	target := rustTarget(t, "package")
 	command := cargo(t, "", "package", "--allow-dirty", "--target-dir", target)
 	if out := strings.TrimSpace(string(output(t, command))); strings.Contains(out, "warning") {

@@ -60,7 +60,8 @@ func TestJavaWords(t *testing.T) {
 	sameWords(t, output(t, java(t).run("dev.podfate.Words")))
 }
 
-// numbers are what the module, its header in C and its documentation have to agree on, by their names in the header.
+// numbers are what the module, its header in C and its documentation have to agree on, by their
+// names in the header.
 func numbers() map[string]int64 {
 	all := map[string]int64{
 		"ABI_MAJOR": machine.ABIVersion >> 16, "ABI_MINOR": machine.ABIVersion & 0xFFFF,
@@ -101,7 +102,8 @@ func upper(word string) string {
 	return strings.ToUpper(regexp.MustCompile(`([a-z])([A-Z])`).ReplaceAllString(word, "${1}_$2"))
 }
 
-// TestCWords compares every number in podfate.h with the core's. Numbers from 100 on are those of hosts.
+// TestCWords compares every number in podfate.h with the core's. Numbers from 100 on are those of
+// hosts.
 func TestCWords(t *testing.T) {
 	header, err := os.ReadFile("c/podfate.h")
 	if err != nil {
@@ -138,7 +140,8 @@ func TestCWords(t *testing.T) {
 	}
 }
 
-// TestDocumentsAgree holds the numbers in the documentation of the ABI and on the page of the plugins against the core.
+// TestDocumentsAgree holds the numbers in the documentation of the ABI and on the page of the
+// plugins against the core.
 func TestDocumentsAgree(t *testing.T) {
 	read := func(path string) string {
 		text, err := os.ReadFile(filepath.FromSlash(path))

@@ -1,7 +1,7 @@
 package policy
 
-// ObjectPart is a part of the checks of an object that is not about the spec of its Pod. Parts come in this order, with
-// the checks of the spec between PartTemplate and PartProfiles.
+// ObjectPart is a part of the checks of an object that is not about the spec of its Pod. Parts come
+// in this order, with the checks of the spec between PartTemplate and PartProfiles.
 type ObjectPart uint8
 
 // The parts.
@@ -15,8 +15,8 @@ const (
 
 // Around checks the fields of an object around the spec of its Pod, one part after the other.
 type Around interface {
-	// Check adds to r what the API server has against part p. After PartHead it returns false if the API server then does
-	// not look at the template.
+	// Check adds to r what the API server has against part p. After PartHead it returns false if
+	// the API server then does not look at the template.
 	Check(r *Report, p ObjectPart) bool
 }
 
@@ -25,8 +25,8 @@ func (v *validator) part(p ObjectPart) bool {
 	return v.around == nil || v.around.Check(&v.Report, p)
 }
 
-// Drawn takes the message from the fault that was added last: the API server prints something there that is drawn, or an
-// address, so that the text is never the same.
+// Drawn takes the message from the fault that was added last: the API server prints something there
+// that is drawn, or an address, so that the text is never the same.
 func (r *Report) Drawn() {
 	if f := r.faults.Last(); f.Message != "" {
 		f.Message, f.Detail = "", f.Detail+"; part of the text of Kubernetes is drawn, so that it is never the same"

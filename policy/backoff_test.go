@@ -32,8 +32,8 @@ func TestKubeletBackoff(t *testing.T) {
 	}
 }
 
-// Starts in seconds when every run lasts as long as the last: from the real library with the kubelet's rule of
-// expiry and sweeps at even seconds.
+// Starts in seconds when every run lasts as long as the last: from the real library with the
+// kubelet's rule of expiry and sweeps at even seconds.
 func TestBackoffSequences(t *testing.T) {
 	for _, test := range []struct {
 		name         string
@@ -79,7 +79,8 @@ func starts(b Backoff, run Millis, n int) []Millis {
 	return list
 }
 
-// FuzzDelay holds for every setting: no wait is longer than Max, and none is shorter than the one before.
+// FuzzDelay holds for every setting: no wait is longer than Max, and none is shorter than the one
+// before.
 func FuzzDelay(f *testing.F) {
 	f.Add(int64(10_000), int64(300_000), 7)
 	f.Add(int64(1), int64(1)<<62, 80)

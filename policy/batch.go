@@ -25,26 +25,28 @@ type Question uint32
 const (
 	// AskExits: a container exits now, while the other containers of its Pod run.
 	AskExits Question = iota
-	// AskPods: a Pod of the Job has failed. One event for each terminated container, those of containerStatuses before
-	// those of initContainerStatuses, in the order of the lists; all but the last with [EventMore]. A Pod without
-	// terminated containers is one event with code 0, which no rule matches.
+	// AskPods: a Pod of the Job has failed. One event for each terminated container, those of
+	// containerStatuses before those of initContainerStatuses, in the order of the lists; all but
+	// the last with [EventMore]. A Pod without terminated containers is one event with code 0,
+	// which no rule matches.
 	AskPods
 )
 
-// Event is an event of a batch: numbers only, in the layout of the module's packed record, so that a million of them
-// are one block of memory.
+// Event is an event of a batch: numbers only, in the layout of the module's packed record, so that
+// a million of them are one block of memory.
 type Event struct {
 	ExitCode  int32
 	Container uint16 // its number, see [Batch]; [NoContainer] if the Pod has a single main container, or for one not in the manifest
 	Flags     EventFlags
-	// History is how often the container was restarted since its back-off began anew; for Pods, the failures in a row
-	// before this one, of its index if the Job counts per index.
+	// History is how often the container was restarted since its back-off began anew; for Pods, the
+	// failures in a row before this one, of its index if the Job counts per index.
 	History uint32
 	Tag     uint32 // the caller's; repeated in the verdict
 	RanFor  Millis // how long the container ran, from 0 on; 0 for Pods
-	// Conditions are those of the Pod, as bits with the numbers of [Batch.Conditions]; the events of one Pod add theirs.
-	// Of an exit with [EventRestarts] they are the restartCount of the container, and in the upper half the sum of those of
-	// all containers: proposals ask for them. Without the flag both are 0.
+	// Conditions are those of the Pod, as bits with the numbers of [Batch.Conditions]; the events
+	// of one Pod add theirs. Of an exit with [EventRestarts] they are the restartCount of the
+	// container, and in the upper half the sum of those of all containers: proposals ask for them.
+	// Without the flag both are 0.
 	Conditions uint64
 }
 
@@ -68,10 +70,12 @@ type Verdict struct {
 	Level   uint8  // its place in [VerdictLevels]
 	Ignored uint8  // its place in [VerdictIgnored]
 	Flags   VerdictFlags
-	// Wait is how long the kubelet's back-off keeps the container waiting, 0 for a start at once; -1 if it is not started
-	// or its history is not given. If the entry is forgotten during the wait, the next sweep ends it, and Wait is up to
+	// Wait is how long the kubelet's back-off keeps the container waiting, 0 for a start at once;
+	// -1 if it is not started or its history is not given. If the entry is forgotten during the
+	// wait, the next sweep ends it, and Wait is up to
 	// [SweepPeriod] more than the container waits: when kubelets sweep is not in the record.
-	// For Pods it is the Job controller's back-off before the next Pod; -1 after FailJob and FailIndex too.
+	// For Pods it is the Job controller's back-off before the next Pod; -1 after FailJob and
+	// FailIndex too.
 	Wait      Millis
 	Container uint16 // the container that was judged; for Pods the first that the rule matched, else [NoContainer]
 	Condition uint16 // for Pods the least condition that the rule matched, else [NoCondition]
@@ -98,14 +102,15 @@ var (
 	}
 )
 
-// Why there is no decision: a rule that would have been looked at has an action or an operator that no modelled release
-// knows, and nobody said which release is asked.
+// Why there is no decision: a rule that would have been looked at has an action or an operator that
+// no modelled release knows, and nobody said which release is asked.
 const (
 	UndecidedAction   = "unknown_action"
 	UndecidedOperator = "unknown_operator"
 )
 
-// UndecidedManagedBy is why there is no decision about Pods of a Job that another controller looks after.
+// UndecidedManagedBy is why there is no decision about Pods of a Job that another controller looks
+// after.
 const UndecidedManagedBy = "managed_by"
 
 // numberOf returns the place of word in words, which has it.
@@ -134,8 +139,9 @@ func (v Verdict) Decision() Decision {
 	return d
 }
 
-// Batch answers many events about one manifest without allocating. Containers are numbered: main ones first, then init,
-// then ephemeral ones, each in the order of the manifest. It is immutable; any number of goroutines may use it.
+// Batch answers many events about one manifest without allocating. Containers are numbered: main
+// ones first, then init, then ephemeral ones, each in the order of the manifest. It is immutable;
+// any number of goroutines may use it.
 type Batch struct {
 	tables     []batchTable // by number
 	only       uint16       // what NoContainer stands for in exits
@@ -166,18 +172,21 @@ type batchVariants struct {
 // BatchOptions say what a batch needs to know beside the Pod.
 type BatchOptions struct {
 	Features Features
-	// Backoff is that of a kubelet, which reaches Max within 15 restarts: the waits behind them are not told apart.
+	// Backoff is that of a kubelet, which reaches Max within 15 restarts: the waits behind them are
+	// not told apart.
 	Backoff Backoff
-	// Fallback asks for what a kubelet of Features does about actions and operators that it does not know. Without it
-	// such decisions are undecided.
+	// Fallback asks for what a kubelet of Features does about actions and operators that it does
+	// not know. Without it such decisions are undecided.
 	Fallback bool
 	// JobFallback asks for the same about the podFailurePolicy, of the Job controller.
 	JobFallback bool
-	// Job is that of a manifest of this kind, nil for others: without it there is no answer about Pods.
+	// Job is that of a manifest of this kind, nil for others: without it there is no answer about
+	// Pods.
 	Job *Job
 }
 
-// NewBatch prepares the answers about spec. Like [Compile] it accepts any spec, and keeps nothing of it but strings.
+// NewBatch prepares the answers about spec. Like [Compile] it accepts any spec, and keeps nothing
+// of it but strings.
 func NewBatch(spec *PodSpec, o BatchOptions) *Batch {
 	b := &Batch{only: NoContainer, reset: o.Backoff.Reset, tables: make([]batchTable, 0, spec.Len())}
 	if len(spec.Containers) == 1 {
@@ -242,8 +251,8 @@ type NumberedCondition struct {
 	rule         uint16 // the first that it matches, plus 1
 }
 
-// Conditions returns the patterns of Pod conditions in the Job's failure policy, by number. More than [MaxConditions]
-// have no place in an event. Callers must not change the list.
+// Conditions returns the patterns of Pod conditions in the Job's failure policy, by number. More
+// than [MaxConditions] have no place in an event. Callers must not change the list.
 func (b *Batch) Conditions() []NumberedCondition { return b.conditions }
 
 // unknownOperator returns the index of the first rule whose operator no release knows, or -1.
@@ -286,9 +295,10 @@ func verdict(d Decision, n, unknownOperator int, o BatchOptions) Verdict {
 	return v
 }
 
-// Exits answers [AskExits] about events in their order and returns how many verdicts have a status. An event that makes no
-// sense (a container that is not there, a flag that is not known, a run of less than nothing) gets a verdict with a status
-// and nothing else. It panics if verdicts is shorter than events.
+// Exits answers [AskExits] about events in their order and returns how many verdicts have a status.
+// An event that makes no sense (a container that is not there, a flag that is not known, a run of
+// less than nothing) gets a verdict with a status and nothing else. It panics if verdicts is
+// shorter than events.
 //
 // What is done for nearly all events is written out in the loop: a call costs as much as the rest.
 func (b *Batch) Exits(events []Event, verdicts []Verdict) (faults int) {
@@ -325,7 +335,8 @@ func (b *Batch) Exits(events []Event, verdicts []Verdict) (faults int) {
 	return faults
 }
 
-// varied is Exits where a proposal asks for more than the code; a loop of its own, so that the other one does not.
+// varied is Exits where a proposal asks for more than the code; a loop of its own, so that the
+// other one does not.
 func (b *Batch) varied(events []Event, verdicts []Verdict) (faults int) {
 	tables, only := b.tables, b.only
 	for i := range events {
@@ -398,21 +409,23 @@ func (m *batchVariants) limitTo(e *Event, v *Verdict) {
 	}
 }
 
-// fail makes v the verdict of an event that makes no sense.
+// fail makes v the verdict of an event that is not meaningful.
 func (v *Verdict) fail(e *Event) {
 	*v = Verdict{Status: eventInvalid, Rule: NoRule, Wait: -1, Container: NoContainer, Condition: NoCondition, Tag: e.Tag}
 }
 
-// PodSoFar is what is known of a Pod before its last event. The zero value is the beginning of a batch.
+// PodSoFar is what is known of a Pod before its last event. The zero value is the beginning of a
+// batch.
 type PodSoFar struct {
 	rule, container uint16 // the first rule that matched, plus 1, and the container
 	failed          bool   // one of its events made no sense
 	conditions      uint64
 }
 
-// Pods answers [AskPods] about events in their order and returns how many verdicts have a status. A Pod of which an event makes
-// no sense is not judged. A batch may come in parts: so is what one of them leaves to the next, and last says that no
-// more come. It panics if verdicts is shorter than events.
+// Pods answers [AskPods] about events in their order and returns how many verdicts have a status. A
+// Pod of which an event makes no sense is not judged. A batch may come in parts: so is what one of
+// them leaves to the next, and last says that no more come. It panics if verdicts is shorter than
+// events.
 func (b *Batch) Pods(events []Event, verdicts []Verdict, so *PodSoFar, last bool) (faults int) {
 	verdicts = verdicts[:len(events)]
 	tables, known, pod := b.tables, len(b.conditions), *so
@@ -473,8 +486,8 @@ func (b *Batch) Pods(events []Event, verdicts []Verdict, so *PodSoFar, last bool
 	return faults
 }
 
-// firstCondition lets the conditions of a Pod decide if one of their rules comes before that of its containers. It returns the
-// number of the least condition of that rule, or NoCondition.
+// firstCondition lets the conditions of a Pod decide if one of their rules comes before that of its
+// containers. It returns the number of the least condition of that rule, or NoCondition.
 func (b *Batch) firstCondition(pod *PodSoFar) uint16 {
 	condition := NoCondition
 	for i, left := 0, pod.conditions; left != 0; i, left = i+1, left>>1 {
@@ -485,8 +498,8 @@ func (b *Batch) firstCondition(pod *PodSoFar) uint16 {
 	return condition
 }
 
-// compileFailures prepares the answers about Pods. Without fallback a rule that no release knows matches what it might be about,
-// and decides that nothing is decided.
+// compileFailures prepares the answers about Pods. Without fallback a rule that no release knows
+// matches what it might be about, and decides that nothing is decided.
 func (b *Batch) compileFailures(job *Job, fallback bool) {
 	var rules []PodFailurePolicyRule
 	if job.PodFailurePolicy != nil {
@@ -535,8 +548,8 @@ const (
 	eventInvalid  = 4
 )
 
-// Eval answers events in their order and returns how many verdicts have a status. It panics if verdicts is shorter than
-// events.
+// Eval answers events in their order and returns how many verdicts have a status. It panics if
+// verdicts is shorter than events.
 func (b *Batch) Eval(q Question, events []Event, verdicts []Verdict) (faults int) {
 	if q == AskExits {
 		return b.Exits(events, verdicts)

@@ -3,18 +3,19 @@ package policy
 // CurveModel says by which rules a curve grows.
 type CurveModel string
 
-// The models. They differ by more than the first restart; both are in use, since pages and proposals reckon with the
-// documented one.
+// The models. They differ by more than the first restart; both are in use, since pages and
+// proposals reckon with the documented one.
 const (
-	// ModelKubelet is what the kubelet does: the first restart is immediate, and an entry is forgotten by a sweep that
-	// also ends a wait.
+	// ModelKubelet is what the kubelet does: the first restart is immediate, and an entry is
+	// forgotten by a sweep that also ends a wait.
 	ModelKubelet CurveModel = "kubelet"
-	// ModelDocumented is what the documentation of Pods says: the first restart waits already, and ten minutes of
-	// running reset the delay, never a sweep.
+	// ModelDocumented is what the documentation of Pods says: the first restart waits already, and
+	// ten minutes of running reset the delay, never a sweep.
 	ModelDocumented CurveModel = "documented"
 )
 
-// MaxSweepPeriod bounds the time between two sweeps, and with it how long a curve is followed before it repeats.
+// MaxSweepPeriod bounds the time between two sweeps, and with it how long a curve is followed
+// before it repeats.
 const MaxSweepPeriod = 60 * Second
 
 // Limits of a curve request, beside [MaxHorizon] for every length of time.
@@ -59,8 +60,8 @@ type CurveRestart struct {
 	Because CurveBecause
 }
 
-// Curve is every start of a container that always runs equally long, without end: some restarts, and then a part that
-// repeats for ever. Its size does not depend on how far one looks.
+// Curve is every start of a container that always runs equally long, without end: some restarts,
+// and then a part that repeats forever. Its size does not depend on how far one looks.
 type Curve struct {
 	p      CurveParameters
 	once   []curveSegment
@@ -79,12 +80,14 @@ type curveSegment struct {
 	because CurveBecause
 }
 
-// NewCurve follows p until it repeats, which takes at most a few times 60 000 steps. Exits are noticed at once, a start
-// comes at the instant its wait ends, and sweeps come at multiples of their period, counted from the first start; a
-// sweep at the instant of a start comes first. All times are exact as long as none exceeds 2^62 ms.
+// NewCurve follows p until it repeats, which takes at most a few times 60 000 steps. Exits are
+// noticed at once, a start comes at the instant its wait ends, and sweeps come at multiples of
+// their period, counted from the first start; a sweep at the instant of a start comes first. All
+// times are exact as long as none exceeds 2^62 ms.
 //
 // Source: Backoff in k8s.io/client-go v0.33 to v0.37, util/flowcontrol/backoff.go; doBackOff in
-// pkg/kubelet/kuberuntime/kuberuntime_manager.go, HandlePodCleanups in pkg/kubelet/kubelet_pods.go, Kubernetes v1.36.
+// pkg/kubelet/kuberuntime/kuberuntime_manager.go, HandlePodCleanups in pkg/kubelet/kubelet_pods.go,
+// Kubernetes v1.36.
 func NewCurve(p CurveParameters) *Curve {
 	c := &Curve{p: p}
 	if p.Model == ModelDocumented {
@@ -132,7 +135,8 @@ func (c *Curve) kubelet() {
 		if forgotten := p.forgotten(t); forgotten > 0 && forgotten <= t+p.Run+delay {
 			wait, because = forgotten-t-p.Run, CurveSwept
 		} else if waits.Settled(delay, n) {
-			// Nothing changes any more but the phase of the sweep, and that has at most Sweep values.
+			// Nothing changes any more but the phase of the sweep, and that has at most Sweep
+			// values.
 			if settled++; settled > p.Sweep || p.Run+delay <= p.Reset {
 				c.settle(t, delay, list, settled > 1)
 				return
@@ -154,8 +158,8 @@ func (c *Curve) kubelet() {
 	}
 }
 
-// settle notes that waits of delay follow each other for ever after a restart at t, the last one of list. If begun is
-// true, the last segment of list is the begin of that, and nothing else.
+// settle notes that waits of delay follow each other forever after a restart at t, the last one of
+// list. If begun is true, the last segment of list is the begin of that, and nothing else.
 func (c *Curve) settle(t, delay Millis, list *[]curveSegment, begun bool) {
 	if n := len(*list); begun {
 		t = (*list)[n-1].at - (*list)[n-1].period + c.base
@@ -237,8 +241,8 @@ func (c *Curve) Restarts(t Millis) int64 {
 	return n + int64(rounds)*total(c.repeat) + before(c.repeat, rest)
 }
 
-// Progressions calls f with every restart whose wait begins by the given instant: count of them from at on,
-// period apart, each after delay. Their order is that of at.
+// Progressions calls f with every restart whose wait begins by the given instant: count of them
+// from at on, period apart, each after delay. Their order is that of at.
 func (c *Curve) Progressions(until Millis, f func(at, period Millis, count int64, delay Millis)) {
 	for _, s := range c.once {
 		n := s.count
@@ -306,14 +310,16 @@ func (c *Curve) Steady() CurveSteady {
 type CurveRecovery struct {
 	Back CurveRestart // the first start that finds it there
 	Late Millis       // from its return to Back
-	// Best is the same if a run that is under way at the return succeeds as well: 0 then, otherwise Late.
+	// Best is the same if a run that is under way at the return succeeds as well: 0 then, otherwise
+	// Late.
 	Best Millis
-	// Gap is the time between the last start that fails and Back: the longest that a return between the two could
-	// have to wait.
+	// Gap is the time between the last start that fails and Back: the longest that a return between
+	// the two could have to wait.
 	Gap Millis
 }
 
-// Recover returns what follows if runs that begin before t fail and those that begin at t or later do not.
+// Recover returns what follows if runs that begin before t fail and those that begin at t or later
+// do not.
 func (c *Curve) Recover(t Millis) CurveRecovery {
 	if t <= 0 {
 		return CurveRecovery{}

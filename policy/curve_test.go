@@ -22,7 +22,8 @@ func seconds(c *Curve, until Millis) []Millis {
 	return list
 }
 
-// every appends the terms of an arithmetic progression: the last number of list is followed by steps until last.
+// every appends the terms of an arithmetic progression: the last number of list is followed by
+// steps until last.
 func every(step, last Millis, list ...Millis) []Millis {
 	for list[len(list)-1] < last {
 		list = append(list, list[len(list)-1]+step)
@@ -30,8 +31,8 @@ func every(step, last Millis, list ...Millis) []Millis {
 	return list
 }
 
-// The starts in seconds of the first half hour, computed with the real library, the kubelet's rule of expiry and sweeps
-// of 2 s.
+// The starts in seconds of the first half hour, computed with the real library, the kubelet's rule
+// of expiry and sweeps of 2 s.
 func TestCurveStarts(t *testing.T) {
 	for _, test := range []struct {
 		initial, max, run Millis
@@ -148,8 +149,8 @@ func TestCurveOfAThousandYears(t *testing.T) {
 	}
 }
 
-// TestCurveAgainstEntry plays curves step by step with the entry that the kubelet keeps and compares every start,
-// besides the closed forms with the list of starts.
+// TestCurveAgainstEntry plays curves step by step with the entry that the kubelet keeps and
+// compares every start, besides the closed forms with the list of starts.
 func TestCurveAgainstEntry(t *testing.T) {
 	for i := range 3000 {
 		checkCurve(t, uint64(i)*0x9E3779B97F4A7C15+1)

@@ -18,8 +18,8 @@ type DraftRule struct {
 // draftActions are the actions of the draft.
 const draftActions = "Ignore Terminate"
 
-// CodeRanges reads exit codes such as "1-12,100-127" into set, with spaces where people put them, and returns what is
-// wrong with them, "" for nothing.
+// CodeRanges reads exit codes such as "1-12,100-127" into set, with spaces where people put them,
+// and returns what is wrong with them, "" for nothing.
 func CodeRanges(text string, set *[256]bool) (fault string) {
 	for rest, more := text, true; more; {
 		var part string
@@ -98,8 +98,8 @@ func (c *PodReasons) holds(reason string) bool {
 	return found == (c.Operator == OperatorIn)
 }
 
-// podFailurePolicy checks the policy that a Pod has by the proposal [FailurePolicyAnywhere]. There is no Job that it could
-// end.
+// podFailurePolicy checks the policy that a Pod has by the proposal [FailurePolicyAnywhere]. There
+// is no Job that it could end.
 func (v *validator) podFailurePolicy(spec *PodSpec, prefix string) {
 	before := len(v.faults.kept)
 	j := &jobValidator{v, prefix, &Job{PodFailurePolicy: spec.PodFailurePolicy}}

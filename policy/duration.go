@@ -28,14 +28,16 @@ func unitNanos(unit string) uint64 {
 	return 0
 }
 
-// ParseDuration reads the text of a duration field as Kubernetes does: a sign, then numbers with units (ns, us, ms, s,
-// m, h), such as "1m30.5s"; or "0". There is no unit for days, and no blanks. message is "" or the text of the error,
-// which the decoder prints. The range is that of 64-bit nanoseconds, about 292 years to both sides.
+// ParseDuration reads the text of a duration field as Kubernetes does: a sign, then numbers with
+// units (ns, us, ms, s, m, h), such as "1m30.5s"; or "0". There is no unit for days, and no blanks.
+// message is "" or the text of the error, which the decoder prints. The range is that of 64-bit
+// nanoseconds, about 292 years to both sides.
 //
-// The part behind a decimal point is computed in floating point, as there: the last nanosecond may be off.
+// The part behind a decimal point is computed in floating point, as there: the last nanosecond may
+// be off.
 //
-// Source: time.ParseDuration of Go 1.26, which Duration.UnmarshalJSON calls in k8s.io/apimachinery v0.33 to v0.37,
-// pkg/apis/meta/v1/duration.go.
+// Source: time.ParseDuration of Go 1.26, which Duration.UnmarshalJSON calls in k8s.io/apimachinery
+// v0.33 to v0.37, pkg/apis/meta/v1/duration.go.
 func ParseDuration(s string) (d Duration, message string) {
 	invalid := "time: invalid duration " + quoteDuration(s)
 	rest, negative := cutSign(s)
@@ -154,7 +156,8 @@ func (t term) nanos() (n uint64, ok bool) {
 	return n, n <= 1<<63
 }
 
-// leadingFraction returns the digits as a number and the power of ten below it. Digits that do not fit are passed over.
+// leadingFraction returns the digits as a number and the power of ten below it. Digits that do not
+// fit are passed over.
 func leadingFraction(digits string) (n uint64, scale float64) {
 	scale = 1
 	for i := range len(digits) {
@@ -171,7 +174,8 @@ func leadingFraction(digits string) (n uint64, scale float64) {
 	return n, scale
 }
 
-// quoteDuration returns s as package time quotes it: bytes outside printable ASCII as \x and two digits.
+// quoteDuration returns s as package time quotes it: bytes outside printable ASCII as \x and two
+// digits.
 func quoteDuration(s string) string {
 	const hex = "0123456789abcdef"
 	s, more := bounded(s)
@@ -197,12 +201,13 @@ const (
 	durationLength = "must be at most 1000 years (8766000h)"
 )
 
-// MaxHorizon bounds every length of time in a request: 1000 years of 365.25 days. Two of them added, or one multiplied
-// by 1000, still fit into Millis.
+// MaxHorizon bounds every length of time in a request: 1000 years of 365.25 days. Two of them
+// added, or one multiplied by 1000, still fit into Millis.
 const MaxHorizon = 8_766_000 * 3600 * Second
 
-// ParseMillis reads a length of time in a request of Podfate: the text of a duration field, but exact, not negative,
-// a whole number of milliseconds and at most [MaxHorizon]. code and detail are "" or say what is wrong.
+// ParseMillis reads a length of time in a request of Podfate: the text of a duration field, but
+// exact, not negative, a whole number of milliseconds and at most [MaxHorizon]. code and detail are
+// "" or say what is wrong.
 func ParseMillis(s string) (m Millis, code FaultCode, detail string) {
 	rest, negative := cutSign(s)
 	if rest == "0" {
@@ -249,8 +254,8 @@ func (a nanos128) add(b nanos128) nanos128 {
 	return nanos128{a.hi + b.hi + carry, lo}
 }
 
-// exactNanos returns the length of t; ok is false if it is no whole number of nanoseconds. The whole part is at most
-// 2^63, so that the result is far from overflow.
+// exactNanos returns the length of t; ok is false if it is no whole number of nanoseconds. The
+// whole part is at most 2^63, so that the result is far from overflow.
 func (t term) exactNanos() (n nanos128, ok bool) {
 	unit := unitNanos(t.unit)
 	whole, _ := leadingInt(t.whole)

@@ -1,6 +1,7 @@
 package policy
 
-// ErrorCode names an error that ends an operation, as the module's ABI spells it. Codes are append-only.
+// ErrorCode names an error that ends an operation, as the module's ABI spells it. Codes are
+// append-only.
 type ErrorCode string
 
 // The error codes; [ErrorCode.Number] gives their numbers.
@@ -34,7 +35,8 @@ func (c ErrorCode) Number() int {
 	return 0
 }
 
-// FaultType is the kind of a fault that the API server's validation reports, in the words it prints.
+// FaultType is the kind of a fault that the API server's validation reports, in the words it
+// prints.
 //
 // Source: ErrorType.String in k8s.io/apimachinery v0.36, pkg/util/validation/field/errors.go.
 type FaultType string
@@ -50,11 +52,12 @@ const (
 	TypeDuplicate   FaultType = "Duplicate value"
 )
 
-// FaultCode names what is wrong, for programs and tests. Codes are stable; the sentences beside them are not.
+// FaultCode names what is wrong, for programs and tests. Codes are stable; the sentences beside
+// them are not.
 type FaultCode string
 
-// The codes of faults. Those of the first group come from decoding, those of the second from the API server's
-// checks, those of the third from the rest of a request.
+// The codes of faults. Those of the first group come from decoding, those of the second from the
+// API server's checks, those of the third from the rest of a request.
 const (
 	CodeUnknownField   FaultCode = "unknown_field"   // the object has no such field
 	CodeDuplicateField FaultCode = "duplicate_field" // the field is there twice
@@ -74,7 +77,8 @@ const (
 	// CodeNodeRefuses is what a kubelet says of a static Pod that it can read and does not admit.
 	CodeNodeRefuses FaultCode = "node_refuses"
 
-	// CodePanics is no fault that a release prints: its API server fails at this place with an error of its own.
+	// CodePanics is no fault that a release prints: its API server fails at this place with an
+	// error of its own.
 	CodePanics FaultCode = "api_server_panics"
 
 	CodeUnknownKind      FaultCode = "unknown_kind"      // a kind that is not read

@@ -19,8 +19,8 @@ type verdict struct {
 	rule   int // the rule that decided, -1 for none
 }
 
-// naive is written from the tables of the documentation and shares nothing with the compiled policy: which of the
-// rules fits, then the cell for container policy, Pod policy and success.
+// naive is written from the tables of the documentation and shares nothing with the compiled
+// policy: which of the rules fits, then the cell for container policy, Pod policy and success.
 func naive(pod RestartPolicy, own *RestartPolicy, rules []ContainerRestartRule, code int32) verdict {
 	for i, rule := range rules {
 		listed := false
@@ -49,8 +49,8 @@ func naive(pod RestartPolicy, own *RestartPolicy, rules []ContainerRestartRule, 
 	return verdict{Stop, level, -1}
 }
 
-// policies are the combinations of the policy of the Pod and that of the container. With one of its own, that of the
-// Pod is not looked at; one is as good as another.
+// policies are the combinations of the policy of the Pod and that of the container. With one of its
+// own, that of the Pod is not looked at; one is as good as another.
 var policies = []struct {
 	pod RestartPolicy
 	own *RestartPolicy
@@ -59,13 +59,14 @@ var policies = []struct {
 	{"Never", pointer(RestartPolicyAlways)}, {"Always", pointer(RestartPolicyOnFailure)}, {"Always", pointer(RestartPolicyNever)},
 }
 
-// TestExhaustive compares the compiled policy with the naive table on small policies: both operators, three actions,
-// lists of the six values.
+// TestExhaustive compares the compiled policy with the naive table on small policies: both
+// operators, three actions, lists of the six values.
 //
-// One rule: all ordered lists of up to three values, all codes from -1 to 256. Two rules: lists of up to one value. When
-// every runtime is demanded, two rules have all lists of up to three values too: ascending ones with all codes, ordered
-// ones with the codes at and beside the values. PODFATE_EXHAUSTIVE=all leaves nothing out: 3.7 thousand million
-// decisions, several minutes of two cores; give it -timeout 1h.
+// One rule: all ordered lists of up to three values, all codes from -1 to 256. Two rules: lists of
+// up to one value. When every runtime is demanded, two rules have all lists of up to three values
+// too: ascending ones with all codes, ordered ones with the codes at and beside the values.
+// PODFATE_EXHAUSTIVE=all leaves nothing out: 3.7 thousand million decisions, several minutes of two
+// cores; give it -timeout 1h.
 func TestExhaustive(t *testing.T) {
 	var all, beside []int32
 	for code := int32(-1); code <= 256; code++ {
@@ -95,7 +96,8 @@ func each(rules []ContainerRestartRule) (lists [][]ContainerRestartRule) {
 	return lists
 }
 
-// compareAll compares the decisions about every rule of first before every list of more, on all processors.
+// compareAll compares the decisions about every rule of first before every list of more, on all
+// processors.
 func compareAll(t *testing.T, first []ContainerRestartRule, more [][]ContainerRestartRule, codes []int32) {
 	t.Helper()
 	f := DefaultFeatures(NewestMinor)
@@ -145,8 +147,8 @@ func compare(f Features, rules []ContainerRestartRule, codes []int32) (decisions
 // interesting are the values of the rules.
 var interesting = []int32{0, 1, 42, 137, 143, 255}
 
-// allRules returns every rule whose list has at most n of the interesting values: in every order and also more than
-// once, or only ascending.
+// allRules returns every rule whose list has at most n of the interesting values: in every order
+// and also more than once, or only ascending.
 func allRules(n int, ascending bool) []ContainerRestartRule {
 	lists := [][]int32{nil}
 	for last := lists; n > 0; n-- {

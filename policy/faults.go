@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Faults collects faults in the order in which they are found. A request of 1 MiB can have a hundred thousand; of each
-// of two kinds, words that a kubelet passes over ([FieldError.UnknownWord]) and all others, it keeps the first
+// Faults collects faults in the order in which they are found. A request of 1 MiB can have a
+// hundred thousand; of each of two kinds, words that a kubelet passes over
+// ([FieldError.UnknownWord]) and all others, it keeps the first
 // [MaxKeptFaults] and counts the rest. The zero Faults is empty.
 type Faults struct {
 	kept          []FieldError
@@ -26,8 +27,8 @@ func (l *Faults) Add(e FieldError) {
 	}
 }
 
-// Skip reports whether a fault with this path and code will not be kept, and counts it then: the rest of it need not be
-// put together, which would be most of the garbage of a bad request.
+// Skip reports whether a fault with this path and code will not be kept, and counts it then: the
+// rest of it need not be put together, which would be most of the garbage of a bad request.
 func (l *Faults) Skip(path string, code FaultCode) bool {
 	t := l.of(path, code)
 	if l.lost = t.kept >= MaxKeptFaults && code != CodePanics; l.lost {
@@ -48,8 +49,8 @@ func (l *Faults) of(path string, code FaultCode) *tally {
 	return &l.others
 }
 
-// Last returns the fault that was added last, to be completed; of one that was not kept, something that does not matter.
-// It is not for an empty list.
+// Last returns the fault that was added last, to be completed; of one that was not kept, something
+// that does not matter. It is not for an empty list.
 func (l *Faults) Last() *FieldError {
 	if l.lost {
 		return &l.blank
@@ -57,8 +58,8 @@ func (l *Faults) Last() *FieldError {
 	return &l.kept[len(l.kept)-1]
 }
 
-// All returns the faults in their order, and then what [TooManyFaults] makes of those that were only counted: an entry
-// for each kind. CodePanics, after which nothing is checked, stays the last.
+// All returns the faults in their order, and then what [TooManyFaults] makes of those that were
+// only counted: an entry for each kind. CodePanics, after which nothing is checked, stays the last.
 func (l *Faults) All() []FieldError {
 	for _, more := range []FieldError{TooManyFaults(l.others.more), {Type: TypeUnsupported, Code: CodeTooManyFaults, more: l.words.more}} {
 		if n := len(l.kept); more.more > 0 {
@@ -79,8 +80,8 @@ func TooManyFaults(n int) FieldError {
 // More returns how many faults e stands for; 0 if it is one itself.
 func (e *FieldError) More() int { return e.more }
 
-// UnknownWord reports whether e is about an action or an operator that the API server does not know, or stands for
-// such faults: the kubelet has an answer to them.
+// UnknownWord reports whether e is about an action or an operator that the API server does not
+// know, or stands for such faults: the kubelet has an answer to them.
 func (e *FieldError) UnknownWord() bool {
 	if e.more > 0 {
 		return e.Type == TypeUnsupported

@@ -33,7 +33,8 @@ type Features struct {
 	Proposals Proposals // that no release has; see [ProposalList]
 }
 
-// ReplacesPods reports whether Jobs have a podReplacementPolicy and count terminating Pods in their status.
+// ReplacesPods reports whether Jobs have a podReplacementPolicy and count terminating Pods in their
+// status.
 func (f Features) ReplacesPods() bool { return f.JobPodReplacementPolicy || f.Minor > 36 }
 
 // Stage is the maturity of a feature gate in one release.
@@ -71,8 +72,8 @@ func (g *Gate) In(minor int) (r GateRelease, ok bool) {
 	return GateRelease{}, false
 }
 
-// Gates returns the feature gates that Podfate knows, in the order in which answers list them. The list is shared:
-// callers must not change it.
+// Gates returns the feature gates that Podfate knows, in the order in which answers list them. The
+// list is shared: callers must not change it.
 func Gates() []Gate { return gates }
 
 const on, off, locked = true, false, true
@@ -121,8 +122,9 @@ var gates = []Gate{
 	}, nil},
 }
 
-// IsGate reports whether name is a gate that some modelled release knows and that changes an answer, or AllAlpha or
-// AllBeta. A name that differs from one only in letter case counts: it is a mistake that [NewFeatures] reports.
+// IsGate reports whether name is a gate that some modelled release knows and that changes an
+// answer, or AllAlpha or AllBeta. A name that differs from one only in letter case counts: it is a
+// mistake that [NewFeatures] reports.
 func IsGate(name string) bool {
 	for _, g := range gates {
 		if EqualFold(g.Name, name) {
@@ -167,7 +169,8 @@ func (f *Features) gate(name string) *bool {
 	return nil
 }
 
-// Enabled reports whether the named gate is on in f; false for a gate that f's release does not know.
+// Enabled reports whether the named gate is on in f; false for a gate that f's release does not
+// know.
 func (f Features) Enabled(name string) bool {
 	on := f.gate(name)
 	return on != nil && *on
@@ -182,8 +185,8 @@ func DefaultFeatures(minor int) Features {
 	return defaults[minor-OldestMinor]
 }
 
-// defaults are the releases as they come, from the oldest on. Each request asks for one or two, and putting one together
-// takes as long as reading a container. Never written to after it was made.
+// defaults are the releases as they come, from the oldest on. Each request asks for one or two, and
+// putting one together takes as long as reading a container. Never written to after it was made.
 var defaults = func() (all [NewestMinor - OldestMinor + 1]Features) {
 	for n := range all {
 		f := &all[n]
@@ -197,16 +200,18 @@ var defaults = func() (all [NewestMinor - OldestMinor + 1]Features) {
 	return all
 }()
 
-// GateSetting switches one gate, as --feature-gates=Name=true does. Path is where a fault is reported.
+// GateSetting switches one gate, as --feature-gates=Name=true does. Path is where a fault is
+// reported.
 type GateSetting struct {
 	Name    string
 	Enabled bool
 	Path    string
 }
 
-// NewFeatures returns release 1.minor with its default gates changed by settings, and what is wrong with them in
-// their order: gates that the release does not know, that are locked, or that need another one. AllAlpha and
-// AllBeta set every gate of that stage that is not set by name. With faults, the features are not usable.
+// NewFeatures returns release 1.minor with its default gates changed by settings, and what is wrong
+// with them in their order: gates that the release does not know, that are locked, or that need
+// another one. AllAlpha and AllBeta set every gate of that stage that is not set by name. With
+// faults, the features are not usable.
 //
 // Only gates that change an answer are known here; Kubernetes has many more.
 //
@@ -238,8 +243,8 @@ func NewFeatures(minor int, settings []GateSetting) (Features, []FieldError) {
 	return f, f.missingDependencies(settings)
 }
 
-// CanSet reports whether a component of release 1.minor starts with s, other gates aside: it knows the gate, and the gate
-// is not locked to the other value.
+// CanSet reports whether a component of release 1.minor starts with s, other gates aside: it knows
+// the gate, and the gate is not locked to the other value.
 func CanSet(s GateSetting, minor int) bool {
 	if s.Name == "AllAlpha" || s.Name == "AllBeta" {
 		return true
@@ -285,7 +290,8 @@ func (f *Features) set(s GateSetting) (fault FieldError, bad bool) {
 	return f.unknownGate(s), true
 }
 
-// unknownGate is a fault that keeps apart what Kubernetes does not know and what only Podfate does not.
+// unknownGate is a fault that keeps apart what Kubernetes does not know and what only Podfate does
+// not.
 func (f *Features) unknownGate(s GateSetting) FieldError {
 	fault := FieldError{Path: s.Path, Code: CodeUnknownGate, Allowed: []string{"AllAlpha", "AllBeta"}}
 	known := false
@@ -342,8 +348,8 @@ func (f *Features) missingDependencies(settings []GateSetting) []FieldError {
 	return faults
 }
 
-// dependencyPath points at the setting that a user can change: the gate itself if it was set, else the first
-// missing one that was.
+// dependencyPath points at the setting that a user can change: the gate itself if it was set, else
+// the first missing one that was.
 func dependencyPath(gate string, off []string, settings []GateSetting) string {
 	for _, name := range append([]string{gate}, off...) {
 		for _, s := range settings {
@@ -355,8 +361,9 @@ func dependencyPath(gate string, off []string, settings []GateSetting) string {
 	return "cluster.featureGates"
 }
 
-// ParseVersion returns the minor number of a Kubernetes version that is modelled: "1.36", "v1.36.3",
-// "v1.36.3+k3s1". Everything after the minor number is ignored, since behaviour is modelled per minor release.
+// ParseVersion returns the minor number of a Kubernetes version that is modelled: "1.36",
+// "v1.36.3", "v1.36.3+k3s1". Everything after the minor number is ignored, since behaviour is
+// modelled per minor release.
 func ParseVersion(s string) (minor int, ok bool) {
 	rest, ok := strings.CutPrefix(strings.TrimPrefix(s, "v"), "1.")
 	if !ok {
@@ -373,7 +380,8 @@ func ParseVersion(s string) (minor int, ok bool) {
 	return minor, minor >= OldestMinor && minor <= NewestMinor
 }
 
-// patchSuffix reports whether s can follow a minor number: nothing, or a patch number and a build name.
+// patchSuffix reports whether s can follow a minor number: nothing, or a patch number and a build
+// name.
 func patchSuffix(s string) bool {
 	if s == "" {
 		return true

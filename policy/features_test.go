@@ -6,8 +6,8 @@ import (
 	"github.com/podfate/podfate/policy"
 )
 
-// TestDefaultFeatures holds that a release as it comes is the one whose gates are all set to their defaults, which no
-// release refuses.
+// TestDefaultFeatures holds that a release as it comes is the one whose gates are all set to their
+// defaults, which no release refuses.
 func TestDefaultFeatures(t *testing.T) {
 	for minor := policy.OldestMinor; minor <= policy.NewestMinor; minor++ {
 		var settings []policy.GateSetting

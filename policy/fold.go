@@ -1,7 +1,8 @@
 package policy
 
-// EqualFold reports whether two texts differ at most in the case of ASCII letters, which is all that field names and
-// gates have. The function of that name in package strings brings the tables of Unicode into the module.
+// EqualFold reports whether two texts differ at most in the case of ASCII letters, which is all
+// that field names and gates have. The function of that name in package strings brings the tables
+// of Unicode into the module.
 func EqualFold(a, b string) bool {
 	if len(a) != len(b) {
 		return false

@@ -6,14 +6,15 @@ import (
 	"testing"
 )
 
-// The core may import these packages of the standard library and nothing else but itself: each costs little in the
-// module and brings no import of the host.
+// The core may import these packages of the standard library and nothing else but itself: each
+// costs little in the module and brings no import of the host.
 var allowedImports = map[string]bool{
 	"bytes": true, "cmp": true, "errors": true, "iter": true, "maps": true, "math": true, "math/bits": true,
 	"slices": true, "sort": true, "strconv": true, "strings": true, "unicode/utf8": true,
 }
 
-// corePackages are the packages that go into the module. policy/policytest and policy/upstream only test them.
+// corePackages are the packages that go into the module. policy/policytest and policy/upstream only
+// test them.
 var corePackages = []string{"policy", "policy/fleet", "policy/manifest", "policy/ops", "policy/packed", "policy/simulate", "policy/words"}
 
 func TestImports(t *testing.T) {

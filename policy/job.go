@@ -31,8 +31,8 @@ const (
 	ActionCount     PodFailureAction = "Count"
 )
 
-// PodFailurePolicyOnExitCodes is the condition of a rule on how containers ended. Code 0 never matches, neither with
-// NotIn; one container that matches is enough with both operators.
+// PodFailurePolicyOnExitCodes is the condition of a rule on how containers ended. Code 0 never
+// matches, neither with NotIn; one container that matches is enough with both operators.
 type PodFailurePolicyOnExitCodes struct {
 	ContainerName *string // nil: any container. A pointer to "" is set and matches none
 	Operator      ExitCodesOperator
@@ -45,15 +45,15 @@ type PodConditionPattern struct {
 	Status string // True, False or Unknown; "" matches nothing and is True after defaulting
 }
 
-// PodFailurePolicyRule is one entry of podFailurePolicy.rules. OnPodConditions of a rule with OnExitCodes is not
-// looked at.
+// PodFailurePolicyRule is one entry of podFailurePolicy.rules. OnPodConditions of a rule with
+// OnExitCodes is not looked at.
 type PodFailurePolicyRule struct {
 	Action          PodFailureAction
 	OnExitCodes     *PodFailurePolicyOnExitCodes
 	OnPodConditions []PodConditionPattern // nil when the field is absent
 
-	// Of the proposal [KEP3329Draft]: conditions on the reason of the Pod that hold together, nil for none, and how the rule
-	// is written.
+	// Of the proposal [KEP3329Draft]: conditions on the reason of the Pod that hold together, nil
+	// for none, and how the rule is written.
 	Reasons []PodReasons
 	Written *DraftRule
 }
@@ -64,7 +64,8 @@ type PodReasons struct {
 	Values   []string
 }
 
-// PodFailurePolicy says what becomes of a Job when one of its Pods fails. One without rules still changes the defaults.
+// PodFailurePolicy says what becomes of a Job when one of its Pods fails. One without rules still
+// changes the defaults.
 type PodFailurePolicy struct {
 	Rules []PodFailurePolicyRule // nil when the field is absent
 
@@ -86,8 +87,9 @@ type SuccessPolicy struct {
 	Rules []SuccessPolicyRule // nil when the field is absent
 }
 
-// Job is what matters of the spec of a Job when its Pods fail; their template is the [Object]'s Spec. A nil field is
-// absent: in a Job, [Job.SetDefaults] leaves nil what Kubernetes leaves nil; the template of a CronJob has no defaults.
+// Job is what matters of the spec of a Job when its Pods fail; their template is the [Object]'s
+// Spec. A nil field is absent: in a Job, [Job.SetDefaults] leaves nil what Kubernetes leaves nil;
+// the template of a CronJob has no defaults.
 type Job struct {
 	Parallelism             *int32
 	Completions             *int32 // nil in a Job: a work queue, done when one Pod succeeded and all have ended
@@ -119,10 +121,11 @@ type JobStatus struct {
 // JobController is the value of managedBy that stands for Kubernetes' own controller.
 const JobController = "kubernetes.io/job-controller"
 
-// SetDefaults fills in what the API server fills in when a Job is created, and when the Job of a CronJob is.
+// SetDefaults fills in what the API server fills in when a Job is created, and when the Job of a
+// CronJob is.
 //
-// Source: SetDefaults_Job and SetDefaults_PodFailurePolicyOnPodConditionsPattern in pkg/apis/batch/v1/defaults.go,
-// Kubernetes v1.33 to v1.37.
+// Source: SetDefaults_Job and SetDefaults_PodFailurePolicyOnPodConditionsPattern in
+// pkg/apis/batch/v1/defaults.go, Kubernetes v1.33 to v1.37.
 func (j *Job) SetDefaults() {
 	one, limit, mode, replace := int32(1), int32(6), NonIndexedCompletion, ReplaceTerminatingOrFailed
 	if j.Parallelism == nil {
@@ -166,8 +169,9 @@ func (j *Job) setConditionStatuses() {
 	}
 }
 
-// SetDefaults fills in what the API server of f fills in before it checks o: in a Job all of [Job.SetDefaults], in the
-// template of a CronJob only the status of conditions, and that from 1.34 on. It changes o's Job in place.
+// SetDefaults fills in what the API server of f fills in before it checks o: in a Job all of [Job.SetDefaults],
+// in the template of a CronJob only the status of conditions, and that from 1.34 on. It changes o's
+// Job in place.
 func (o *Object) SetDefaults(f Features) {
 	switch {
 	case o.Job == nil:
@@ -181,10 +185,12 @@ func (o *Object) SetDefaults(f Features) {
 	}
 }
 
-// DropDisabled removes what the API server of f drops without a word when it stores the Job: fields whose gate is off. On
-// an update, was is the Job that it replaces, otherwise nil; prefix is the path of the spec with its dot.
+// DropDisabled removes what the API server of f drops without a word when it stores the Job: fields
+// whose gate is off. On an update, was is the Job that it replaces, otherwise nil; prefix is the
+// path of the spec with its dot.
 //
-// Source: PrepareForCreate and PrepareForUpdate in pkg/registry/batch/job/strategy.go, Kubernetes v1.33 to v1.37.
+// Source: PrepareForCreate and PrepareForUpdate in pkg/registry/batch/job/strategy.go, Kubernetes
+// v1.33 to v1.37.
 func (j *Job) DropDisabled(was *Job, prefix string, f Features) (dropped []Dropped) {
 	if j.ManagedBy != nil && !f.JobManagedBy && was == nil {
 		j.ManagedBy = nil
@@ -202,8 +208,8 @@ func (j *Job) Indexed() bool {
 	return j.CompletionMode != nil && *j.CompletionMode == IndexedCompletion
 }
 
-// OnlyReplaceFailed reports whether a Pod that is being deleted counts as failed only when its phase is Failed, and is
-// replaced only then.
+// OnlyReplaceFailed reports whether a Pod that is being deleted counts as failed only when its
+// phase is Failed, and is replaced only then.
 //
 // Source: onlyReplaceFailedPods in pkg/controller/job/job_controller.go, Kubernetes v1.33 to v1.37.
 func (j *Job) OnlyReplaceFailed() bool {
@@ -212,5 +218,6 @@ func (j *Job) OnlyReplaceFailed() bool {
 
 // ManagedElsewhere reports whether Kubernetes' own controller leaves the Job alone.
 //
-// Source: managedByExternalController in pkg/controller/job/job_controller.go, Kubernetes v1.33 to v1.37.
+// Source: managedByExternalController in pkg/controller/job/job_controller.go, Kubernetes v1.33 to
+// v1.37.
 func (j *Job) ManagedElsewhere() bool { return j.ManagedBy != nil && *j.ManagedBy != JobController }

@@ -2,20 +2,23 @@ package policy
 
 import "strconv"
 
-// KubeletConfiguration is what matters of a KubeletConfiguration when a container exits, its feature gates apart.
+// KubeletConfiguration is what matters of a KubeletConfiguration when a container exits, its
+// feature gates apart.
 type KubeletConfiguration struct {
-	// MaxContainerRestartPeriod is crashLoopBackOff.maxContainerRestartPeriod; nil if it is not set.
+	// MaxContainerRestartPeriod is crashLoopBackOff.maxContainerRestartPeriod; nil if it is not
+	// set.
 	MaxContainerRestartPeriod *Duration
-	// MaxPods, KubeAPIQPS and KubeAPIBurst are the fields with these names: how many Pods a node takes, and
-	// how often its kubelet asks the API server. nil if they are not set.
+	// MaxPods, KubeAPIQPS and KubeAPIBurst are the fields with these names: how many Pods a node
+	// takes, and how often its kubelet asks the API server. nil if they are not set.
 	MaxPods, KubeAPIQPS, KubeAPIBurst *int64
 }
 
-// Limits returns how many Pods a node takes, and how many requests its kubelet sends in a second and at
-// once. Of client-go, 0 is its own default.
+// Limits returns how many Pods a node takes, and how many requests its kubelet sends in a second
+// and at once. Of client-go, 0 is its own default.
 //
-// Source: SetDefaults_KubeletConfiguration in pkg/kubelet/apis/config/v1beta1/defaults.go, Kubernetes v1.33
-// to v1.37; RESTClientForConfigAndClient in k8s.io/client-go v0.33 to v0.37, rest/config.go.
+// Source: SetDefaults_KubeletConfiguration in pkg/kubelet/apis/config/v1beta1/defaults.go,
+// Kubernetes v1.33 to v1.37; RESTClientForConfigAndClient in k8s.io/client-go v0.33 to v0.37,
+// rest/config.go.
 func (k KubeletConfiguration) Limits() (pods, qps, burst int64) {
 	pods, qps, burst = 110, 50, 100
 	if k.MaxPods != nil && *k.MaxPods > 0 {
@@ -32,13 +35,14 @@ func (k KubeletConfiguration) Limits() (pods, qps, burst int64) {
 	return pods, qps, burst
 }
 
-// Validate reports what a kubelet of f refuses of k. prefix is the path of k with its dot. A kubelet with a fault does
-// not start.
+// Validate reports what a kubelet of f refuses of k. prefix is the path of k with its dot. A
+// kubelet with a fault does not start.
 //
-// The period is cut to whole milliseconds before it is compared, so that 300.0009 s pass. Nothing is said where it is
-// not set: the kubelet then has a default. Faults are in Kubernetes' order.
+// The period is cut to whole milliseconds before it is compared, so that 300.0009 s pass. Nothing
+// is said where it is not set: the kubelet then has a default. Faults are in Kubernetes' order.
 //
-// Source: ValidateKubeletConfiguration in pkg/kubelet/apis/config/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: ValidateKubeletConfiguration in pkg/kubelet/apis/config/validation/validation.go,
+// Kubernetes v1.33 to v1.37.
 func (k KubeletConfiguration) Validate(f Features, prefix string) (faults []FieldError) {
 	for _, n := range [...]struct {
 		name, flag string
@@ -81,7 +85,8 @@ func (d Duration) secondsText() string {
 	return strconv.FormatFloat(seconds, 'g', -1, 64)
 }
 
-// Backoff returns the back-off of a kubelet with f and k, which has no faults. It counts in whole milliseconds.
+// Backoff returns the back-off of a kubelet with f and k, which has no faults. It counts in whole
+// milliseconds.
 func (k KubeletConfiguration) Backoff(f Features) Backoff {
 	if k.MaxContainerRestartPeriod == nil {
 		return KubeletBackoff(f, 0)

@@ -44,10 +44,11 @@ const (
 	emptyText     = "must be non-empty"
 )
 
-// Faults returns what Kubernetes 1.minor says against s, each a sentence for the end of a message; nil if s has the form.
+// Faults returns what Kubernetes 1.minor says against s, each a sentence for the end of a message;
+// nil if s has the form.
 //
-// Source: k8s.io/apimachinery v0.33 to v0.37, pkg/util/validation/validation.go; from v0.35 on for keys and
-// values pkg/api/validate/content/kube.go.
+// Source: k8s.io/apimachinery v0.33 to v0.37, pkg/util/validation/validation.go; from v0.35 on for
+// keys and values pkg/api/validate/content/kube.go.
 func (form NameForm) Faults(s string, minor int) (faults []string) {
 	say := func(bad bool, text string) {
 		if bad {
@@ -110,7 +111,8 @@ func (form NameForm) Faults(s string, minor int) (faults []string) {
 	return faults
 }
 
-// subdomainFaults checks s in the sense of RFC 1123. prefix stands before each text, unit is what is counted.
+// subdomainFaults checks s in the sense of RFC 1123. prefix stands before each text, unit is what
+// is counted.
 func subdomainFaults(s, prefix, unit string) (faults []string) {
 	if len(s) > maxSubdomainBytes {
 		faults = append(faults, prefix+"must be no more than 253 "+unit)
@@ -203,8 +205,8 @@ func dnsName(s string) (ok, dots bool) {
 	return !edge, dots
 }
 
-// searchName reports whether s consists of labels with dots between them, in which underscores may stand where letters
-// do, but not at the end.
+// searchName reports whether s consists of labels with dots between them, in which underscores may
+// stand where letters do, but not at the end.
 func searchName(s string) bool {
 	for {
 		label, rest := cutByte(s, '.')

@@ -6,10 +6,11 @@ const (
 	MessageFeatureUnsupported = "Pod requires node features that are not available: RestartAllContainersOnContainerExits"
 )
 
-// NeedsRestartAll reports whether the Pod needs a node that can restart all containers, and the first rule that asks for
-// it: of main containers first, as the node looks.
+// NeedsRestartAll reports whether the Pod needs a node that can restart all containers, and the
+// first rule that asks for it: of main containers first, as the node looks.
 //
-// Source: InferForScheduling in k8s.io/component-helpers v0.35 to v0.37, nodedeclaredfeatures/features/restartallcontainers.
+// Source: InferForScheduling in k8s.io/component-helpers v0.35 to v0.37,
+// nodedeclaredfeatures/features/restartallcontainers.
 func (s *PodSpec) NeedsRestartAll() (r Ref, rule int, ok bool) {
 	for _, kind := range []ContainerKind{MainContainer, InitContainer} {
 		for i := range s.List(kind) {
@@ -23,7 +24,8 @@ func (s *PodSpec) NeedsRestartAll() (r Ref, rule int, ok bool) {
 	return Ref{}, 0, false
 }
 
-// RefusedByNode reports whether a kubelet of f refuses the Pod, with [ReasonFeatureUnsupported], for what
+// RefusedByNode reports whether a kubelet of f refuses the Pod, with [ReasonFeatureUnsupported],
+// for what
 // [PodSpec.NeedsRestartAll] says. It asks when it sees the Pod for the first time, which it does again after a restart.
 //
 // Source: declaredFeaturesAdmitHandler in pkg/kubelet/lifecycle/handlers.go, HandlePodAdditions in

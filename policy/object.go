@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Object is a manifest, as far as it matters when a container exits: a Pod, or something that makes Pods.
+// Object is a manifest, as far as it matters when a container exits: a Pod, or something that makes
+// Pods.
 type Object struct {
 	Kind      string // as in the manifest: Pod, Job, …
 	Namespace string // "" when the manifest names none
@@ -16,16 +17,18 @@ type Object struct {
 	// GenerateName is the beginning of the name that the API server makes up when Name is "".
 	GenerateName string
 	Spec         PodSpec
-	// SpecPath is the path of Spec with its dot: "spec." for a Pod, "spec.template.spec." for a Job.
+	// SpecPath is the path of Spec with its dot: "spec." for a Pod, "spec.template.spec." for a
+	// Job.
 	SpecPath string
-	// NoTemplate tells that a ReplicationController, whose template is optional, has none.
+	// NoTemplate reports that a ReplicationController, whose template is optional, has none.
 	NoTemplate bool
-	// Embedded tells that o is a template in an object of a kind that is not read: a PodTemplate or a CronJob of which
-	// nothing counts but the template. Its name is that of the object.
+	// Embedded reports that o is a template in an object of a kind that is not read: a PodTemplate
+	// or a CronJob of which nothing counts but the template. Its name is that of the object.
 	Embedded bool
 	// Fields checks the rest of the spec of a new object; nil if that is not checked.
 	Fields Fields
-	// Around checks what is around the spec of the Pod when the object is created; nil if that is not checked.
+	// Around checks what is around the spec of the Pod when the object is created; nil if that is
+	// not checked.
 	Around Around
 	// Job is the spec of a Job, or that which a CronJob gives its Jobs; nil for other kinds.
 	Job *Job
@@ -34,8 +37,8 @@ type Object struct {
 // Path returns the field path of container r in the manifest: spec.containers[0].
 func (o *Object) Path(r Ref) string { return o.SpecPath + r.Path() }
 
-// StoredName returns the name under which the API server stores o: Name, or what it makes of GenerateName, with "bbbbb"
-// for the five letters that it draws; "" if the manifest has neither.
+// StoredName returns the name under which the API server stores o: Name, or what it makes of
+// GenerateName, with "bbbbb" for the five letters that it draws; "" if the manifest has neither.
 //
 // Source: SimpleNameGenerator in k8s.io/apiserver v0.33 to v0.37, pkg/storage/names/generate.go.
 func (o *Object) StoredName() string {
@@ -50,23 +53,24 @@ func (o *Object) StoredName() string {
 	return o.GenerateName[:end] + drawn
 }
 
-// JobPath returns the path of Job with its dot: "spec." for a Job, "spec.jobTemplate.spec." for a CronJob.
+// JobPath returns the path of Job with its dot: "spec." for a Job, "spec.jobTemplate.spec." for a
+// CronJob.
 func (o *Object) JobPath() string { return strings.TrimSuffix(o.SpecPath, "template.spec.") }
 
-// Validate reports what the API server of f would refuse of the restart fields of o on create, and of those that
-// o.Fields checks, in its order.
-// Call [DropDisabled] first, as the API server does.
+// Validate reports what the API server of f would refuse of the restart fields of o on create, and
+// of those that o.Fields checks, in its order. Call [DropDisabled] first, as the API server does.
 //
-// Source: pkg/apis/core/validation, pkg/apis/apps/validation and pkg/apis/batch/validation, validation.go;
-// Kubernetes v1.33 to v1.37.
+// Source: pkg/apis/core/validation, pkg/apis/apps/validation and pkg/apis/batch/validation,
+// validation.go; Kubernetes v1.33 to v1.37.
 func (o *Object) Validate(f Features) []FieldError {
 	v := validator{Report: Report{f: f}}
 	return once(v.created(o), f)
 }
 
-// ValidateStatic reports what a kubelet of f would refuse of the restart fields of o, a Pod in a file. A kubelet drops
-// nothing, so that there are faults that the API server cannot print. Until 1.34 it allows nothing that a gate brought,
-// even if the gate is on: no policies of containers but that of sidecars, no resize policies of init containers.
+// ValidateStatic reports what a kubelet of f would refuse of the restart fields of o, a Pod in a
+// file. A kubelet drops nothing, so that there are faults that the API server cannot print. Until
+// 1.34 it allows nothing that a gate brought, even if the gate is on: no policies of containers but
+// that of sidecars, no resize policies of init containers.
 //
 // A Pod that it can read may still need more than the node has: see [PodSpec.RefusedByNode].
 //
@@ -106,7 +110,8 @@ func (v *validator) created(o *Object) []FieldError {
 
 // once leaves out faults that say what an earlier one said, as the API server does from 1.37 on.
 //
-// Source: FilterCoveredHandwrittenErrors and ErrorList.Filter, k8s.io/apiserver and k8s.io/apimachinery v0.37.
+// Source: FilterCoveredHandwrittenErrors and ErrorList.Filter, k8s.io/apiserver and
+// k8s.io/apimachinery v0.37.
 func once(faults []FieldError, f Features) []FieldError {
 	if f.Minor < 37 {
 		return faults
@@ -134,14 +139,15 @@ func merged(faults []FieldError) []FieldError {
 	return kept
 }
 
-// ValidateUpdate reports what the API server of f would refuse of the restart fields of o when it replaces old, an
-// object of the same kind, in its order. Call [DropDisabled] first, with the features that [Features.WhileInUse]
-// returns for old.
+// ValidateUpdate reports what the API server of f would refuse of the restart fields of o when it
+// replaces old, an object of the same kind, in its order. Call [DropDisabled] first, with the
+// features that [Features.WhileInUse] returns for old.
 //
-// A Pod may change nothing that Podfate reads but activeDeadlineSeconds, which may only become shorter; the template
-// of a Job nothing. The message about a Pod ends where Kubernetes adds a line break and a diff of the two specs, which
-// is left out; the fault of a Job's template has no message, since Kubernetes prints the whole template, and its path is
-// spec.template, where Kubernetes names spec.template.spec in a suspended Job whose resources may change. Fields that
+// A Pod may change nothing that Podfate reads but activeDeadlineSeconds, which may only become
+// shorter; the template of a Job nothing. The message about a Pod ends where Kubernetes adds a line
+// break and a diff of the two specs, which is left out; the fault of a Job's template has no
+// message, since Kubernetes prints the whole template, and its path is spec.template, where
+// Kubernetes names spec.template.spec in a suspended Job whose resources may change. Fields that
 // Podfate does not read are not compared.
 //
 // Source: ValidatePodUpdate in pkg/apis/core/validation/validation.go, ValidateJobUpdate in
@@ -161,8 +167,9 @@ func (o *Object) ValidateUpdate(old *Object, f Features) []FieldError {
 	case "Pod":
 		v.podUpdate(o, old)
 	case "Job":
-		// Until 1.36 the checks of a new Job come first, as a whole, and then all but that of the host name once more.
-		// kubectl prints equal faults once, and so does the API server in the text of its answer.
+		// Until 1.36 the checks of a new Job come first, as a whole, and then all but that of the
+		// host name once more. kubectl prints equal faults once, and so does the API server in the
+		// text of its answer.
 		if f.Minor < 37 {
 			v.podHostname(o)
 		}
@@ -175,8 +182,8 @@ func (o *Object) ValidateUpdate(old *Object, f Features) []FieldError {
 	return once(v.faults.All(), f)
 }
 
-// template checks the Pod of o and what its kind asks of it; false means that there is none, or that the API server
-// gets no further.
+// template checks the Pod of o and what its kind asks of it; false means that there is none, or
+// that the API server gets no further.
 func (v *validator) template(o *Object) bool {
 	shown := v.part(PartHead)
 	if o.NoTemplate {
@@ -302,9 +309,8 @@ func (v *validator) deadlineUpdate(now, old *int64) bool {
 	return true
 }
 
-// sameSpec reports whether two specs agree in the fields that no update may change, but for the grace period. null and
-// an empty list are alike.
-// Rules of containers are fields from 1.34 on.
+// sameSpec reports whether two specs agree in the fields that no update may change, but for the
+// grace period. null and an empty list are alike. Rules of containers are fields from 1.34 on.
 func sameSpec(a, b *PodSpec, minor int) bool {
 	if defaulted(a.RestartPolicy) != defaulted(b.RestartPolicy) {
 		return false
@@ -336,10 +342,11 @@ func gracePeriod(s *PodSpec) int64 {
 	return *s.TerminationGracePeriodSeconds
 }
 
-// podGracePeriod is what decoding makes of the grace period of a Pod, not of a template: 1 if it is negative.
+// podGracePeriod is what decoding makes of the grace period of a Pod, not of a template: 1 if it is
+// negative.
 //
-// Source: Convert_v1_Pod_To_core_Pod in pkg/apis/core/v1/conversion.go, Kubernetes v1.33 to v1.36, SetDefaults_Pod in
-// defaults.go, v1.37.
+// Source: Convert_v1_Pod_To_core_Pod in pkg/apis/core/v1/conversion.go, Kubernetes v1.33 to v1.36,
+// SetDefaults_Pod in defaults.go, v1.37.
 func podGracePeriod(s *PodSpec) int64 {
 	if grace := gracePeriod(s); grace >= 0 {
 		return grace
@@ -369,11 +376,11 @@ func sameInt64(a, b *int64) bool {
 	return (a == nil) == (b == nil) && (a == nil || *a == *b)
 }
 
-// WhileInUse returns f as it is for an update of an object that already uses what a gate has disabled since: the
-// fields are neither dropped nor refused then.
+// WhileInUse returns f as it is for an update of an object that already uses what a gate has
+// disabled since: the fields are neither dropped nor refused then.
 //
-// Source: containerRestartRulesInUse and restartAllContainersActionInUse in pkg/api/pod/util.go, Kubernetes v1.34 to
-// v1.37.
+// Source: containerRestartRulesInUse and restartAllContainersActionInUse in pkg/api/pod/util.go,
+// Kubernetes v1.34 to v1.37.
 func (f Features) WhileInUse(old *PodSpec) Features {
 	f.ContainerRestartRules = f.ContainerRestartRules || f.Minor >= 34 && restartRulesInUse(old)
 	f.RestartAllContainersOnContainerExits = f.RestartAllContainersOnContainerExits || f.Minor >= 35 && restartAllInUse(old)
@@ -411,8 +418,8 @@ func restartAllInUse(old *PodSpec) bool {
 	return false
 }
 
-// restartsNonSidecarOnResize reports whether a plain init container of old asks to be restarted on a resize; an update
-// may then keep that.
+// restartsNonSidecarOnResize reports whether a plain init container of old asks to be restarted on
+// a resize; an update may then keep that.
 //
 // Source: hasRestartContainerForNonSidecarInitContainer in pkg/api/pod/util.go, Kubernetes v1.36.
 func restartsNonSidecarOnResize(old *PodSpec) bool {

@@ -1,10 +1,10 @@
 package policy
 
-// Order returns the numbers from 0 to n-1 in the order that less gives them, equal ones ascending, in n log n steps
-// whatever they are. less(i, j) reports whether number i comes before number j.
+// Order returns the numbers from 0 to n-1 in the order that less gives them, equal ones ascending,
+// in n log n steps whatever they are. less(i, j) reports whether number i comes before number j.
 //
-// One function for all that is sorted in the core: the generic sorts of package slices take 30 KB of the module for
-// each type.
+// One function for all that is sorted in the core: the generic sorts of package slices take 30 KB
+// of the module for each type.
 func Order(n int, less func(i, j int) bool) []int {
 	order, out := make([]int, n), make([]int, n)
 	for i := range order {

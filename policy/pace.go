@@ -9,11 +9,12 @@ const (
 // gatedOff of [Proposals] says that the gate of KEP4603Draft is off, which is on with the proposal.
 const gatedOff = Proposals(1) << 15
 
-// GateOff returns p with the gate of KEP4603Draft off: its words are read, and its waits do not count.
+// GateOff returns p with the gate of KEP4603Draft off: its words are read, and its waits do not
+// count.
 func (p Proposals) GateOff() Proposals { return p | gatedOff }
 
-// SetPace makes the policies of the proposal in s what they are to everything but waits: Always. It is for API servers
-// that have the proposal.
+// SetPace makes the policies of the proposal in s what they are to everything but waits: Always. It
+// is for API servers that have the proposal.
 func (s *PodSpec) SetPace() {
 	s.Pace = takePace(&s.RestartPolicy)
 	for kind := range ContainerKinds {
@@ -34,8 +35,8 @@ func takePace(p *RestartPolicy) (pace RestartPolicy) {
 	return pace
 }
 
-// OldKubelets makes the policies of the proposal in s what a kubelet without it takes them for. The code that they meet
-// there decides, and the code paths differ.
+// OldKubelets makes the policies of the proposal in s what a kubelet without it takes them for. The
+// code that they meet there decides, and the code paths differ.
 func (s *PodSpec) OldKubelets(taken RestartPolicy) (some bool) {
 	if s.Pace != "" {
 		s.RestartPolicy, s.Pace, some = taken, "", true
@@ -51,8 +52,8 @@ func (s *PodSpec) OldKubelets(taken RestartPolicy) (some bool) {
 	return some
 }
 
-// Paced returns waits with those that the manifest asks for in front, on a node with p: they win. waits may be nil;
-// others are then those of b.
+// Paced returns waits with those that the manifest asks for in front, on a node with p: they win.
+// waits may be nil; others are then those of b.
 func (s *PodSpec) Paced(waits *Waits, b Backoff, p Proposals) *Waits {
 	if !p.Has(KEP4603Draft) || p&gatedOff != 0 {
 		return waits

@@ -28,10 +28,11 @@ const (
 // Termination is how a container's status says that an instance ended.
 type Termination struct {
 	ExitCode int32
-	// Do is what followed from the end, where a proposal decides; "" for what follows from the code.
+	// Do is what followed from the end, where a proposal decides; "" for what follows from the
+	// code.
 	Do Action
-	// RestartingAllContainers tells that this is the reason, which the kubelet writes when it removed the instance
-	// itself.
+	// RestartingAllContainers reports that this is the reason, which the kubelet writes when it
+	// removed the instance itself.
 	RestartingAllContainers bool
 }
 
@@ -64,11 +65,12 @@ const (
 
 const shareBits = 10
 
-// PhaseCounts adds up the shares of all init and main containers of a Pod. The zero value counts none.
+// PhaseCounts adds up the shares of all init and main containers of a Pod. The zero value counts
+// none.
 type PhaseCounts [shareBits]int32
 
-// Add counts a share once more; Remove takes it away again, so that one changed container need not cost a walk over
-// all.
+// Add counts a share once more; Remove takes it away again, so that one changed container need not
+// cost a walk over all.
 func (n *PhaseCounts) Add(s PhaseShare) { n.add(s, 1) }
 
 // Remove takes back an Add of the same share.
@@ -92,7 +94,8 @@ func (n *PhaseCounts) is(s PhaseShare) int32 {
 	return 0
 }
 
-// PhaseShare returns what container r contributes while its status is st. Ephemeral containers contribute nothing.
+// PhaseShare returns what container r contributes while its status is st. Ephemeral containers
+// contribute nothing.
 //
 // Source: getPhase in pkg/kubelet/kubelet_pods.go, Kubernetes v1.33 to v1.37.
 func (s *PodSpec) PhaseShare(r Ref, st ContainerState, f Features) PhaseShare {
@@ -166,7 +169,8 @@ func (s *PodSpec) mainShare(c *Container, st ContainerState, f Features) PhaseSh
 	return shareUnknown
 }
 
-// stuck reports whether a container that ended this way is not restarted. Without ContainerRestartRules nobody asks.
+// stuck reports whether a container that ended this way is not restarted. Without
+// ContainerRestartRules nobody asks.
 func (s *PodSpec) stuck(c *Container, t Termination, f Features) bool {
 	if !f.ContainerRestartRules || t.RestartingAllContainers && f.RestartAllContainersOnContainerExits {
 		return false
@@ -182,9 +186,9 @@ func (t *Termination) succeeded() bool {
 	return t.Do == Complete || t.ExitCode == 0 && t.Do != TerminatePod
 }
 
-// RestartsAfter reports whether rules and policies ask to restart container r after it exited with code. It looks at
-// nothing else: not at the kind of container, and rules only beside a restartPolicy of the container. Without
-// ContainerRestartRules only the Pod's policy counts.
+// RestartsAfter reports whether rules and policies ask to restart container r after it exited with
+// code. It looks at nothing else: not at the kind of container, and rules only beside a
+// restartPolicy of the container. Without ContainerRestartRules only the Pod's policy counts.
 //
 // It is what phase and plan are computed with; [Policy.Decide] says what comes of it.
 //
@@ -229,8 +233,8 @@ func (s *PodSpec) restartsAfter(c *Container, code int32, f Features) bool {
 	return true
 }
 
-// FirstMatch returns the index of the first rule of c that matches code, -1 if none does. It does not look at gates
-// and at c's policy.
+// FirstMatch returns the index of the first rule of c that matches code, -1 if none does. It does
+// not look at gates and at c's policy.
 //
 // Source: FindMatchingContainerRestartRule in pkg/api/v1/pod/util.go, Kubernetes v1.34 to v1.37.
 func (c *Container) FirstMatch(code int32) int {
@@ -244,14 +248,15 @@ func (c *Container) FirstMatch(code int32) int {
 
 // PhaseOptions is what the phase depends on besides the containers.
 type PhaseOptions struct {
-	// Terminating tells that the containers were stopped for good, by deletion, eviction or the end of the Pod.
+	// Terminating reports that the containers were stopped for good, by deletion, eviction or the
+	// end of the Pod.
 	Terminating bool
-	// Initialized tells that the current sandbox has or had an instance of a main container.
+	// Initialized reports that the current sandbox has or had an instance of a main container.
 	Initialized bool
 }
 
-// Phase returns the phase of a Pod with policy pod whose containers add up to n. A terminal phase that the Pod
-// already has is the caller's to keep. Static Pods are not modelled.
+// Phase returns the phase of a Pod with policy pod whose containers add up to n. A terminal phase
+// that the Pod already has is the caller's to keep. Static Pods are not modelled.
 //
 // Source: getPhase in pkg/kubelet/kubelet_pods.go, Kubernetes v1.33 to v1.37.
 func (n *PhaseCounts) Phase(pod RestartPolicy, f Features, o PhaseOptions) PodPhase {

@@ -36,7 +36,8 @@ func restartIn(codes ...int32) ContainerRestartRule {
 	return ContainerRestartRule{Action: ActionRestart, ExitCodes: &ContainerRestartRuleOnExitCodes{OperatorIn, codes}}
 }
 
-// TestPhase holds the worked table of section 4.5 of the behaviour specification and the counters of 4.1.
+// TestPhase holds the worked table of section 4.5 of the behaviour specification and the counters
+// of 4.1.
 func TestPhase(t *testing.T) {
 	always, onFailure, never := RestartPolicyAlways, RestartPolicyOnFailure, RestartPolicyNever
 	on, off := DefaultFeatures(36), DefaultFeatures(36)

@@ -12,8 +12,8 @@ const (
 	RestartPolicyNever     RestartPolicy = "Never"
 )
 
-// RestartPolicyAlwaysPod is the policy of a Pod that the proposal [AlwaysPod] brings: where Always would restart one of
-// the main containers, all of the Pod is restarted.
+// RestartPolicyAlwaysPod is the policy of a Pod that the proposal [AlwaysPod] brings: where Always
+// would restart one of the main containers, all of the Pod is restarted.
 const RestartPolicyAlwaysPod RestartPolicy = "AlwaysPod"
 
 // ContainerRestartRuleAction is what a rule asks for when it matches.
@@ -42,8 +42,8 @@ const (
 	OperatorNotIn ExitCodesOperator = "NotIn"
 )
 
-// ContainerRestartRuleOnExitCodes is the condition of a rule. Values are compared as signed 32-bit numbers; no
-// values is legal: then In never matches and NotIn always does, code 0 included.
+// ContainerRestartRuleOnExitCodes is the condition of a rule. Values are compared as signed 32-bit
+// numbers; no values is legal: then In never matches and NotIn always does, code 0 included.
 type ContainerRestartRuleOnExitCodes struct {
 	Operator ExitCodesOperator
 	Values   []int32
@@ -97,10 +97,12 @@ type Container struct {
 	ResizePolicy    []ContainerResizePolicy
 	HasResizePolicy bool // resizePolicy is not null, though it may be empty
 
-	// Fields that only some containers may have. Podfate reads no more of them than that they are not null.
+	// Fields that only some containers may have. Podfate reads no more of them than that they are
+	// not null.
 	HasLifecycle, HasLivenessProbe, HasReadinessProbe, HasStartupProbe bool
 
-	// LivenessGraceSeconds and StartupGraceSeconds are the terminationGracePeriodSeconds of these probes; nil: the Pod's.
+	// LivenessGraceSeconds and StartupGraceSeconds are the terminationGracePeriodSeconds of these
+	// probes; nil: the Pod's.
 	LivenessGraceSeconds, StartupGraceSeconds *int64
 	HasPreStop                                bool // lifecycle.preStop is not null
 
@@ -134,14 +136,14 @@ type PodSpec struct {
 	ActiveDeadlineSeconds         *int64 // nil: no deadline
 	TerminationGracePeriodSeconds *int64 // nil: 30
 
-	// Of proposals. Proposed tells that the Pod has words of one at all.
+	// Of proposals. Proposed reports that the Pod has words of one at all.
 	MaxRestartTimes  *int32            // nil: no limit
 	PodFailurePolicy *PodFailurePolicy // of a Pod without a Job; nil for none
 	Proposed         bool
 	Pace             RestartPolicy // a policy that is Always with waits of its own; "" for none
 
-	// Windows tells that the Pod can only run on Windows: by spec.os.name or by a node selector. An exit code is then
-	// any 32-bit number, elsewhere one of 0 to 255.
+	// Windows reports that the Pod can only run on Windows: by spec.os.name or by a node selector.
+	// An exit code is then any 32-bit number, elsewhere one of 0 to 255.
 	Windows bool
 }
 
@@ -173,7 +175,8 @@ func (s *PodSpec) List(k ContainerKind) []Container {
 // Container returns the container that r names. It panics for a Ref that is not of s.
 func (s *PodSpec) Container(r Ref) *Container { return &s.List(r.Kind)[r.Index] }
 
-// Number returns the number of the container that r names: main ones are counted first, then init, then ephemeral ones.
+// Number returns the number of the container that r names: main ones are counted first, then init,
+// then ephemeral ones.
 func (s *PodSpec) Number(r Ref) int {
 	switch r.Kind {
 	case InitContainer:
@@ -184,8 +187,8 @@ func (s *PodSpec) Number(r Ref) int {
 	return r.Index
 }
 
-// Names returns s with copies of the names of its containers and nothing else; with words of proposals their rules are
-// there as well, without exit codes.
+// Names returns s with copies of the names of its containers and nothing else; with words of
+// proposals their rules are there as well, without exit codes.
 func (s *PodSpec) Names() PodSpec {
 	return PodSpec{
 		Containers: bare(s.Containers, s.Proposed), InitContainers: bare(s.InitContainers, s.Proposed),
@@ -208,8 +211,8 @@ func bare(containers []Container, rules bool) []Container {
 	return named
 }
 
-// Find returns the first container with this name: main containers are looked at first, then init and ephemeral
-// ones, although a valid Pod has each name once.
+// Find returns the first container with this name: main containers are looked at first, then init
+// and ephemeral ones, although a valid Pod has each name once.
 func (s *PodSpec) Find(name string) (Ref, bool) {
 	for _, kind := range []ContainerKind{MainContainer, InitContainer, EphemeralContainer} {
 		list := s.List(kind)
@@ -222,8 +225,8 @@ func (s *PodSpec) Find(name string) (Ref, bool) {
 	return Ref{}, false
 }
 
-// IsSidecar reports whether c, standing in a list of kind k, is a sidecar: an init container with its own
-// restartPolicy Always. The same policy on a main container is just a policy.
+// IsSidecar reports whether c, standing in a list of kind k, is a sidecar: an init container with
+// its own restartPolicy Always. The same policy on a main container is just a policy.
 func (c *Container) IsSidecar(k ContainerKind) bool {
 	return k == InitContainer && c.RestartPolicy != nil && *c.RestartPolicy == RestartPolicyAlways
 }

@@ -2,8 +2,8 @@ package policy
 
 import "strconv"
 
-// PodExit is a container that the status of a Pod shows as terminated. Containers that wait or run, and how they ended
-// before, do not matter to a Job.
+// PodExit is a container that the status of a Pod shows as terminated. Containers that wait or run,
+// and how they ended before, do not matter to a Job.
 type PodExit struct {
 	Container string
 	Code      int32
@@ -14,8 +14,9 @@ type PodCondition struct{ Type, Status string }
 
 // FailedPod is what a podFailurePolicy looks at in the status of a failed Pod.
 type FailedPod struct {
-	// Exits are the terminated containers of containerStatuses, then those of initContainerStatuses, each in the order
-	// of its list: the kubelet sorts the first by name and keeps the second as in the spec. Ephemeral ones never count.
+	// Exits are the terminated containers of containerStatuses, then those of
+	// initContainerStatuses, each in the order of its list: the kubelet sorts the first by name and
+	// keeps the second as in the spec. Ephemeral ones never count.
 	Exits      []PodExit
 	Conditions []PodCondition // in the order of the status
 	Reason     string         // status.reason; only the proposal [KEP3329Draft] asks for it
@@ -25,8 +26,8 @@ type FailedPod struct {
 type PodFailureMatch struct {
 	Action PodFailureAction // "" if no rule matched
 	Rule   int32            // the first rule that matched, -1 if none did
-	// At is the index in Exits or in Conditions, as the rule asks for, of the first that the rule matched; -1 without
-	// a rule.
+	// At is the index in Exits or in Conditions, as the rule asks for, of the first that the rule
+	// matched; -1 without a rule.
 	At        int32
 	Condition bool // At is an index in Conditions
 	Reason    bool // the rule matched the reason of the Pod
@@ -35,10 +36,11 @@ type PodFailureMatch struct {
 // Counted reports whether the failure counts towards backoffLimit and backoffLimitPerIndex.
 func (m PodFailureMatch) Counted() bool { return m.Action != ActionIgnore }
 
-// Message returns the text with which the Job fails because of m, a match of p with this name; "" for any action but
-// FailJob.
+// Message returns the text with which the Job fails because of m, a match of p with this name; ""
+// for any action but FailJob.
 //
-// Source: matchPodFailurePolicy in pkg/controller/job/pod_failure_policy.go, Kubernetes v1.33 to v1.37.
+// Source: matchPodFailurePolicy in pkg/controller/job/pod_failure_policy.go, Kubernetes v1.33 to
+// v1.37.
 func (m PodFailureMatch) Message(p *FailedPod, namespace, name string) string {
 	if m.Action != ActionFailJob {
 		return ""
@@ -55,9 +57,9 @@ func (m PodFailureMatch) Message(p *FailedPod, namespace, name string) string {
 	return "Container " + exit.Container + " for pod " + pod + " failed with exit code " + strconv.Itoa(int(exit.Code)) + rule
 }
 
-// FailurePolicy is a compiled [PodFailurePolicy]: for each container name that rules use, and for all other names, the
-// first rule that an exit code matches is worked out, and so it is for each condition. It is immutable; any number of
-// goroutines may use it.
+// FailurePolicy is a compiled [PodFailurePolicy]: for each container name that rules use, and for
+// all other names, the first rule that an exit code matches is worked out, and so it is for each
+// condition. It is immutable; any number of goroutines may use it.
 type FailurePolicy struct {
 	actions    []PodFailureAction // of the rules
 	names      names              // of containers; table i+1 answers for name i, table 0 for all others
@@ -91,9 +93,9 @@ type conditionRule struct {
 	rule   uint16 // plus 1
 }
 
-// CompileFailurePolicy prepares matching with p, nil for none, as the API server stored it: nothing is defaulted. At
-// most [MaxRules] rules are looked at. A rule with an unknown action or operator matches nothing, one without a
-// condition neither. The result keeps nothing of p but strings.
+// CompileFailurePolicy prepares matching with p, nil for none, as the API server stored it: nothing
+// is defaulted. At most [MaxRules] rules are looked at. A rule with an unknown action or operator
+// matches nothing, one without a condition neither. The result keeps nothing of p but strings.
 func CompileFailurePolicy(p *PodFailurePolicy) *FailurePolicy {
 	c := &FailurePolicy{}
 	var rules []PodFailurePolicyRule
@@ -160,16 +162,17 @@ func firstRule(list []conditionRule, status string) uint16 {
 // UsesConditions reports whether any rule looks at the conditions of a Pod.
 func (c *FailurePolicy) UsesConditions() bool { return len(c.conditions) > 0 }
 
-// Match reports which rule decides about p, a Pod that has failed: the first that matches. A rule on exit codes matches
-// if any terminated container that it is about ended with a code that is not 0 and that its operator admits; a rule on
-// conditions if the Pod has one of them with that status.
+// Match reports which rule decides about p, a Pod that has failed: the first that matches. A rule
+// on exit codes matches if any terminated container that it is about ended with a code that is not
+// 0 and that its operator admits; a rule on conditions if the Pod has one of them with that status.
 //
 // It allocates nothing, and its cost does not depend on the number of rules and values.
 //
-// Source: matchPodFailurePolicy in pkg/controller/job/pod_failure_policy.go, Kubernetes v1.33 to v1.37.
+// Source: matchPodFailurePolicy in pkg/controller/job/pod_failure_policy.go, Kubernetes v1.33 to
+// v1.37.
 func (c *FailurePolicy) Match(p *FailedPod) PodFailureMatch {
-	// The first rule that one container or condition matches is known; the first of all is the least of those. Of those
-	// that share it, the first is the one that Kubernetes finds, too.
+	// The first rule that one container or condition matches is known; the first of all is the
+	// least of those. Of those that share it, the first is the one that Kubernetes finds, too.
 	first, at, condition := uint16(0), 0, false
 	if len(c.actions) == 0 {
 		return PodFailureMatch{Rule: -1, At: -1}

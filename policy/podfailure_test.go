@@ -135,7 +135,8 @@ func TestMatchMessages(t *testing.T) {
 	}
 }
 
-// largestFailurePolicy has rules rules of values values each, which match nothing but at the end, and ten containers.
+// largestFailurePolicy has rules rules of values values each, which match nothing but at the end,
+// and ten containers.
 func largestFailurePolicy(rules, values int) (*policy.PodFailurePolicy, *policy.FailedPod) {
 	p, pod := &policy.PodFailurePolicy{}, &policy.FailedPod{}
 	for i := range rules {

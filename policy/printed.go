@@ -2,8 +2,9 @@ package policy
 
 import "strconv"
 
-// PrintedPod is what the row of a Pod in the output of kubectl get pods is made from. The API server makes the row
-// from the object that it stores, so what counts is its release, and neither kubectl's nor the kubelet's.
+// PrintedPod is what the row of a Pod in the output of kubectl get pods is made from. The API
+// server makes the row from the object that it stores, so what counts is its release, and neither
+// kubectl's nor the kubelet's.
 type PrintedPod struct {
 	Phase  PodPhase
 	Reason string // status.reason, "" for none

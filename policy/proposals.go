@@ -1,8 +1,8 @@
 package policy
 
-// Proposals says which proposals a cluster has and how they are read, in bits, so that [Features] stay comparable: a bit
-// for each proposal, and from readingsFrom on three for each option, of which the highest says that a request chose. The
-// zero value is a cluster of today.
+// Proposals says which proposals a cluster has and how they are read, in bits, so that [Features]
+// stay comparable: a bit for each proposal, and from readingsFrom on three for each option, of
+// which the highest says that a request chose. The zero value is a cluster of today.
 type Proposals uint64
 
 // ProposalID is the place of a proposal in [ProposalList].
@@ -63,8 +63,8 @@ func (p Proposals) WithReading(o ProposalOption, n int) Proposals {
 	return p | Proposals(n|chosenBit)<<(readingsFrom+readingBits*o)
 }
 
-// Proposal is a change of Kubernetes that someone wrote down and no release has: words that manifests may use where it
-// is on.
+// Proposal is a change of Kubernetes that someone wrote down and no release has: words that
+// manifests may use where it is on.
 type Proposal struct {
 	Name    string
 	Source  string // the document that has it
@@ -104,8 +104,8 @@ func ProposalGate(name string) (x ProposalID, ok bool) {
 	return 0, false
 }
 
-// ProposalList returns the proposals in the order in which describe lists them. The list is shared: callers must not
-// change it.
+// ProposalList returns the proposals in the order in which describe lists them. The list is shared:
+// callers must not change it.
 func ProposalList() []Proposal { return proposals }
 
 const kep5307 = "KEP-5307"
@@ -181,8 +181,8 @@ var proposedWords = []Word{
 	{KEP4603Draft, "PodSpec", "restartPolicy", string(RestartPolicyFastOnSuccess)},
 }
 
-// ProposedField returns the proposal that brings a field to a type, as Kubernetes' API calls it; ok is false if none
-// does.
+// ProposedField returns the proposal that brings a field to a type, as Kubernetes' API calls it; ok
+// is false if none does.
 func ProposedField(of, field string) (x ProposalID, ok bool) {
 	for i := range proposedWords {
 		if w := &proposedWords[i]; w.Field == field && w.Type == of && w.Value == "" {
@@ -211,8 +211,8 @@ func (x ProposalID) Words() (list []string) {
 	return list
 }
 
-// Assumed returns a code for each default reading that matters to a Pod, and to the Job whose Pod it is (nil for none):
-// reading_, the option, and its value.
+// Assumed returns a code for each default reading that matters to a Pod, and to the Job whose Pod
+// it is (nil for none): reading_, the option, and its value.
 func (p Proposals) Assumed(spec *PodSpec, job *Job) (codes []string) {
 	if p == 0 {
 		return nil
@@ -268,8 +268,9 @@ func (p Proposals) Assumed(spec *PodSpec, job *Job) (codes []string) {
 // optionsAssumed is how many options [Proposals.Assumed] looks at.
 const optionsAssumed = int(OptionOldKubelet) + 1
 
-// proposed completes the fault about a value that p does not know: what else is allowed where a proposal is on, and which
-// proposal knows the value. What an API server prints is left out where a proposal changes it.
+// proposed completes the fault about a value that p does not know: what else is allowed where a
+// proposal is on, and which proposal knows the value. What an API server prints is left out where a
+// proposal changes it.
 func (p Proposals) proposed(e *FieldError, field, value string) {
 	for i := range proposedWords {
 		switch w := &proposedWords[i]; {

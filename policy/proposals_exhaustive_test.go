@@ -7,8 +7,8 @@ import (
 	. "github.com/podfate/podfate/policy"
 )
 
-// naiveRule is written from the text of the proposal and shares nothing with the compiled policy: what a rule asks for,
-// and what its action does to a container of this kind.
+// naiveRule is written from the text of the proposal and shares nothing with the compiled policy:
+// what a rule asks for, and what its action does to a container of this kind.
 type naiveRule struct {
 	action   string
 	codes    []int32 // with in; nil for a rule that asks for something else
@@ -163,9 +163,10 @@ func (w naiveWorld) spec() (PodSpec, Ref, Features) {
 	return spec, ref, f
 }
 
-// TestProposalsExhaustive compares compiled policy, trace and batch with the naive model: two rules of all conditions and
-// actions, every kind of container, every policy, every reading of what is left open, ends with and without the reason
-// OOMKilled, restart counts around those that are asked for.
+// TestProposalsExhaustive compares compiled policy, trace and batch with the naive model: two rules
+// of all conditions and actions, every kind of container, every policy, every reading of what is
+// left open, ends with and without the reason OOMKilled, restart counts around those that are asked
+// for.
 func TestProposalsExhaustive(t *testing.T) {
 	var rules []naiveRule
 	for _, action := range []string{"Restart", "RestartAllContainers", "Complete", "Terminate", "TerminatePod", "RestartPod"} {

@@ -25,8 +25,8 @@ func (r *Report) Count() int {
 	return l.others.kept + l.others.more + l.words.kept + l.words.more
 }
 
-// Renumber makes the messages of the faults after the first n speak of to where they speak of from, the beginning of
-// their paths: Kubernetes counts some lists otherwise than the manifest.
+// Renumber makes the messages of the faults after the first n speak of to where they speak of from,
+// the beginning of their paths: Kubernetes counts some lists otherwise than the manifest.
 func (r *Report) Renumber(n int, from, to string) {
 	kept := r.faults.kept
 	for i := min(n, len(kept)); i < len(kept); i++ {
@@ -36,11 +36,12 @@ func (r *Report) Renumber(n int, from, to string) {
 	}
 }
 
-// Full reports whether faults whose path ends so will only be counted: the rest of the path need not be put together.
+// Full reports whether faults whose path ends so will only be counted: the rest of the path need
+// not be put together.
 func (r *Report) Full(end string) bool { return r.faults.full(end) }
 
-// Required, Forbidden, Invalid, Duplicate and NotFound add a fault of that kind. A value is given as Kubernetes prints
-// it; see [Quoted], [Report.Word].
+// Required, Forbidden, Invalid, Duplicate and NotFound add a fault of that kind. A value is given
+// as Kubernetes prints it; see [Quoted], [Report.Word].
 func (r *Report) Required(path, detail string) { r.add(path, TypeRequired, CodeRequired, "", detail) }
 
 // Forbidden is like Required.
@@ -73,8 +74,8 @@ func (r *Report) TooLong(path string, most int) {
 	r.add(path, TypeTooLong, CodeTooLong, "", "may not be more than "+strconv.Itoa(most)+" bytes")
 }
 
-// Unsupported adds the fault of a value, as Kubernetes prints it, that is not one of the words of supported, which has a
-// space between them.
+// Unsupported adds the fault of a value, as Kubernetes prints it, that is not one of the words of
+// supported, which has a space between them.
 func (r *Report) Unsupported(path, value, supported string) {
 	if !r.faults.Skip(path, CodeUnsupported) {
 		r.unsupportedText(path, value, words(supported)...)
@@ -94,7 +95,8 @@ func (r *Report) unsupportedText(path, value string, supported ...string) {
 // omitted is no value: Kubernetes then prints the type of the fault alone.
 const omitted = "\x00"
 
-// add composes the text of a fault: path, type, the value where this type of fault has one, the detail.
+// add composes the text of a fault: path, type, the value where this type of fault has one, the
+// detail.
 //
 // Source: Error.ErrorBody in k8s.io/apimachinery v0.36, pkg/util/validation/field/errors.go.
 func (r *Report) add(path string, t FaultType, code FaultCode, value, detail string) {
@@ -118,10 +120,11 @@ func (r *Report) add(path string, t FaultType, code FaultCode, value, detail str
 // Differs from Kubernetes: it repeats a value however long it is.
 func Quoted(s string) string { return quoted(s) }
 
-// Word returns the value of an enumeration as Kubernetes prints it, cut after [MaxQuotedBytes]. Its type is not plain
-// string, therefore it appears as JSON from 1.34 on and in Go's syntax before.
+// Word returns the value of an enumeration as Kubernetes prints it, cut after [MaxQuotedBytes]. Its
+// type is not plain string, therefore it appears as JSON from 1.34 on and in Go's syntax before.
 //
-// Source: Error.ErrorBody in k8s.io/apimachinery v0.33 and v0.34, pkg/util/validation/field/errors.go.
+// Source: Error.ErrorBody in k8s.io/apimachinery v0.33 and v0.34,
+// pkg/util/validation/field/errors.go.
 func (r *Report) Word(s string) string {
 	if r.f.Minor < 34 {
 		return quoted(s)
@@ -130,7 +133,8 @@ func (r *Report) Word(s string) string {
 	return jsonText(s) + more
 }
 
-// ResourceName returns the name of a resource as Kubernetes prints it: until 1.33 its own method did so, without quotes.
+// ResourceName returns the name of a resource as Kubernetes prints it: until 1.33 its own method
+// did so, without quotes.
 func (r *Report) ResourceName(s string) string {
 	if r.f.Minor < 34 {
 		s, more := bounded(s)
@@ -145,12 +149,13 @@ func quoted(s string) string {
 	return strconv.Quote(s) + more
 }
 
-// Part is a part of the checks of a pod spec that is about fields which no decision reads. Parts come in the order in
-// which the API server has them, with those of the restart fields between them.
+// Part is a part of the checks of a pod spec that is about fields which no decision reads. Parts
+// come in the order in which the API server has them, with those of the restart fields between
+// them.
 type Part uint8
 
-// The parts. Those up to PartHostPorts are about a container; PartHostPorts is about an init container, or about all main
-// ones when it comes with the first.
+// The parts. Those up to PartHostPorts are about a container; PartHostPorts is about an init
+// container, or about all main ones when it comes with the first.
 const (
 	PartVolumes Part = iota
 
@@ -170,8 +175,8 @@ const (
 
 // Fields checks the fields of a pod spec that no decision reads, one part after the other.
 type Fields interface {
-	// Check adds to r what the API server has against part p of the spec. at is the container for the parts that are about
-	// one.
+	// Check adds to r what the API server has against part p of the spec. at is the container for
+	// the parts that are about one.
 	Check(r *Report, p Part, at Ref)
 }
 

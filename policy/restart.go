@@ -64,11 +64,11 @@ const (
 // Exit is how a container ended.
 type Exit struct {
 	Code int32
-	// OOMKilled is the runtime's reason for the end. It matters only for code 0 of an init container, which then
-	// has failed; rules of releases never see it.
+	// OOMKilled is the runtime's reason for the end. It matters only for code 0 of an init
+	// container, which then has failed; rules of releases never see it.
 	OOMKilled bool
-	// Restarts is the restartCount of the container that exits, PodRestarts the sum of those of all containers. Only
-	// proposals ask for them; see [PodSpec.AsksForRestarts].
+	// Restarts is the restartCount of the container that exits, PodRestarts the sum of those of all
+	// containers. Only proposals ask for them; see [PodSpec.AsksForRestarts].
 	Restarts, PodRestarts uint32
 }
 
@@ -78,41 +78,45 @@ type Decision struct {
 	Level   Level
 	Because Because
 	Ignored Ignored // why rule Matched did not decide; "" if it did or if there is none
-	// Matched is the index of the first rule that matches, -1 if none does or rules are not looked at.
-	// It decided if Level is LevelRule.
+	// Matched is the index of the first rule that matches, -1 if none does or rules are not looked
+	// at. It decided if Level is LevelRule.
 	Matched int32
-	// PodFails tells that the Pod is killed because an init container failed for good, or because a rule says so.
+	// PodFails reports that the Pod is killed because an init container failed for good, or because
+	// a rule says so.
 	PodFails bool
 }
 
-// Policy is a compiled PodSpec: what happens is worked out once per container and first matching rule, so that a
-// decision is a look-up. It is immutable; any number of goroutines may use it.
+// Policy is a compiled PodSpec: what happens is worked out once per container and first matching
+// rule, so that a decision is a look-up. It is immutable; any number of goroutines may use it.
 type Policy struct {
 	main, init, ephemeral []exitTable
 }
 
 // exitTable answers for one container.
 type exitTable struct {
-	// outcomes holds, for each first matching rule (none is 0, rule i is i+1), what follows from code 0 and from
-	// any other code.
+	// outcomes holds, for each first matching rule (none is 0, rule i is i+1), what follows from
+	// code 0 and from any other code.
 	outcomes []Decision
 	codeTable
 	// oom is what follows from code 0 with the reason OOMKilled.
 	oom Decision
-	// limits are outcomes where no restart may follow any more; only in variants, whose lists have oom at the end.
+	// limits are outcomes where no restart may follow any more; only in variants, whose lists have
+	// oom at the end.
 	limits []Decision
 	more   *variants // in place of all that: a proposal asks for more than the code; nil for manifests of releases
 }
 
-// codeTable maps an exit code to the first of a list of rules that matches it: none is 0, rule i is i+1.
+// codeTable maps an exit code to the first of a list of rules that matches it: none is 0, rule i is
+// i+1.
 type codeTable struct {
 	first [256]uint16      // of the codes a process can return
 	far   map[int32]uint16 // of the values in rules that no process returns; nil if there are none
 	rest  uint16           // of all other codes
 }
 
-// Compile prepares decisions about spec under f. It accepts any spec, also what validation refuses, and treats it
-// as the kubelet would. The result keeps nothing of spec. At most [MaxRules] rules of a container are looked at.
+// Compile prepares decisions about spec under f. It accepts any spec, also what validation refuses,
+// and treats it as the kubelet would. The result keeps nothing of spec. At most [MaxRules] rules of
+// a container are looked at.
 //
 // The cost grows with the number of values in all rules together.
 func Compile(spec *PodSpec, f Features) *Policy {
@@ -140,16 +144,17 @@ func (p *Policy) tables(k ContainerKind) *[]exitTable {
 	return &p.main
 }
 
-// Decide reports what the kubelet does after container r exited with e, while the Pod's other containers run and
-// the Pod is not being deleted.
+// Decide reports what the kubelet does after container r exited with e, while the Pod's other
+// containers run and the Pod is not being deleted.
 //
-// It is up to the first entry of restartPolicyRules that matches, then to the container's restartPolicy, then to the
-// Pod's. For rules, 0 is a code like the others: with NotIn one restarts what has succeeded. Exceptions: a
-// sidecar is always restarted, a plain init container that succeeded never is, an ephemeral container neither; a
-// matching RestartAllContainers rule comes before all that. Rules add restarts: none can prevent one.
+// It is up to the first entry of restartPolicyRules that matches, then to the container's
+// restartPolicy, then to the Pod's. For rules, 0 is a code like the others: with NotIn one restarts
+// what has succeeded. Exceptions: a sidecar is always restarted, a plain init container that
+// succeeded never is, an ephemeral container neither; a matching RestartAllContainers rule comes
+// before all that. Rules add restarts: none can prevent one.
 //
-// It never fails and allocates nothing; its cost does not depend on the number of rules. It panics if r is not a
-// container of the compiled spec.
+// It never fails and allocates nothing; its cost does not depend on the number of rules. It panics
+// if r is not a container of the compiled spec.
 //
 // Source: ContainerShouldRestart in pkg/api/v1/pod/util.go, ShouldContainerBeRestarted and
 // ShouldAllContainersRestart in pkg/kubelet/container/helpers.go, computeInitContainerActions in
@@ -203,9 +208,10 @@ func (t *exitTable) fill(c *Container, kind ContainerKind, pod RestartPolicy, f 
 	t.oom = j.decide(int(t.first[0])-1, Exit{Code: 0, OOMKilled: true})
 }
 
-// findFirst fills first, far and rest. A code is open until a rule matches it. An In rule closes its values; a
-// NotIn rule closes everything but its values, so after the first one only values of that rule are still open:
-// each value is touched a bounded number of times however many rules there are.
+// findFirst fills first, far and rest. A code is open until a rule matches it. An In rule closes
+// its values; a NotIn rule closes everything but its values, so after the first one only values of
+// that rule are still open: each value is touched a bounded number of times however many rules
+// there are.
 func (t *codeTable) findFirst(rules []ContainerRestartRule) {
 	var open []int32 // values outside the byte range that the last NotIn rule left open
 	for i := range rules {
@@ -246,7 +252,8 @@ func (t *codeTable) close(v int32, number uint16) {
 	t.far[v] = rule
 }
 
-// closeAllBut notes rule number for every open code but values and returns which of the far ones stay open.
+// closeAllBut notes rule number for every open code but values and returns which of the far ones
+// stay open.
 func (t *codeTable) closeAllBut(values, open []int32, number uint16) []int32 {
 	var kept [256]bool
 	keptFar := make(map[int32]bool)
@@ -321,17 +328,18 @@ func (j judge) decide(rule int, e Exit) Decision {
 	return j.exited(d, e)
 }
 
-// endsPod reports whether the Pod has failed before the kubelet looks at rules that restart all containers: what ends it
-// is a failed init container that only the Pod's policy speaks of. A manifest that is created with rules and no policy
-// beside them is refused, except by 1.34.
+// endsPod reports whether the Pod has failed before the kubelet looks at rules that restart all
+// containers: what ends it is a failed init container that only the Pod's policy speaks of. A
+// manifest that is created with rules and no policy beside them is refused, except by 1.34.
 //
-// Source: getPhase and SyncPod in pkg/kubelet, kubelet_pods.go and kubelet.go, Kubernetes v1.35 to v1.37.
+// Source: getPhase and SyncPod in pkg/kubelet, kubelet_pods.go and kubelet.go, Kubernetes v1.35 to
+// v1.37.
 func (j judge) endsPod(e Exit) bool {
 	return j.kind == InitContainer && j.c.RestartPolicy == nil && j.pod == RestartPolicyNever && e.Code != 0
 }
 
-// init decides about a plain init container. It has succeeded only if the code is 0 and it was not killed for
-// memory; a failure that is not retried ends the Pod.
+// init decides about a plain init container. It has succeeded only if the code is 0 and it was not
+// killed for memory; a failure that is not retried ends the Pod.
 func (j judge) init(d Decision, e Exit) Decision {
 	if e.Code == 0 && !e.OOMKilled {
 		return d.ignore(IgnoredInitCompleted).by(Stop, LevelDefault, BecauseInitCompleted)
@@ -348,8 +356,8 @@ func (j judge) init(d Decision, e Exit) Decision {
 func (j judge) exited(d Decision, e Exit) Decision {
 	if j.f.ContainerRestartRules && j.rulesCount(int(d.Matched)) {
 		if d.Matched >= 0 {
-			// A match ends the search: an action that is unknown or switched off leaves it to the policy, not to
-			// the next rule.
+			// A match ends the search: an action that is unknown or switched off leaves it to the
+			// policy, not to the next rule.
 			rule := &j.c.RestartPolicyRules[d.Matched]
 			if does := rule.does(j.f); does != "" {
 				return d.by(does, LevelRule, BecauseRule)

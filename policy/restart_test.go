@@ -85,8 +85,8 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// The compiled table and the walk of Trace were written apart; on random containers they must name the same rule and
-// the same level.
+// The compiled table and the walk of Trace were written apart; on random containers they must name
+// the same rule and the same level.
 func TestTraceAgreesWithDecide(t *testing.T) {
 	const seed = 20261121
 	t.Logf("seed %d", seed)
@@ -177,7 +177,8 @@ func randomRule(r *rand.Rand) ContainerRestartRule {
 // sink keeps the compiler from dropping a benchmarked call.
 var sink Decision
 
-// BenchmarkDecide shows that a decision costs the same for one rule and for the most Kubernetes allows.
+// BenchmarkDecide shows that a decision costs the same for one rule and for the most Kubernetes
+// allows.
 func BenchmarkDecide(b *testing.B) {
 	for _, size := range []struct {
 		name          string

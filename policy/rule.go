@@ -2,9 +2,10 @@ package policy
 
 import "slices"
 
-// What proposals add to the rules of containers. A release's rule asks for exit codes alone; that of a proposal may ask
-// how often the container was restarted, or whether it ended for lack of memory. For each answer to these questions a
-// rule becomes one that matches all codes or none, so that a decision stays a look-up in a table like any other.
+// What proposals add to the rules of containers. A release's rule asks for exit codes alone; that
+// of a proposal may ask how often the container was restarted, or whether it ended for lack of
+// memory. For each answer to these questions a rule becomes one that matches all codes or none, so
+// that a decision stays a look-up in a table like any other.
 
 // maxRestartCount is the highest restart count that a condition or a limit can ask for.
 const maxRestartCount = 1<<31 - 1
@@ -12,8 +13,8 @@ const maxRestartCount = 1<<31 - 1
 // anyCode matches each exit code. Nobody writes to it.
 var anyCode = &ContainerRestartRuleOnExitCodes{Operator: OperatorNotIn}
 
-// codes returns which exit codes rule r matches when a container ends like e, nil for none. A kubelet that does not know
-// the words of a proposal sees a rule without a condition.
+// codes returns which exit codes rule r matches when a container ends like e, nil for none. A
+// kubelet that does not know the words of a proposal sees a rule without a condition.
 func (r *ContainerRestartRule) codes(f Features, e Exit) *ContainerRestartRuleOnExitCodes {
 	known := f.Proposals.Has(KEP5307Future)
 	switch {
@@ -124,7 +125,8 @@ func (d Decision) KeepsSandbox(f Features) bool {
 	return d.Action == RestartAllContainers || d.Because == BecauseRule && f.Proposals.Reading(OptionRestartPod) == 1
 }
 
-// restartLimit is the least number of restarts at which none follows any more; ok is false if there is no limit.
+// restartLimit is the least number of restarts at which none follows any more; ok is false if there
+// is no limit.
 func (s *PodSpec) restartLimit(f Features) (n uint32, ok bool) {
 	p := f.Proposals
 	if s.MaxRestartTimes == nil || !p.Has(KEP3322) || p.Reading(OptionPolicies) == 1 && s.RestartPolicy != RestartPolicyOnFailure {
@@ -148,8 +150,9 @@ func (d Decision) limited() Decision {
 	return d
 }
 
-// AsksForRestarts returns how many restarts a container has to have for the last condition on them, or the limit, to be
-// met for good; ok is false if nothing asks for them. Beyond that number, one more makes no difference.
+// AsksForRestarts returns how many restarts a container has to have for the last condition on them,
+// or the limit, to be met for good; ok is false if nothing asks for them. Beyond that number, one
+// more makes no difference.
 func (s *PodSpec) AsksForRestarts(f Features) (most uint32, ok bool) {
 	if !s.Proposed {
 		return 0, false
@@ -167,7 +170,8 @@ func (s *PodSpec) AsksForRestarts(f Features) (most uint32, ok bool) {
 	return most, ok
 }
 
-// countNames is how many restart counts are looked up in one step; greater ones are compared one by one.
+// countNames is how many restart counts are looked up in one step; greater ones are compared one by
+// one.
 const countNames = 256
 
 // variants are the tables of a container whose decisions depend on more than the exit code.
@@ -209,7 +213,8 @@ func (v *variants) number(restarts uint32, killed bool) int {
 // tooMany reports whether a restart after e would be one too many.
 func (v *variants) tooMany(e *Exit) bool { return v.limited && e.counted(v.f) >= v.limit }
 
-// look returns the decision about e, which is that of the table: one too many restarts make it another.
+// look returns the decision about e, which is that of the table: one too many restarts make it
+// another.
 func (v *variants) look(e *Exit) *Decision {
 	t := &v.tables[v.number(e.Restarts, e.OOMKilled)]
 	list := t.outcomes

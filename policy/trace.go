@@ -14,7 +14,8 @@ const (
 // StepCode says why a step has its result.
 type StepCode string
 
-// The codes of steps. A step that decided has the decision's [Because] as its code, unless it is a rule.
+// The codes of steps. A step that decided has the decision's [Because] as its code, unless it is a
+// rule.
 const (
 	StepIn              StepCode = "in"                   // the exit code is among the values
 	StepNotIn           StepCode = "not_in"               // the exit code is not among the values
@@ -45,8 +46,9 @@ type Step struct {
 	Ignored Ignored // a rule that matched and still did not decide
 }
 
-// Trace explains the decision about e of container r of spec under f: every rule in order, the container's
-// policy, the Pod's, and at the end the container itself if none of them decided. The decision is that of
+// Trace explains the decision about e of container r of spec under f: every rule in order, the
+// container's policy, the Pod's, and at the end the container itself if none of them decided. The
+// decision is that of
 // [Policy.Decide]. Trace looks at spec itself: for one exit it costs less than [Compile], for many more.
 func Trace(spec *PodSpec, f Features, r Ref, e Exit) (Decision, []Step) {
 	c := spec.Container(r)
@@ -113,7 +115,8 @@ func containerPassedOver(c *Container, f Features) Step {
 	return s
 }
 
-// traceRules walks the rules as the kubelet does and returns the index of the first that matches, or -1.
+// traceRules walks the rules as the kubelet does and returns the index of the first that matches,
+// or -1.
 //
 // Source: FindMatchingContainerRestartRule in pkg/api/v1/pod/util.go, Kubernetes v1.34 to v1.37.
 func traceRules(c *Container, kind ContainerKind, f Features, e Exit) ([]Step, int) {

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Limits that the API server enforces; exceeding them is a fault of the manifest, not of the request.
+// Limits that the API server enforces; exceeding them is a fault of the manifest, not of the
+// request.
 const (
 	maxRestartRules = 20
 	maxRuleValues   = 255
@@ -18,14 +19,16 @@ const (
 	CodeNotFound FaultCode = "not_found" // what is named is not there
 )
 
-// Dropped is a field that the API server removes from an object without a word, because its gate is off.
+// Dropped is a field that the API server removes from an object without a word, because its gate is
+// off.
 type Dropped struct {
 	Path string // from the manifest's root
 	Gate string
 }
 
-// DropDisabled removes from spec what an API server with f would remove on create and lists it in document order.
-// prefix is the path of spec with its dot: "spec." or "spec.template.spec.". It changes spec's containers in place.
+// DropDisabled removes from spec what an API server with f would remove on create and lists it in
+// document order. prefix is the path of spec with its dot: "spec." or "spec.template.spec.". It
+// changes spec's containers in place.
 //
 // Release 1.33 drops nothing: it does not know the rules and refuses the policies.
 //
@@ -55,12 +58,15 @@ func DropDisabled(spec *PodSpec, prefix string, f Features) []Dropped {
 	return dropped
 }
 
-// ValidatePodSpec reports what the API server of f would refuse of the restart fields of spec on create, in the
-// order in which it prints it. prefix is the path of spec with its dot. inTemplate is false for a Pod itself.
+// ValidatePodSpec reports what the API server of f would refuse of the restart fields of spec on
+// create, in the order in which it prints it. prefix is the path of spec with its dot. inTemplate
+// is false for a Pod itself.
 //
-// Call [DropDisabled] first, as the API server does. Fields that Podfate does not read are not checked.
+// Call [DropDisabled] first, as the API server does. Fields that Podfate does not read are not
+// checked.
 //
-// Source: ValidatePodSpec and what it calls in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: ValidatePodSpec and what it calls in pkg/apis/core/validation/validation.go, Kubernetes
+// v1.33 to v1.37.
 func ValidatePodSpec(spec *PodSpec, prefix string, inTemplate bool, f Features) []FieldError {
 	v := validator{Report: Report{f: f}}
 	v.podSpec(spec, prefix)
@@ -83,13 +89,14 @@ type validator struct {
 	noInitResize bool   // a static Pod of an old kubelet
 	wasBad       bool   // an update, and the template of the old object has faults of its own
 
-	// The container that is looked at. Its path is put together only for a fault: most Pods have none.
+	// The container that is looked at. Its path is put together only for a fault: most Pods have
+	// none.
 	prefix string
 	at     Ref
 }
 
-// here returns the path of the container that is looked at with suffix behind it; suffix alone if a fault there will only
-// be counted.
+// here returns the path of the container that is looked at with suffix behind it; suffix alone if a
+// fault there will only be counted.
 //
 //go:noinline
 func (v *validator) here(suffix string) string {
@@ -99,8 +106,9 @@ func (v *validator) here(suffix string) string {
 	return v.prefix + v.at.Path() + suffix
 }
 
-// podSpec checks what is the same on create and on update. A terminationGracePeriodSeconds below 0 is no fault: the
-// releases until 1.36 store it and treat it as 1, 1.37 makes it 1 in a Pod before it looks.
+// podSpec checks what is the same on create and on update. A terminationGracePeriodSeconds below 0
+// is no fault: the releases until 1.36 store it and treat it as 1, 1.37 makes it 1 in a Pod before
+// it looks.
 func (v *validator) podSpec(spec *PodSpec, prefix string) {
 	v.fields(PartVolumes, Ref{})
 	if len(spec.Containers) == 0 {
@@ -176,7 +184,8 @@ func (v *validator) handlers(c *Container) {
 	}
 }
 
-// takenNames are the names of the containers that were looked at; nil when nobody else can have one.
+// takenNames are the names of the containers that were looked at; nil when nobody else can have
+// one.
 type takenNames map[string]bool
 
 func (t takenNames) take(name string) {
@@ -193,7 +202,8 @@ func (v *validator) nameIsFree(name string, taken takenNames) {
 
 // anyContainer checks what all containers have in common.
 //
-// Source: validateContainerCommon in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: validateContainerCommon in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to
+// v1.37.
 func (v *validator) anyContainer(c *Container, pod RestartPolicy) {
 	if c.Name == "" {
 		v.required(v.here(".name"), "")
@@ -209,10 +219,11 @@ func (v *validator) anyContainer(c *Container, pod RestartPolicy) {
 	v.fields(PartSecurity, v.at)
 }
 
-// resizePolicy checks that only what the Pod's policy allows restarts a container. The container's own policy is not
-// looked at.
+// resizePolicy checks that only what the Pod's policy allows restarts a container. The container's
+// own policy is not looked at.
 //
-// Source: validateResizePolicy in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: validateResizePolicy in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to
+// v1.37.
 func (v *validator) resizePolicy(list []ContainerResizePolicy, path string, pod RestartPolicy) {
 	whose := "`restartPolicy`"
 	if v.f.Minor >= 36 {
@@ -302,9 +313,11 @@ func (v *validator) initOnly(c *Container) {
 	}
 }
 
-// ephemeralContainers checks names and the fields that they may not have; taken are the names of the other containers.
+// ephemeralContainers checks names and the fields that they may not have; taken are the names of
+// the other containers.
 //
-// Source: validateEphemeralContainers in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: validateEphemeralContainers in pkg/apis/core/validation/validation.go, Kubernetes v1.33
+// to v1.37.
 func (v *validator) ephemeralContainers(spec *PodSpec, taken takenNames) {
 	for i := range spec.EphemeralContainers {
 		c := &spec.EphemeralContainers[i]
@@ -338,9 +351,11 @@ func (s *PodSpec) hasOther(name string) bool {
 	return found && r.Kind != EphemeralContainer
 }
 
-// rules checks restartPolicy and restartPolicyRules. Rules without a policy are checked all the same.
+// rules checks restartPolicy and restartPolicyRules. Rules without a policy are checked all the
+// same.
 //
-// Source: validateContainerRestartPolicy in pkg/apis/core/validation/validation.go, Kubernetes v1.34 to v1.37.
+// Source: validateContainerRestartPolicy in pkg/apis/core/validation/validation.go, Kubernetes
+// v1.34 to v1.37.
 func (v *validator) rules(c *Container) {
 	switch {
 	case c.RestartPolicy == nil && len(c.RestartPolicyRules) == 0:
@@ -359,7 +374,8 @@ func (v *validator) rules(c *Container) {
 	}
 }
 
-// ofRule returns the path of a field of rule i; field begins with the bracket that closes the index.
+// ofRule returns the path of a field of rule i; field begins with the bracket that closes the
+// index.
 func (v *validator) ofRule(i int, field string) string {
 	if v.faults.full(field) {
 		return field
@@ -417,8 +433,8 @@ func (v *validator) conditions(rule *ContainerRestartRule, i int) {
 	v.unworded(before, KEP5307Future)
 }
 
-// unworded takes the text of the API server out of the faults from number n on: they are about words of proposal x, which
-// no release has.
+// unworded takes the text of the API server out of the faults from number n on: they are about
+// words of proposal x, which no release has.
 func (v *validator) unworded(n int, x ProposalID) {
 	for i := n; i < len(v.faults.kept); i++ {
 		v.faults.kept[i].Message, v.faults.kept[i].Proposal = "", proposals[x].Name
@@ -433,7 +449,8 @@ func (v *validator) rulesNeedPolicy() {
 	v.required(v.here(".restartPolicy"), "must specify restartPolicy when restart rules are used")
 }
 
-// tooMany reports a list of n. Until 1.35 the API server used the words for a text that is too long.
+// tooMany reports a list of n. Until 1.35 the API server used the words for a text that is too
+// long.
 func (v *validator) tooMany(path string, n, most int) {
 	limit := strconv.Itoa(most)
 	if v.f.Minor >= 36 {
@@ -478,7 +495,7 @@ func (v *validator) resizePolicies(list []ContainerResizePolicy) string {
 	return s + words[5]
 }
 
-// bounded cuts s after [MaxQuotedBytes]; more tells that by an ellipsis.
+// bounded cuts s after [MaxQuotedBytes]; more reports that by an ellipsis.
 func bounded(s string) (part, more string) {
 	if len(s) <= MaxQuotedBytes {
 		return s, ""

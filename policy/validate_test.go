@@ -44,7 +44,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A name is taken by any container before it; init containers without a name do not collide, main ones do.
+// A name is taken by any container before it; init containers without a name do not collide, main
+// ones do.
 func TestNamesAreUnique(t *testing.T) {
 	named := func(names ...string) (list []Container) {
 		for _, n := range names {
@@ -72,7 +73,8 @@ func TestNamesAreUnique(t *testing.T) {
 	}
 }
 
-// The Pod's policy decides whether a resize may restart a container; 1.36 also asks whether it is an init container.
+// The Pod's policy decides whether a resize may restart a container; 1.36 also asks whether it is
+// an init container.
 func TestResizePolicy(t *testing.T) {
 	restart := []ContainerResizePolicy{{"cpu", ResizeRestartContainer}}
 	spec := PodSpec{

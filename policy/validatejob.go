@@ -60,7 +60,8 @@ func (j *Job) number(i int) int64 {
 // absent stands for a number that is not there. Nobody writes it.
 const absent = -1 << 63
 
-// jobValidator checks one Job. Its methods take the last part of a path; what stands before it is at.
+// jobValidator checks one Job. Its methods take the last part of a path; what stands before it is
+// at.
 type jobValidator struct {
 	*validator
 	at string
@@ -97,7 +98,8 @@ func (v *jobValidator) tooLong(field, s string, most int) {
 	}
 }
 
-// oneOf reports a value that is not one of a list, which has spaces between them. "" is reported as missing.
+// oneOf reports a value that is not one of a list, which has spaces between them. "" is reported as
+// missing.
 func (v *jobValidator) oneOf(field, value, list string) {
 	if value == "" {
 		v.missing(field, `valid values: ["`+strings.Join(words(list), `" "`)+`"]`)
@@ -142,8 +144,8 @@ func cutByte(s string, c byte) (before, behind string) {
 	return s, ""
 }
 
-// jobSpec checks the spec of a Job up to its template. It returns false if the API server panics; the last fault then
-// says so.
+// jobSpec checks the spec of a Job up to its template. It returns false if the API server panics;
+// the last fault then says so.
 //
 // Source: validateJobSpec in pkg/apis/batch/validation/validation.go, Kubernetes v1.33 to v1.37.
 func (v *validator) jobSpec(o *Object) bool {
@@ -222,7 +224,8 @@ func (v *jobValidator) indexed() {
 
 // managedBy checks a path with a domain in front.
 //
-// Source: IsDomainPrefixedPath in k8s.io/apimachinery v0.33 to v0.37, pkg/util/validation/validation.go.
+// Source: IsDomainPrefixedPath in k8s.io/apimachinery v0.33 to v0.37,
+// pkg/util/validation/validation.go.
 func (v *jobValidator) managedBy(field, s string) {
 	host, rest := cutByte(s, '/')
 	switch {
@@ -243,8 +246,8 @@ func (v *jobValidator) managedBy(field, s string) {
 
 // failureRules checks the rules of a podFailurePolicy.
 //
-// Source: validatePodFailurePolicy and what it calls in pkg/apis/batch/validation/validation.go, Kubernetes v1.33 to
-// v1.37.
+// Source: validatePodFailurePolicy and what it calls in pkg/apis/batch/validation/validation.go,
+// Kubernetes v1.33 to v1.37.
 func (v *jobValidator) failureRules(spec *PodSpec) {
 	path := v.at + "podFailurePolicy.rules"
 	rules := v.j.PodFailurePolicy.Rules
@@ -308,8 +311,8 @@ func (v *jobValidator) onExitCodes(on *PodFailurePolicyOnExitCodes, spec *PodSpe
 
 // successRules checks the rules of a successPolicy; false means that the API server panics on it.
 //
-// Source: validateSuccessPolicy and validateSuccessPolicyRule in pkg/apis/batch/validation/validation.go, Kubernetes
-// v1.33 to v1.37.
+// Source: validateSuccessPolicy and validateSuccessPolicyRule in
+// pkg/apis/batch/validation/validation.go, Kubernetes v1.33 to v1.37.
 func (v *jobValidator) successRules() bool {
 	path, rules := v.at, v.j.SuccessPolicy.Rules
 	if len(rules) == 0 {
@@ -362,8 +365,8 @@ func (v *jobValidator) countAtMost(n, most int32, what string) {
 
 // countIndexes returns how many indexes a list such as "0,2-5" names, or what is wrong with it.
 //
-// Source: validateIndexesFormat and parseIndexInterval in pkg/apis/batch/validation/validation.go, Kubernetes v1.33 to
-// v1.37.
+// Source: validateIndexesFormat and parseIndexInterval in pkg/apis/batch/validation/validation.go,
+// Kubernetes v1.33 to v1.37.
 func countIndexes(s string, completions int32) (total int32, fault string) {
 	last := -1
 	for s != "" {
@@ -417,8 +420,8 @@ func notIncreasing(previous, current int) string {
 
 // podHostname checks that the names of an Indexed Job's Pods can be host names.
 //
-// Source: ValidateJob in pkg/apis/batch/validation/validation.go, Kubernetes v1.33 to v1.36; validateNameAllowsCompletions
-// there, v1.37.
+// Source: ValidateJob in pkg/apis/batch/validation/validation.go, Kubernetes v1.33 to v1.36;
+// validateNameAllowsCompletions there, v1.37.
 func (v *validator) podHostname(o *Object) {
 	if !o.Job.Indexed() || o.Job.Completions == nil || *o.Job.Completions <= 0 {
 		return
@@ -435,8 +438,8 @@ func (v *validator) podHostname(o *Object) {
 	}
 }
 
-// immutableFields are the fields of a Job that an update may not change, in the order in which they are checked, and
-// "template".
+// immutableFields are the fields of a Job that an update may not change, in the order in which they
+// are checked, and "template".
 var immutableFields = [...]string{"completions", "template", "completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"}
 
 // Indexes in immutableFields.
@@ -448,7 +451,8 @@ const (
 
 // jobUpdate checks what may change in a Job.
 //
-// Source: ValidateJobSpecUpdate in pkg/apis/batch/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: ValidateJobSpecUpdate in pkg/apis/batch/validation/validation.go, Kubernetes v1.33 to
+// v1.37.
 func (v *validator) jobUpdate(o, old *Object) {
 	j, was := o.Job, old.Job
 	for i, field := range immutableFields {
@@ -473,17 +477,18 @@ func (v *validator) jobUpdate(o, old *Object) {
 	}
 }
 
-// resourcesMutable reports whether the resources in the template of j may change: it is suspended and has no Pods.
+// resourcesMutable reports whether the resources in the template of j may change: it is suspended
+// and has no Pods.
 //
-// Source: validationOptionsForJob in pkg/registry/batch/job/strategy.go, validatePodTemplateUpdate in
-// pkg/apis/batch/validation/validation.go, Kubernetes v1.35 to v1.37.
+// Source: validationOptionsForJob in pkg/registry/batch/job/strategy.go, validatePodTemplateUpdate
+// in pkg/apis/batch/validation/validation.go, Kubernetes v1.35 to v1.37.
 func (j *Job) resourcesMutable(f Features) bool {
 	return f.MutablePodResourcesForSuspendedJobs && j.Suspend != nil && *j.Suspend && !j.Status.Active &&
 		(j.Status.Suspended || !j.Status.Started && f.Minor > 35)
 }
 
-// printed notes a fault about field i of immutableFields, which may be absent. Releases before 1.34 print policies in
-// Go's syntax, and so the address of whatever stands behind a pointer.
+// printed notes a fault about field i of immutableFields, which may be absent. Releases before 1.34
+// print policies in Go's syntax, and so the address of whatever stands behind a pointer.
 func (v *validator) printed(path string, j *Job, i int, detail string) {
 	value := j.policy(i, false)
 	if v.f.Minor >= 34 || value[0] != '{' {
@@ -500,8 +505,8 @@ func (v *validator) printed(path string, j *Job, i int, detail string) {
 	}
 }
 
-// goPolicy returns the policy that is field i of immutableFields in Go's syntax; fixed is false if something stands
-// behind a pointer in it.
+// goPolicy returns the policy that is field i of immutableFields in Go's syntax; fixed is false if
+// something stands behind a pointer in it.
 //
 // Source: Error.ErrorBody in k8s.io/apimachinery v0.33, pkg/util/validation/field/errors.go.
 func (j *Job) goPolicy(i int) (text string, fixed bool) {
@@ -525,7 +530,8 @@ func (j *Job) goPolicy(i int) (text string, fixed bool) {
 	return string(t.b) + "}", fixed
 }
 
-// goList writes the text in front of a list and the list in Go's syntax, with element to write the members of each.
+// goList writes the text in front of a list and the list in Go's syntax, with element to write the
+// members of each.
 func (t *printer) goList(before, element string, n int, absent bool, members func(i int)) {
 	t.raw(before + "[]" + element)
 	if absent {
@@ -544,9 +550,9 @@ func (t *printer) goList(before, element string, n int, absent bool, members fun
 	t.raw("}")
 }
 
-// policy returns field i of immutableFields as the API server prints it: policies as JSON of the internal type, with
-// the names that fields have in Go. With same set, texts are equal if and only if the API server calls the values
-// equal: an absent list is an empty one.
+// policy returns field i of immutableFields as the API server prints it: policies as JSON of the
+// internal type, with the names that fields have in Go. With same set, texts are equal if and only
+// if the API server calls the values equal: an absent list is an empty one.
 func (j *Job) policy(i int, same bool) string {
 	t := printer{same: same, comma: ","}
 	switch i {
@@ -605,8 +611,8 @@ func (t *printer) number(n *int32) {
 	}
 }
 
-// list writes the text in front of a list and what stands before its element i: the bracket or the comma. Element n of
-// n is its end.
+// list writes the text in front of a list and what stands before its element i: the bracket or the
+// comma. Element n of n is its end.
 func (t *printer) list(before string, i, n int, absent bool) {
 	t.raw(before)
 	switch {

@@ -1,11 +1,12 @@
 package policy
 
-// MaxWaits bounds the waits that a list writes out: the longest of the founding documents has six, and after the last
-// one comes the maximum forever.
+// MaxWaits bounds the waits that a list writes out: the longest of the founding documents has six,
+// and after the last one comes the maximum forever.
 const MaxWaits = 100
 
-// Series is a series of waits before restarts, counted from 0: Initial, then Factor times the wait before it, none
-// longer than Max. If List is set, its waits come in place of those, however long they are, and then Max forever.
+// Series is a series of waits before restarts, counted from 0: Initial, then Factor times the wait
+// before it, none longer than Max. If List is set, its waits come in place of those, however long
+// they are, and then Max forever.
 type Series struct {
 	Initial Millis // from 1 ms on; at most Max
 	Max     Millis
@@ -55,8 +56,8 @@ func (s *Series) At(n int) (d Millis, limit int) {
 // EndClass says how a run ended, as far as waits can depend on it.
 type EndClass uint8
 
-// The classes. EndCrash is any exit code but 0 without one of the causes of EndInfrastructure: killed for lack of
-// memory, by the kubelet, or lost by the runtime.
+// The classes. EndCrash is any exit code but 0 without one of the causes of EndInfrastructure:
+// killed for lack of memory, by the kubelet, or lost by the runtime.
 const (
 	EndCrash EndClass = iota
 	EndSuccess
@@ -65,7 +66,8 @@ const (
 	EndClasses // how many there are
 )
 
-// Waits are the waits of the containers of a Pod where a request sets them, in place of the kubelet's own.
+// Waits are the waits of the containers of a Pod where a request sets them, in place of the
+// kubelet's own.
 type Waits struct {
 	Series        // of containers and classes without their own
 	Reset  Millis // a run that lasts longer sets all waits back to the first
@@ -73,7 +75,8 @@ type Waits struct {
 	Classes [EndClasses]*Series
 	// Shared lets all classes count together; otherwise each has its own counter.
 	Shared bool
-	// Containers are those with a series of their own, which then has no classes but its own. Of two the first counts.
+	// Containers are those with a series of their own, which then has no classes but its own. Of
+	// two the first counts.
 	Containers []ContainerWaits
 }
 
@@ -84,7 +87,8 @@ type ContainerWaits struct {
 	Classes   [EndClasses]*Series // after runs that ended so; nil: Series
 }
 
-// Of returns the series of a container after runs that ended like class, and which counter counts its waits.
+// Of returns the series of a container after runs that ended like class, and which counter counts
+// its waits.
 func (w *Waits) Of(r Ref, class EndClass) (s *Series, counter EndClass) {
 	for i := range w.Containers {
 		if own := &w.Containers[i]; own.Container == r {
@@ -130,7 +134,8 @@ var presets = [...]Preset{
 	{"near-zero-30", Series{1 * Second, 30 * Second, 2, nil}, "KEP-4603, draft of 2024, later target", "proposed"},
 }
 
-// catchUp fills what five short waits leave of ten minutes: 569 s = 600 s - 31 s. Nobody writes to it.
+// catchUp fills what five short waits leave of ten minutes: 569 s = 600 s - 31 s. Nobody writes to
+// it.
 var catchUp = [...]Millis{1 * Second, 2 * Second, 4 * Second, 8 * Second, 16 * Second, 569 * Second}
 
 // Presets returns the presets in a fixed order. The list is shared: callers must not change it.

@@ -7,7 +7,8 @@ import (
 	. "github.com/podfate/podfate/policy"
 )
 
-// Waits that are written out are those of initial, factor and max, in both models, however long a run is.
+// Waits that are written out are those of initial, factor and max, in both models, however long a
+// run is.
 func TestListedWaitsAreASeries(t *testing.T) {
 	for _, model := range []CurveModel{ModelKubelet, ModelDocumented} {
 		for _, s := range []Series{
@@ -41,7 +42,8 @@ func TestListedWaitsAreASeries(t *testing.T) {
 	}
 }
 
-// The catch-up interval of the draft, with the readings of it (C-15, X-40): restarts in half an hour, documented model.
+// The catch-up interval of the draft, with the readings of it (C-15, X-40): restarts in half an
+// hour, documented model.
 func TestCatchUp(t *testing.T) {
 	p := CurveParameters{Backoff: Backoff{1 * Second, 300 * Second, BackoffReset}, Factor: 2, Sweep: SweepPeriod, Model: ModelDocumented}
 	for _, test := range []struct {

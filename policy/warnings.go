@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// The codes of warnings about what passes validation although it does not work, or not in the way it seems to.
+// The codes of warnings about what passes validation although it does not work, or not in the way
+// it seems to.
 const (
 	WarnValueNeverOccurs    FaultCode = "value_never_occurs"         // no process on Linux exits with it
 	WarnDuplicateValue      FaultCode = "duplicate_value"            // server-side apply refuses the list
@@ -57,8 +58,9 @@ const (
 	sourceWarnings = "pkg/api/pod/warnings.go, v1.36"
 )
 
-// Warnings reports what the API server of f accepts of o and what will still not work, or not as it seems, on a node with
-// a kubelet of node: the Pod's policy first, then init and main containers, the grace period, then the Job. Call
+// Warnings reports what the API server of f accepts of o and what will still not work, or not as it
+// seems, on a node with a kubelet of node: the Pod's policy first, then init and main containers,
+// the grace period, then the Job. Call
 // [DropDisabled] first: what was dropped has no warning. If node is f, it warns of older nodes as well.
 //
 // It looks only at single exits and never at what a program does. Codes are stable.
@@ -100,8 +102,8 @@ func (l *linter) wrongCase(path, value string, allowed ...string) {
 	}
 }
 
-// sandbox warns, at the first container where it shows, that the Pod's policy decides alone about a Pod without a sandbox,
-// as after a reboot, which leaves containers with code 255.
+// sandbox warns, at the first container where it shows, that the Pod's policy decides alone about a
+// Pod without a sandbox, as after a reboot, which leaves containers with code 255.
 func (l *linter) sandbox() {
 	spec := &l.o.Spec
 	if !l.node.ContainerRestartRules {
@@ -171,7 +173,8 @@ func (l *linter) container(c *Container, kind ContainerKind, path string) {
 	}
 }
 
-// olderKubelet warns about nodes one release behind, as they are during an upgrade. A kubelet may be three behind.
+// olderKubelet warns about nodes one release behind, as they are during an upgrade. A kubelet may
+// be three behind.
 func (l *linter) olderKubelet(path string) {
 	if l.saidOlderKubelet || l.node != l.f || l.f.Minor == OldestMinor || DefaultFeatures(l.f.Minor-1).ContainerRestartRules {
 		return
@@ -189,8 +192,8 @@ func (l *linter) olderNode(path string) {
 	l.warn(path, WarnOlderNode, "a node of "+VersionName(l.f.Minor-1)+" with default gates does not declare RestartAllContainersOnContainerExits: the Pod is not placed there", sourceDeclared)
 }
 
-// otherNode warns that the node which the request names cannot restart all containers, at the first rule that asks for
-// it, and what becomes of the Pod.
+// otherNode warns that the node which the request names cannot restart all containers, at the first
+// rule that asks for it, and what becomes of the Pod.
 func (l *linter) otherNode(c *Container, path string) {
 	if l.saidOlderNode || l.node == l.f || l.node.RestartAllContainersOnContainerExits {
 		return
@@ -216,8 +219,8 @@ func (l *linter) otherNode(c *Container, path string) {
 	}
 }
 
-// rules looks at the rules of one container as the kubelet does: a code that a rule matches is out of reach of the
-// rules behind it.
+// rules looks at the rules of one container as the kubelet does: a code that a rule matches is out
+// of reach of the rules behind it.
 func (l *linter) rules(c *Container, kind ContainerKind, path string) {
 	u := l.universe(c)
 	sets := make([]codeSet, len(c.RestartPolicyRules))
@@ -383,8 +386,8 @@ func (l *linter) ends(c *Container, path string, open codeSet) {
 	}
 }
 
-// probes warns if a rule is there for the codes of a kill about which no rule is asked. With Never they are asked
-// afterwards, as about any exit, if the Pod is still there.
+// probes warns if a rule is there for the codes of a kill about which no rule is asked. With Never
+// they are asked afterwards, as about any exit, if the Pod is still there.
 func (l *linter) probes(c *Container, path string) {
 	if !c.HasLivenessProbe && !c.HasStartupProbe {
 		return
@@ -407,8 +410,8 @@ func (l *linter) probes(c *Container, path string) {
 	}
 }
 
-// universe are the exit codes that can occur, numbered: the bytes, and for Windows every other value that a rule names
-// and one number for the codes that none does.
+// universe are the exit codes that can occur, numbered: the bytes, and for Windows every other
+// value that a rule names and one number for the codes that none does.
 type universe struct {
 	far []int32
 	n   int

@@ -143,8 +143,8 @@ func TestWarningsAboutThePod(t *testing.T) {
 	}
 }
 
-// TestShadowingIsExact compares with the kubelet's own loop: a rule is shadowed or a duplicate if and only if it
-// matches some code and no code reaches it.
+// TestShadowingIsExact compares with the kubelet's own loop: a rule is shadowed or a duplicate if
+// and only if it matches some code and no code reaches it.
 func TestShadowingIsExact(t *testing.T) {
 	never := RestartPolicyNever
 	values := [][]int32{nil, {0}, {0, 1}, {1, 2}, {255, 256}, {2, 255}}

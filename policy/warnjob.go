@@ -121,8 +121,8 @@ func (l *linter) jobs() {
 	}
 }
 
-// failureRules warns about the rules of a podFailurePolicy. A code that a rule for a container matches is out of reach of
-// the rules behind it for that container.
+// failureRules warns about the rules of a podFailurePolicy. A code that a rule for a container
+// matches is out of reach of the rules behind it for that container.
 func (l *linter) failureRules(rules []PodFailurePolicyRule, path string) {
 	if len(rules) == 0 {
 		l.job(path, WarnEmptyFailurePolicy)
@@ -202,7 +202,8 @@ func (r *PodFailurePolicyRule) isFor(condition string) bool {
 	return false
 }
 
-// shadowedBy returns the last of the rules before i that together match all of its codes first, -1 if they do not.
+// shadowedBy returns the last of the rules before i that together match all of its codes first, -1
+// if they do not.
 func shadowedBy(rules []PodFailurePolicyRule, sets []codeSet, i int) int {
 	open := sets[i]
 	for k := range i {
@@ -275,7 +276,8 @@ func (l *linter) endings() (list []ending) {
 	return list
 }
 
-// restartsFirst reports whether the containers that a rule is about restart in place on all codes of set.
+// restartsFirst reports whether the containers that a rule is about restart in place on all codes
+// of set.
 func (l *linter) restartsFirst(endings []ending, on *PodFailurePolicyOnExitCodes, set codeSet) bool {
 	asked := false
 	for _, e := range endings {

@@ -32,8 +32,9 @@ type effectiveKey struct {
 	node *yaml.Node
 }
 
-// checker walks the tree of one document under the budget of its text. Each node is visited once: what an anchor
-// holds is weighed when it is met, and an alias adds that weight, so that counting costs nothing that could grow.
+// checker walks the tree of one document under the budget of its text. Each node is visited once:
+// what an anchor holds is weighed when it is met, and an alias adds that weight, so that counting
+// costs nothing that could grow.
 type checker struct {
 	d *decoder
 	t *tree
@@ -63,8 +64,8 @@ func kindOf(root *yaml.Node) string {
 	return ""
 }
 
-// manifestSteps returns how many steps lead from the root to a manifest inside it: 1 for manifest of a Scenario, 2
-// for items[0] of a List. Paths in a manifest count from the manifest.
+// manifestSteps returns how many steps lead from the root to a manifest inside it: 1 for manifest
+// of a Scenario, 2 for items[0] of a List. Paths in a manifest count from the manifest.
 func manifestSteps(kind string) int {
 	switch kind {
 	case "", kindScenario:
@@ -75,7 +76,8 @@ func manifestSteps(kind string) int {
 	return 0
 }
 
-// inManifest reports whether the present path leads into a manifest that stands in a Scenario or a List.
+// inManifest reports whether the present path leads into a manifest that stands in a Scenario or a
+// List.
 func (c *checker) inManifest() bool {
 	return len(c.steps) > c.inside && (c.inside == 1 && c.steps[0].name == "manifest" || c.inside == 2 && c.steps[0].name == "items")
 }
@@ -113,8 +115,8 @@ func (c *checker) limit(n *yaml.Node, code policy.FaultCode, detail string, most
 	}
 }
 
-// crowd names the list on the way to the present value that has most items, if it has more than a Pod may have
-// containers: it is why the text is too large.
+// crowd names the list on the way to the present value that has most items, if it has more than a
+// Pod may have containers: it is why the text is too large.
 func (c *checker) crowd() string {
 	most, where := policy.MaxContainers, ""
 	n := c.t.root
@@ -252,10 +254,11 @@ func (c *checker) mapping(n *yaml.Node, level int, w weight) weight {
 	return w
 }
 
-// duplicates reports keys that are set twice, by the mapping itself or by what it merges, as strict decoding in
-// Kubernetes does, and remembers the keys for the mappings that merge this one.
+// duplicates reports keys that are set twice, by the mapping itself or by what it merges, as strict
+// decoding in Kubernetes does, and remembers the keys for the mappings that merge this one.
 //
-// Decoding with yaml/v3 would compare each key with each other one: 10,000 keys take it half a second.
+// Decoding with yaml/v3 would compare each key with each other one: 10,000 keys take it half a
+// second.
 func (c *checker) duplicates(n *yaml.Node) {
 	var all []effectiveKey
 	first := make(map[string]*yaml.Node, len(n.Content)/2)
@@ -293,8 +296,8 @@ func (c *checker) duplicates(n *yaml.Node) {
 	c.keys[n] = all
 }
 
-// repeat notes a key that is set twice. Inside a manifest fieldValidation says what comes of it, which is known when the
-// request is built; elsewhere it is a fault.
+// repeat notes a key that is set twice. Inside a manifest fieldValidation says what comes of it,
+// which is known when the request is built; elsewhere it is a fault.
 func (c *checker) repeat(at *yaml.Node, detail string) {
 	if c.inside == 0 && !c.kubelet || c.inManifest() {
 		c.repeats.add(c.d.placed(Fault{Path: c.path(), Code: CodeDuplicateKey, Detail: detail}, c.offset(at)))
@@ -355,8 +358,8 @@ func (c *checker) value(n *yaml.Node) {
 	}
 }
 
-// tag refuses the tag "!". It leaves no trace in the tree, although Kubernetes' reader takes a plain 12 for a text
-// behind it.
+// tag refuses the tag "!". It leaves no trace in the tree, although Kubernetes' reader takes a
+// plain 12 for a text behind it.
 func (c *checker) tag(n *yaml.Node) {
 	rest := c.t.lines.text[c.t.lines.offset(n):]
 	if len(rest) > 0 && rest[0] == '&' {

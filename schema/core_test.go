@@ -287,8 +287,9 @@ func (g generator) request(operation string) []byte {
 	return text
 }
 
-// A request schema is never stricter than the core, and the schema of manifests accepts what the core decides about
-// under strict validation. The other way round the schemas are open on purpose; the reasons are counted.
+// A request schema is never stricter than the core, and the schema of manifests accepts what the
+// core decides about under strict validation. The other way round the schemas are open on purpose;
+// the reasons are counted.
 func TestSchemaIsNeverStricterThanTheCore(t *testing.T) {
 	if *generatedCases == 0 {
 		*generatedCases = 20_000
@@ -360,7 +361,8 @@ func (g generator) exit() []byte {
 	return text
 }
 
-// The same for what pf_compile and pf_eval take, and their answers fit their schemas with no member left undescribed.
+// The same for what pf_compile and pf_eval take, and their answers fit their schemas with no member
+// left undescribed.
 func TestSchemasOfPoliciesAreThoseOfTheCore(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(*generatedSeed, 1))}
 	closed := closedSchemas(t)

@@ -18,8 +18,8 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// Document is one document of a text, as JSON, with the places of its parts in the text. Nothing of it changes after
-// decoding.
+// Document is one document of a text, as JSON, with the places of its parts in the text. Nothing of
+// it changes after decoding.
 type Document struct {
 	source  string
 	lines   *lines // of the whole text
@@ -33,32 +33,36 @@ type Document struct {
 	err     *manifest.Error // why a JSON document could not be read; the core says the same
 }
 
-// JSON returns the document. A text in JSON is returned as it stands, byte order mark left out; YAML as
-// sigs.k8s.io/yaml converts it. The caller must not change it.
+// JSON returns the document. A text in JSON is returned as it stands, byte order mark left out;
+// YAML as sigs.k8s.io/yaml converts it. The caller must not change it.
 func (d *Document) JSON() []byte { return d.json }
 
-// YAML reports whether the document was YAML, so that the places in an answer about its JSON have to be relocated.
+// YAML reports whether the document was YAML, so that the places in an answer about its JSON have
+// to be relocated.
 func (d *Document) YAML() bool { return d.tree != nil }
 
 // Source returns the name given to [DecodeNamed].
 func (d *Document) Source() string { return d.source }
 
-// Notes returns what YAML 1.1 reads otherwise than many people expect, in document order; nil for JSON. These are
-// warnings: Kubernetes reads the text in the same way.
+// Notes returns what YAML 1.1 reads otherwise than many people expect, in document order; nil for
+// JSON. These are warnings: Kubernetes reads the text in the same way.
 func (d *Document) Notes() []Fault { return d.notes }
 
-// Duplicates returns the keys that are set twice in a manifest of this document, in document order; nil for JSON, whose
-// duplicates the core finds. fieldValidation says what comes of them: see [NewRequest]. Of the values the last one counts,
-// as for Kubernetes. Anywhere else a key that is set twice is an error of [Decode].
+// Duplicates returns the keys that are set twice in a manifest of this document, in document order;
+// nil for JSON, whose duplicates the core finds. fieldValidation says what comes of them: see [NewRequest].
+// Of the values the last one counts, as for Kubernetes. Anywhere else a key that is set twice is an
+// error of [Decode].
 func (d *Document) Duplicates() []Fault { return d.repeats }
 
-// Position returns line and column of the value at path of the document, or of its deepest ancestor that exists. Both
-// count from 1, columns in Unicode code points; they are 0 for JSON that could not be read.
+// Position returns line and column of the value at path of the document, or of its deepest ancestor
+// that exists. Both count from 1, columns in Unicode code points; they are 0 for JSON that could
+// not be read.
 func (d *Document) Position(path string) (line, column int) {
 	return d.position(d.root.Locate(path), manifest.Value.Offset)
 }
 
-// KeyPosition is Position for the name of the member at path; for an element it is that of the element.
+// KeyPosition is Position for the name of the member at path; for an element it is that of the
+// element.
 func (d *Document) KeyPosition(path string) (line, column int) {
 	return d.position(d.root.Locate(path), manifest.Value.KeyOffset)
 }
@@ -84,19 +88,21 @@ func (d *Document) place(offset int) place {
 
 // Decode reads a text of JSON or YAML documents, of at least one. An error is of type [Faults].
 //
-// The format is found as kubectl finds it: a text whose first character other than white space is "{" is JSON, one
-// document or several after one another, and YAML otherwise. If such a text turns out not to be JSON before the
-// second object has been read, it is read as YAML, so that {kind: Pod} is accepted; if that fails too and it began as
-// JSON does, it is one JSON document and what is wrong with it is for the core to say. YAML is split at lines that begin with "---".
-// Documents without content are skipped. The text must be UTF-8; a byte order mark is removed.
+// The format is found as kubectl finds it: a text whose first character other than white space is
+// "{" is JSON, one document or several after one another, and YAML otherwise. If such a text turns
+// out not to be JSON before the second object has been read, it is read as YAML, so that {kind:
+// Pod} is accepted; if that fails too and it began as JSON does, it is one JSON document and what
+// is wrong with it is for the core to say. YAML is split at lines that begin with "---". Documents
+// without content are skipped. The text must be UTF-8; a byte order mark is removed.
 //
-// All limits of this package hold. A JSON text is bounded by MaxBodyBytes only: the core has limits of its own.
+// All limits of this package hold. A JSON text is bounded by MaxBodyBytes only: the core has limits
+// of its own.
 //
 // Source: YAMLOrJSONDecoder in k8s.io/apimachinery v0.33 to v0.37, pkg/util/yaml/decoder.go.
 func Decode(text []byte) ([]*Document, error) { return DecodeNamed("", text) }
 
-// DecodeNamed is Decode for a text with a name, such as a file's, that faults carry in Source. text is kept and must
-// not change.
+// DecodeNamed is Decode for a text with a name, such as a file's, that faults carry in Source. text
+// is kept and must not change.
 func DecodeNamed(name string, text []byte) ([]*Document, error) {
 	d := &decoder{source: name, budget: defaultBudget()}
 	docs := d.decode(text)
@@ -237,8 +243,8 @@ func (d *decoder) jsonOrYAML(text []byte) []*Document {
 	}
 }
 
-// yamlAfterJSON reads what begins as JSON and is not: as YAML from the beginning, or from behind the first object. If
-// it is no YAML either, it is one JSON document after all.
+// yamlAfterJSON reads what begins as JSON and is not: as YAML from the beginning, or from behind
+// the first object. If it is no YAML either, it is one JSON document after all.
 func (d *decoder) yamlAfterJSON(text []byte, end int, whole *Document, docs []*Document) []*Document {
 	for end < len(text) && end > 0 {
 		r, size := utf8.DecodeRune(text[end:])
@@ -263,7 +269,8 @@ func (d *decoder) yamlAfterJSON(text []byte, end int, whole *Document, docs []*D
 	return append(docs, more...)
 }
 
-// looksLikeJSON reports whether a text that begins with "{" goes on as JSON, or as JSON with a comment.
+// looksLikeJSON reports whether a text that begins with "{" goes on as JSON, or as JSON with a
+// comment.
 func looksLikeJSON(text []byte) bool {
 	_, rest, _ := bytes.Cut(text, []byte("{"))
 	rest = bytes.TrimLeftFunc(rest, unicode.IsSpace)
@@ -312,7 +319,8 @@ func (d *decoder) yamlStream(text []byte, base int) []*Document {
 	return docs
 }
 
-// firstControl returns the offset of the first character that YAML does not allow, -1 if there is none.
+// firstControl returns the offset of the first character that YAML does not allow, -1 if there is
+// none.
 //
 // Source: yaml_parser_update_buffer in go.yaml.in/yaml/v2 and v3.
 func firstControl(text []byte) int {
@@ -337,7 +345,8 @@ func blank(text []byte) bool {
 	return true
 }
 
-// yamlDocument reads one document; nil when it is empty or null, which Kubernetes skips, and when it has faults.
+// yamlDocument reads one document; nil when it is empty or null, which Kubernetes skips, and when
+// it has faults.
 func (d *decoder) yamlDocument(text []byte, base int) *Document {
 	if blank(text) {
 		return nil
@@ -392,16 +401,19 @@ func (d *decoder) convert(text []byte, t *tree, notes []Fault, repeats bool) *Do
 	}
 	doc := &Document{source: d.source, lines: d.lines, bom: d.bom, json: converted, tree: t, notes: notes}
 	if doc.root, doc.err = manifest.Parse(converted); doc.err != nil {
-		// Depth and numbers are in order, so that it is the size: escapes made it longer than the text was.
+		// Depth and numbers are in order, so that it is the size: escapes made it longer than the
+		// text was.
 		d.stop(t.base, CodeLimitRequestBytes, "as JSON the document is too long: "+doc.err.Message)
 		return nil
 	}
 	return doc
 }
 
-// parse returns the root of the tree of text; nil when there is none, with a fault unless the document is empty.
+// parse returns the root of the tree of text; nil when there is none, with a fault unless the
+// document is empty.
 //
-// A text that reaches this point has at most MaxDocumentBytes, and yaml/v3 reads no more than 10,000 levels.
+// A text that reaches this point has at most MaxDocumentBytes, and yaml/v3 reads no more than
+// 10,000 levels.
 func (d *decoder) parse(text []byte, base int) *yaml.Node {
 	stream := yaml.NewDecoder(bytes.NewReader(text))
 	var doc, rest yaml.Node
@@ -428,7 +440,8 @@ func (d *decoder) parse(text []byte, base int) *yaml.Node {
 	return nil
 }
 
-// decodeNode reads the next document. A panic of the library is a fault of the text; a fuzz test looks for one.
+// decodeNode reads the next document. A panic of the library is a fault of the text; a fuzz test
+// looks for one.
 func decodeNode(stream *yaml.Decoder, n *yaml.Node) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -438,7 +451,8 @@ func decodeNode(stream *yaml.Decoder, n *yaml.Node) (err error) {
 	return stream.Decode(n)
 }
 
-// afterEnd returns the offset of the line behind the first one that begins with "...", 0 if there is none.
+// afterEnd returns the offset of the line behind the first one that begins with "...", 0 if there
+// is none.
 func afterEnd(text []byte) int {
 	at := 0
 	for line := range bytes.Lines(text) {
@@ -452,7 +466,8 @@ func afterEnd(text []byte) int {
 
 var yamlErrorLine = regexp.MustCompile(`^(?:yaml: )?(?:unmarshal errors:\s*)?(?:line (\d+): )?`)
 
-// splitYAMLError takes the line, 0 if there is none, and the sentence out of an error of a YAML library.
+// splitYAMLError takes the line, 0 if there is none, and the sentence out of an error of a YAML
+// library.
 func splitYAMLError(err error) (line int, message string) {
 	text, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "yaml: unmarshal errors:\n"), "\n")
 	text = strings.TrimSpace(text)

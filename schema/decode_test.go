@@ -200,7 +200,8 @@ date: 2001-12-14 21:59:43
 	}
 }
 
-// Every form of scalar that readers of YAML disagree about reads as Kubernetes reads it, as value, element and key.
+// Every form of scalar that readers of YAML disagree about reads as Kubernetes reads it, as value,
+// element and key.
 func TestScalarsReadAsInKubernetes(t *testing.T) {
 	accepted := 0
 	for _, text := range scalarForms() {
@@ -225,7 +226,8 @@ func TestScalarsReadAsInKubernetes(t *testing.T) {
 	t.Logf("%d of %d forms accepted", accepted, len(scalarForms()))
 }
 
-// What resolve says of a plain scalar is what sigs.k8s.io/yaml makes of it; notes are built on that.
+// What resolve says of a plain scalar is what sigs.k8s.io/yaml makes of it; notes are built on
+// that.
 func TestResolveIsThatOfKubernetes(t *testing.T) {
 	for _, text := range scalarForms() {
 		value, ok := strings.CutPrefix(text, "- ")
@@ -242,7 +244,8 @@ func TestResolveIsThatOfKubernetes(t *testing.T) {
 	}
 }
 
-// A fault repeats at most MaxQuotedBytes of the text, however long that is, and a list of faults fits an answer.
+// A fault repeats at most MaxQuotedBytes of the text, however long that is, and a list of faults
+// fits an answer.
 func TestFaultsAreShort(t *testing.T) {
 	long := repeat("é\\x01", 30<<10)
 	for _, text := range []string{
@@ -286,7 +289,8 @@ func TestFaultsAreSortedAndCapped(t *testing.T) {
 	}
 }
 
-// The JSON of documents is JSON, and its places are those of the text, for a whole Pod as kubectl prints it.
+// The JSON of documents is JSON, and its places are those of the text, for a whole Pod as kubectl
+// prints it.
 func TestPodFromTheCluster(t *testing.T) {
 	text := podYAML + `status:
   phase: Running

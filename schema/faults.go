@@ -11,7 +11,8 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// The codes of faults that reading a text finds. Codes are stable; the sentences beside them are not.
+// The codes of faults that reading a text finds. Codes are stable; the sentences beside them are
+// not.
 const (
 	CodeBadUTF8          policy.FaultCode = "bad_utf8"          // a byte that is not UTF-8
 	CodeUTF16            policy.FaultCode = "utf16"             // a text in UTF-16 or UTF-32
@@ -54,7 +55,8 @@ const (
 	CodeEmptyList          policy.FaultCode = "empty_list"          // a List without items
 )
 
-// The codes of notes: what YAML 1.1 makes of a plain scalar, and a person might not expect, and what is passed over.
+// The codes of notes: what YAML 1.1 makes of a plain scalar, and a person might not expect, and
+// what is passed over.
 const (
 	NoteBoolean policy.FaultCode = "reads_as_boolean" // no, yes, on, off, y, n
 	NoteNumber  policy.FaultCode = "reads_as_number"  // 012, 0x2A, 1_000, 1.30
@@ -66,14 +68,14 @@ const (
 
 // Fault is something that is wrong with a text, or a note about it.
 type Fault struct {
-	// Path is the field path: from the manifest's root for a place in a manifest, else from the request's. A longer
-	// one than MaxQuotedBytes ends in "…". "" when the fault has no such place.
+	// Path is the field path: from the manifest's root for a place in a manifest, else from the
+	// request's. A longer one than MaxQuotedBytes ends in "…". "" when the fault has no such place.
 	Path    string
 	Code    policy.FaultCode
 	Detail  string   // for people; may change in any release
 	Allowed []string // what could stand there instead, where that can be listed
-	// Line and Column count from 1, the column in Unicode code points; lines end with a line feed. Both are 0 when
-	// the fault has no place in a text.
+	// Line and Column count from 1, the column in Unicode code points; lines end with a line feed.
+	// Both are 0 when the fault has no place in a text.
 	Line, Column int
 	// Offset is that place in bytes from the beginning of the text, a byte order mark included.
 	Offset int
@@ -95,8 +97,9 @@ func (f Fault) String() string {
 	return s
 }
 
-// Faults is the error of this package: what is wrong, sorted by place and then by path, at most MaxFaults of them
-// and one more with the code too_many_faults that says how many there are besides.
+// Faults is the error of this package: what is wrong, sorted by place and then by path, at most
+// MaxFaults of them and one more with the code too_many_faults that says how many there are
+// besides.
 type Faults []Fault
 
 // Error returns the first fault and how many follow.
@@ -136,7 +139,8 @@ func (c *collected) add(f Fault) {
 	c.list = append(c.list, f)
 }
 
-// full reports whether another fault would only be counted, and counts it then: finding its place can be spared.
+// full reports whether another fault would only be counted, and counts it then: finding its place
+// can be spared.
 func (c *collected) full() bool {
 	if len(c.list) < MaxFaults {
 		return false
@@ -199,12 +203,12 @@ var codes = map[policy.FaultCode]struct {
 	CodeLimitRequestBytes:   {policy.LimitExceeded, manifest.LimitRequestBytes},
 }
 
-// BadYAML is the error code of a text that Kubernetes could not turn into JSON. Only fronts that read YAML use it,
-// so it has no number in the ABI.
+// BadYAML is the error code of a text that Kubernetes could not turn into JSON. Only fronts that
+// read YAML use it, so it has no number in the ABI.
 const BadYAML policy.ErrorCode = "BAD_YAML"
 
-// ErrorCode returns the error that the faults amount to, as a failed operation would name it: that of the first
-// fault. It is "" for no faults.
+// ErrorCode returns the error that the faults amount to, as a failed operation would name it: that
+// of the first fault. It is "" for no faults.
 func (f Faults) ErrorCode() policy.ErrorCode {
 	if len(f) == 0 {
 		return ""
@@ -215,9 +219,10 @@ func (f Faults) ErrorCode() policy.ErrorCode {
 	return BadYAML
 }
 
-// Payload returns f as the error payload of an operation: {"error":{"code":…,"num":…,"message":…,…,"faults":[…]}},
-// the members in the order that the core uses. num is 0 for [BadYAML]. It has at most MaxPayloadBytes; faults that
-// do not fit are counted in the last one.
+// Payload returns f as the error payload of an operation:
+// {"error":{"code":…,"num":…,"message":…,…,"faults":[…]}}, the members in the order that the core
+// uses. num is 0 for [BadYAML]. It has at most MaxPayloadBytes; faults that do not fit are counted
+// in the last one.
 func (f Faults) Payload() []byte {
 	if len(f) == 0 {
 		return nil
@@ -259,8 +264,8 @@ func (f Faults) Payload() []byte {
 	return w.Bytes()
 }
 
-// withoutSource returns the first fault, and the number of the others, without the name of the file: an answer must
-// be the same wherever the text came from.
+// withoutSource returns the first fault, and the number of the others, without the name of the
+// file: an answer must be the same wherever the text came from.
 func withoutSource(f Faults) Faults {
 	f = slices.Clone(f)
 	f[0].Source = ""
@@ -309,8 +314,8 @@ func cut(s string, n int) string {
 	return s[:n] + "…"
 }
 
-// quoted returns the user's text as it stands in a detail: in quotes, control characters escaped, at most
-// MaxQuotedBytes of it.
+// quoted returns the user's text as it stands in a detail: in quotes, control characters escaped,
+// at most MaxQuotedBytes of it.
 func quoted(s string) string {
 	const marks = 8 // the two quotes and "…", with room
 	most := MaxQuotedBytes - marks

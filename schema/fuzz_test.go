@@ -10,8 +10,9 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// FuzzYAML holds the door to YAML to its promises: it never panics; what it lets through is what sigs.k8s.io/yaml
-// makes of the document; every key and value of that has its own place; faults have a code, a place and a bounded size.
+// FuzzYAML holds the door to YAML to its promises: it never panics; what it lets through is what
+// sigs.k8s.io/yaml makes of the document; every key and value of that has its own place; faults
+// have a code, a place and a bounded size.
 func FuzzYAML(f *testing.F) {
 	for _, text := range append(scalarForms(), yamlSeeds...) {
 		f.Add([]byte(text))
@@ -98,7 +99,8 @@ func checkFaults(t *testing.T, faults Faults) {
 	}
 }
 
-// checkPlaces fails if a value of doc has no place of its own in the text, or a name one that does not read as it.
+// checkPlaces fails if a value of doc has no place of its own in the text, or a name one that does
+// not read as it.
 func checkPlaces(t *testing.T, doc *Document, v manifest.Value) {
 	t.Helper()
 	if doc.tree == nil {

@@ -2,7 +2,8 @@ package schema
 
 import "github.com/podfate/podfate/policy/manifest"
 
-// Part is a piece of a request that [Join] puts together: a text, or what stands in another request.
+// Part is a piece of a request that [Join] puts together: a text, or what stands in another
+// request.
 type Part struct {
 	Text    string   // JSON, or a part of it, that no document has
 	Request *Request // in place of Text: the whole request
@@ -10,9 +11,9 @@ type Part struct {
 	Manifest bool
 }
 
-// Join returns the request whose text is that of all parts one after the other, which must be JSON in the end. Places in
-// an answer to it are those of the documents that the parts come from. What it calls its manifest, and its notes, are
-// those of the first part that is a request.
+// Join returns the request whose text is that of all parts one after the other, which must be JSON
+// in the end. Places in an answer to it are those of the documents that the parts come from. What
+// it calls its manifest, and its notes, are those of the first part that is a request.
 func Join(parts ...Part) *Request {
 	r := &Request{anchor: place{line: 1, column: 1}}
 	for _, p := range parts {

@@ -10,8 +10,8 @@ import (
 	"github.com/podfate/podfate/schema"
 )
 
-// mistake is a text with one mistake. The mark ⟦ stands before the place that the fault names: in a manifest the name of
-// the field if it has one, elsewhere the value.
+// mistake is a text with one mistake. The mark ⟦ stands before the place that the fault names: in a
+// manifest the name of the field if it has one, elsewhere the value.
 type mistake struct {
 	text    string
 	path    string
@@ -137,7 +137,8 @@ var scenarioMistakes = []mistake{
 	{timed + "  sync: kubelet\n  jitter: full\n  jitterMillis: ⟦5\n", "timing.jitterMillis", "forbidden", nil},
 }
 
-// TestAMistakeInEachField: each is named at its place in the text, alone, with what could stand there.
+// TestAMistakeInEachField: each is named at its place in the text, alone, with what could stand
+// there.
 func TestAMistakeInEachField(t *testing.T) {
 	for operation, list := range map[string][]mistake{"validate": podMistakes, "simulate": scenarioMistakes} {
 		for _, m := range list {

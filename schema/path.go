@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// step is one step of the path of a value: to the member name, or to an element if name is "" and index is not
-// negative.
+// step is one step of the path of a value: to the member name, or to an element if name is "" and
+// index is not negative.
 type step struct {
 	name  string
 	index int // -1 for a member
@@ -36,7 +36,8 @@ func identifier(s string) bool {
 	return s != ""
 }
 
-// appendQuotedName appends name in quotes, with the escapes of JSON for quotes, backslashes and control characters.
+// appendQuotedName appends name in quotes, with the escapes of JSON for quotes, backslashes and
+// control characters.
 func appendQuotedName(b []byte, name string) []byte {
 	const hex, short, letters = "0123456789abcdef", "\b\f\n\r\t", "bfnrt"
 	b = append(b, '"')

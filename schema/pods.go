@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// ReadPods reads Pods as kubectl prints them, JSON or YAML, and returns them as the member pods of a decide request: a
-// JSON array. A document is a List, an array, or one Pod; the Pods of several documents follow one another. Of each Pod
-// it keeps what a Job looks at (kind, names, labels and annotations of Jobs, status), so that thousands fit into a
-// request: kubectl prints five times as much, and nobody wants to strip it by hand. What is no Pod stays as it is, for
-// the core to refuse.
+// ReadPods reads Pods as kubectl prints them, JSON or YAML, and returns them as the member pods of
+// a decide request: a JSON array. A document is a List, an array, or one Pod; the Pods of several
+// documents follow one another. Of each Pod it keeps what a Job looks at (kind, names, labels and
+// annotations of Jobs, status), so that thousands fit into a request: kubectl prints five times as
+// much, and nobody wants to strip it by hand. What is no Pod stays as it is, for the core to
+// refuse.
 //
-// JSON may have any length: the caller bounds it. For YAML the limits of [DecodeNamed] hold; name is the source of its
-// faults. An error is of type [Faults].
+// JSON may have any length: the caller bounds it. For YAML the limits of [DecodeNamed] hold; name
+// is the source of its faults. An error is of type [Faults].
 func ReadPods(name string, text []byte) (json.RawMessage, error) {
 	docs := [][]byte{text}
 	if !json.Valid(text) { // YAML, or JSON with a fault: its reader finds the place

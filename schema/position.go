@@ -8,7 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// lines finds line and column of offsets in a text, and the reverse. Lines end with a line feed, as they do for
+// lines finds line and column of offsets in a text, and the reverse. Lines end with a line feed, as
+// they do for
 // [manifest.Position], which looks at the whole text each time.
 type lines struct {
 	text  []byte
@@ -53,8 +54,8 @@ func (l *lines) offset(line, column int) (offset int, ok bool) {
 	return offset, true
 }
 
-// yamlLines are the lines of a document as YAML 1.1 counts them: a carriage return, U+0085, U+2028 and U+2029 end
-// one as well. Positions of nodes are in these lines.
+// yamlLines are the lines of a document as YAML 1.1 counts them: a carriage return, U+0085, U+2028
+// and U+2029 end one as well. Positions of nodes are in these lines.
 type yamlLines struct {
 	text  []byte
 	start []int // code points before each line
@@ -93,7 +94,8 @@ func (l yamlLines) offset(n *yaml.Node) int {
 	return l.of(l.start[n.Line-1] + max(n.Column-1, 0))
 }
 
-// lineStart returns the offset of a line that a YAML library names, the nearest one for a line that is not there.
+// lineStart returns the offset of a line that a YAML library names, the nearest one for a line that
+// is not there.
 func (l yamlLines) lineStart(line int) int {
 	return l.of(l.start[max(0, min(line-1, len(l.start)-1))])
 }
@@ -119,7 +121,8 @@ type place struct {
 	offset       int // in bytes from the beginning of the text, a byte order mark included
 }
 
-// child returns the child of v that begins at or before offset and the next one does not, with its index.
+// child returns the child of v that begins at or before offset and the next one does not, with its
+// index.
 func child(v manifest.Value, offset int) (c manifest.Value, index int) {
 	for next := v.First(); next.Exists() && next.KeyOffset() <= offset; next = next.Next() {
 		c = next

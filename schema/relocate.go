@@ -13,7 +13,8 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// Position returns where the value at path of the request stands in the text it comes from: the name given to
+// Position returns where the value at path of the request stands in the text it comes from: the
+// name given to
 // [DecodeNamed], line and column, both from 1. For a value that is missing it is the deepest ancestor that is there;
 // for one that comes from [Overrides] line and column are 0.
 func (r *Request) Position(path string) (source string, line, column int) {
@@ -22,14 +23,16 @@ func (r *Request) Position(path string) (source string, line, column int) {
 	return p.source, p.line, p.column
 }
 
-// NamePosition is Position for the name of a member, where a fault about it stands; for an element it is the element.
+// NamePosition is Position for the name of a member, where a fault about it stands; for an element
+// it is the element.
 func (r *Request) NamePosition(path string) (source string, line, column int) {
 	root, _ := manifest.Parse(r.json)
 	p, _ := r.place(root.Locate(path).KeyOffset())
 	return p.source, p.line, p.column
 }
 
-// InManifest turns a path of the manifest, "" for the manifest itself, into one of the request that holds it.
+// InManifest turns a path of the manifest, "" for the manifest itself, into one of the request that
+// holds it.
 func InManifest(path string) string {
 	if path == "" || path[0] == '[' {
 		return "manifest" + path
@@ -37,7 +40,8 @@ func InManifest(path string) string {
 	return "manifest." + path
 }
 
-// place returns where the value or name at offset of the request comes from; ok is false for what no document has.
+// place returns where the value or name at offset of the request comes from; ok is false for what
+// no document has.
 func (r *Request) place(offset int) (p place, ok bool) {
 	i := sort.Search(len(r.spans), func(i int) bool { return r.spans[i].end > offset })
 	if i < len(r.spans) && r.spans[i].start <= offset {
@@ -54,23 +58,24 @@ func (r *Request) place(offset int) (p place, ok bool) {
 	return place{}, false
 }
 
-// Relocate returns an answer of the core to r with its places translated. The core counts lines, columns and offsets
-// in the JSON that it was given; the result counts them in the text that r was built from. A place that no document
-// has, because it comes from [Overrides], is left out. answer is not changed; it is returned itself if there is nothing
-// to translate.
+// Relocate returns an answer of the core to r with its places translated. The core counts lines,
+// columns and offsets in the JSON that it was given; the result counts them in the text that r was
+// built from. A place that no document has, because it comes from [Overrides], is left out. answer
+// is not changed; it is returned itself if there is nothing to translate.
 //
-// Keys that are set twice in the manifest are warnings of the answer if fieldValidation is Warn, as they are of an answer
-// about JSON, in which the core sees them.
+// Keys that are set twice in the manifest are warnings of the answer if fieldValidation is Warn, as
+// they are of an answer about JSON, in which the core sees them.
 //
-// The first list of faults gets the order of the text: that of the JSON is by name where a mapping was converted.
-// Those of an answer about the API server's checks stay in the order in which it makes them, behind those of decoding.
+// The first list of faults gets the order of the text: that of the JSON is by name where a mapping
+// was converted. Those of an answer about the API server's checks stay in the order in which it
+// makes them, behind those of decoding.
 //
-// Otherwise only the bytes of members "line", "column" and "offset" with a number are touched: inside a string of JSON the
-// quotes of these names would be escaped.
+// Otherwise only the bytes of members "line", "column" and "offset" with a number are touched:
+// inside a string of JSON the quotes of these names would be escaped.
 func (r *Request) Relocate(answer []byte) []byte { return r.warned(r.relocated(answer)) }
 
-// warned returns answer with the keys that are set twice in the manifest among its warnings, before those of the core, if
-// it has warnings. Together they are at most MaxFaults and one.
+// warned returns answer with the keys that are set twice in the manifest among its warnings, before
+// those of the core, if it has warnings. Together they are at most MaxFaults and one.
 func (r *Request) warned(answer []byte) []byte {
 	if len(r.repeats) == 0 {
 		return answer
@@ -133,8 +138,9 @@ func (r *Request) relocated(answer []byte) []byte {
 	}
 }
 
-// inOrder returns answer with the faults in its first list in the order of the text; in what is no error, without those
-// of the API server's checks. Those of different texts stay as they are to each other, and so do those that stand in none.
+// inOrder returns answer with the faults in its first list in the order of the text; in what is no
+// error, without those of the API server's checks. Those of different texts stay as they are to
+// each other, and so do those that stand in none.
 func (r *Request) inOrder(in *lines, answer []byte) []byte {
 	const member = `"faults":`
 	start := bytes.Index(answer, []byte(member+"["))
@@ -187,8 +193,8 @@ func (r *Request) inOrder(in *lines, answer []byte) []byte {
 	return append(append(out, ']'), answer[end:]...)
 }
 
-// duplicateDetail finds the sentence about a name that stands in an object twice: the one sentence of the core that has
-// places in it. Inside a string of JSON its quotes would be escaped.
+// duplicateDetail finds the sentence about a name that stands in an object twice: the one sentence
+// of the core that has places in it. Inside a string of JSON its quotes would be escaped.
 var duplicateDetail = regexp.MustCompile(`"code":"duplicate_field","detail":"[^"\\]*"`)
 
 var placeInWords = regexp.MustCompile(`line (\d+), column (\d+)`)
@@ -221,8 +227,8 @@ func nextPlace(b []byte) int {
 	return line
 }
 
-// translate returns what takes the place of the first used bytes of b, nothing if no document has that place; used is
-// 0 if they are not a place.
+// translate returns what takes the place of the first used bytes of b, nothing if no document has
+// that place; used is 0 if they are not a place.
 func (r *Request) translate(in *lines, b []byte) (replacement []byte, used int) {
 	if offset, n := numberMember(b, "offset"); n > 0 {
 		p, ok := r.place(offset)

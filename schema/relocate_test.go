@@ -10,7 +10,8 @@ import (
 	"github.com/podfate/podfate/schema"
 )
 
-// TestFaultsStandInTheOrderOfTheText: the converted JSON has its names in another order than the text.
+// TestFaultsStandInTheOrderOfTheText: the converted JSON has its names in another order than the
+// text.
 func TestFaultsStandInTheOrderOfTheText(t *testing.T) {
 	const scenario = "apiVersion: podfate.dev/v1\nkind: Scenario\n"
 	for _, test := range []struct {
@@ -21,7 +22,8 @@ func TestFaultsStandInTheOrderOfTheText(t *testing.T) {
 		{3, []string{"Kind: Pod\nApiVersion: v1\n"}, "manifest 1 exits 1 Kind 1 ApiVersion 2"},
 		{4, []string{scenario + "until: x\nruns: {main: [{for: 1, exitCode: a}]}\nevents: [{type: X, at: y}]\nmanifest:\n  kind: Pod\n  apiVersion: v1\n  spec: {z: 1, a: 2}\n"},
 			"until 3 runs.main 4 runs.main[0].for 4 runs.main[0].exitCode 4 events[0].type 5 events[0].at 5 metadata.name 7 spec.containers 9 spec.z 9 spec.a 9"},
-		// What decoding refuses comes in the order of the text, what the API server checks in its own.
+		// What decoding refuses comes in the order of the text, what the API server checks in its
+		// own.
 		{2, []string{"apiVersion: batch/v1\nkind: Job\nspec:\n  restartPolicy: Never\n  backOffLimit: 3\n  completions: -1\n  parallelism: -1\n  template:\n    spec:\n      restartPolicy: Never\n      containers: [{name: a, image: i}]\nmetadata: {name: j}\n"},
 			"spec.restartPolicy 4 spec.backOffLimit 5 spec.parallelism 7 spec.completions 6"},
 		// Lines of one text say nothing about another.
@@ -64,7 +66,8 @@ func TestFaultsStandInTheOrderOfTheText(t *testing.T) {
 	}
 }
 
-// TestPlacesInWords: the one sentence of the core with places in it has those of the text, wherever its JSON stands (R-W5).
+// TestPlacesInWords: the one sentence of the core with places in it has those of the text, wherever
+// its JSON stands (R-W5).
 func TestPlacesInWords(t *testing.T) {
 	const twice = "{\"apiVersion\": \"v1\", \"kind\": \"Pod\",\n \"spec\": {\"restartPolicy\": \"Never\",\n  \"restartPolicy\": \"Always\", \"containers\": [{\"name\": \"main\", \"image\": \"i\"}]}, \"metadata\": {\"name\": \"p\"}}\n"
 	for places, text := range map[string]string{

@@ -11,14 +11,15 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// Overrides are parts of a request that do not come from a document: flags of a command, fields of a form. The zero
-// value changes nothing.
+// Overrides are parts of a request that do not come from a document: flags of a command, fields of
+// a form. The zero value changes nothing.
 type Overrides struct {
 	// Version replaces cluster.version unless it is "".
 	Version string
 	// FeatureGates are added to cluster.featureGates and replace gates of the same name there.
 	FeatureGates map[string]bool
-	// Proposals are added to cluster.proposals, by name with their options, and replace proposals of the same name there.
+	// Proposals are added to cluster.proposals, by name with their options, and replace proposals
+	// of the same name there.
 	Proposals map[string]map[string]string
 	// Kubelet does the same to cluster.kubelet, the node where it differs from the API server.
 	Kubelet NodeOverrides
@@ -26,19 +27,22 @@ type Overrides struct {
 	FieldValidation string
 	// Exits are added behind those of the documents.
 	Exits []Exit
-	// Explain says that the request is one of explain: the member of of a Scenario is taken out, and
-	// the rest is the request that is explained. [Request.Call] puts both together.
+	// Explain says that the request is one of explain: the member of of a Scenario is taken out,
+	// and the rest is the request that is explained. [Request.Call] puts both together.
 	Explain bool
-	// Around are the members of a Scenario that stand beside the request which the rest of it is, as compare has it; nil
-	// for none. The request of compare is {members of Around, "request": the rest}.
+	// Around are the members of a Scenario that stand beside the request which the rest of it is,
+	// as compare has it; nil for none. The request of compare is {members of Around, "request": the
+	// rest}.
 	Around []string
-	// Members are further members of the request as JSON. Each replaces the member of that name; one that a field
-	// above sets as well is a fault.
+	// Members are further members of the request as JSON. Each replaces the member of that name;
+	// one that a field above sets as well is a fault.
 	Members map[string]json.RawMessage
-	// Leave are members of other operations. They are left out of a Scenario that stands apart from the manifest, as one
-	// in a folder does; see [Overrides.LeftOut]. nil leaves everything in: the core refuses what it does not ask for.
+	// Leave are members of other operations. They are left out of a Scenario that stands apart from
+	// the manifest, as one in a folder does; see [Overrides.LeftOut]. nil leaves everything in: the
+	// core refuses what it does not ask for.
 	Leave []string
-	// EachTemplate makes a request of each template of a manifest that has several, with the member templatePath.
+	// EachTemplate makes a request of each template of a manifest that has several, with the member
+	// templatePath.
 	EachTemplate bool
 }
 
@@ -98,8 +102,8 @@ type span struct {
 // JSON returns the request, without what explain puts around it. The caller must not change it.
 func (r *Request) JSON() []byte { return r.json }
 
-// Call returns what is sent to the core: the request itself, or explain's with it inside. The caller
-// must not change it.
+// Call returns what is sent to the core: the request itself, or explain's with it inside. The
+// caller must not change it.
 func (r *Request) Call() []byte {
 	if !r.explain {
 		return r.json
@@ -107,8 +111,8 @@ func (r *Request) Call() []byte {
 	return r.Explain(r.of)
 }
 
-// Explain returns the request of explain for r as a request of the operation of, with what is to be warned of in its text. The
-// warnings have no places: those of their paths are meant.
+// Explain returns the request of explain for r as a request of the operation of, with what is to be
+// warned of in its text. The warnings have no places: those of their paths are meant.
 func (r *Request) Explain(of string) []byte {
 	request := Explain(of, r.json)
 	if len(r.repeats) == 0 {
@@ -146,8 +150,8 @@ func Explain(of string, request []byte) []byte {
 // Notes returns the notes of the documents that make up the request; see [Document.Notes].
 func (r *Request) Notes() []Fault { return r.notes }
 
-// Manifest returns what the manifest calls itself and where it stands: its kind, its name, and its place. Strings are
-// "" and numbers 0 for what is not there.
+// Manifest returns what the manifest calls itself and where it stands: its kind, its name, and its
+// place. Strings are "" and numbers 0 for what is not there.
 func (r *Request) Manifest() (kind, name, source string, line, column int) {
 	if r.manifestDoc == nil {
 		return "", "", "", 0, 0
@@ -164,17 +168,19 @@ func (r *Request) Namespace() string {
 // Template returns the path of the template that the request is about, "" if it names none; see [Overrides].
 func (r *Request) Template() string { return r.template }
 
-// NewRequest builds one request from documents: at most one manifest, one KubeletConfiguration and one Scenario, in
-// any order, and overrides.
+// NewRequest builds one request from documents: at most one manifest, one KubeletConfiguration and
+// one Scenario, in any order, and overrides.
 //
-// A manifest is any kind that the core reads, or a List with one such item. A Scenario, or a document with neither
-// kind nor apiVersion, holds members of the request. A KubeletConfiguration becomes cluster.kubeletConfiguration; its
-// featureGates count as the node's and must not contradict the cluster's, or those of cluster.kubelet if there is one. A
-// single document that is a request is
-// taken as it stands, byte for byte, so that the core's answer is the same as if it had been given the text itself.
+// A manifest is any kind that the core reads, or a List with one such item. A Scenario, or a
+// document with neither kind nor apiVersion, holds members of the request. A KubeletConfiguration
+// becomes cluster.kubeletConfiguration; its featureGates count as the node's and must not
+// contradict the cluster's, or those of cluster.kubelet if there is one. A single document that is
+// a request is taken as it stands, byte for byte, so that the core's answer is the same as if it
+// had been given the text itself.
 //
-// Nothing is passed over: a document that has no place in the request is a fault, and so is a second one of its kind.
-// What the parts say is for the core to judge. No documents and no overrides make the request {}. An error is of type
+// Nothing is passed over: a document that has no place in the request is a fault, and so is a
+// second one of its kind. What the parts say is for the core to judge. No documents and no
+// overrides make the request {}. An error is of type
 // [Faults], in the order of the documents.
 func NewRequest(docs []*Document, o Overrides) (*Request, error) {
 	b := builder{o: o}
@@ -191,11 +197,11 @@ func NewRequest(docs []*Document, o Overrides) (*Request, error) {
 	return requests[0], nil
 }
 
-// NewRequests is [NewRequest] for a stream with several manifests: it returns a request for each of them, in their
-// order, that share all the rest. Items of a List count as manifests.
+// NewRequests is [NewRequest] for a stream with several manifests: it returns a request for each of
+// them, in their order, that share all the rest. Items of a List count as manifests.
 //
-// Beside a manifest it passes over what [Others] names, so that whatever helm template or kubectl get all prints can
-// be read; it is for the caller to tell.
+// Beside a manifest it passes over what [Others] names, so that whatever helm template or kubectl
+// get all prints can be read; it is for the caller to tell.
 func NewRequests(docs []*Document, o Overrides) ([]*Request, error) {
 	b := builder{o: o, passOthers: true}
 	b.sortOut(docs)
@@ -206,9 +212,10 @@ func NewRequests(docs []*Document, o Overrides) ([]*Request, error) {
 	return b.build(docs, b.manifests)
 }
 
-// Others returns a note for each object among docs, and among the items of Lists, that is of Kubernetes and has no
-// Pods: a Service, a custom resource. Its source is the name given to [DecodeNamed]. A kind that is unknown in a group
-// whose kinds Podfate knows is none of them: it may be a slip of the pen. all reports that docs hold nothing else.
+// Others returns a note for each object among docs, and among the items of Lists, that is of
+// Kubernetes and has no Pods: a Service, a custom resource. Its source is the name given to [DecodeNamed].
+// A kind that is unknown in a group whose kinds Podfate knows is none of them: it may be a slip of
+// the pen. all reports that docs hold nothing else.
 func Others(docs []*Document) (notes []Fault, all bool) {
 	b := builder{passOthers: true}
 	b.sortOut(docs)
@@ -393,8 +400,8 @@ func apiVersionOffset(v manifest.Value) int {
 	return v.Offset()
 }
 
-// isManifest reports whether v is an object that the core answers about: one of its kinds, or of a foreign one with Pod
-// templates.
+// isManifest reports whether v is an object that the core answers about: one of its kinds, or of a
+// foreign one with Pod templates.
 func isManifest(v manifest.Value) bool {
 	if !manifest.Foreign(v.Get("apiVersion").Text()) {
 		return isManifestKind(v.Get("kind").Text())
@@ -531,11 +538,11 @@ const (
 	validationIgnore = "Ignore"
 )
 
-// checkDuplicates reports the keys that are set twice in manifests unless fieldValidation, which it returns, lets them
-// pass. They come before all other faults.
+// checkDuplicates reports the keys that are set twice in manifests unless fieldValidation, which it
+// returns, lets them pass. They come before all other faults.
 //
-// Source: unmarshal in k8s.io/apimachinery v0.33 to v0.37, pkg/runtime/serializer/json/json.go, which reads YAML strictly
-// for Strict and Warn only.
+// Source: unmarshal in k8s.io/apimachinery v0.33 to v0.37, pkg/runtime/serializer/json/json.go,
+// which reads YAML strictly for Strict and Warn only.
 func (b *builder) checkDuplicates(docs []*Document) (mode string) {
 	if mode = b.o.FieldValidation; mode == "" && b.request != nil {
 		mode = b.request.value.Get("fieldValidation").Text()
@@ -557,7 +564,8 @@ func (b *builder) checkDuplicates(docs []*Document) (mode string) {
 	return mode
 }
 
-// checkMembers checks what the caller adds. The names are sorted, so that faults always come in the same order.
+// checkMembers checks what the caller adds. The names are sorted, so that faults always come in the
+// same order.
 func (b *builder) checkMembers() {
 	for _, name := range slices.Sorted(maps.Keys(b.o.Members)) {
 		set := map[string]bool{
@@ -659,9 +667,9 @@ func (w *writer) value(name string, doc *Document, v manifest.Value) {
 	w.copy(doc, v.Offset(), v.End())
 }
 
-// write writes a request: the members of the Scenario in their order, changed where something replaces them, and
-// then what the Scenario does not have. Of a member that is there twice the first is changed; the core reports the
-// second.
+// write writes a request: the members of the Scenario in their order, changed where something
+// replaces them, and then what the Scenario does not have. Of a member that is there twice the
+// first is changed; the core reports the second.
 func (b *builder) write(w *writer, m part) {
 	w.Object()
 	done := map[string]bool{}
@@ -751,8 +759,8 @@ func (b *builder) writeCluster(w *writer, old manifest.Value) {
 	})
 }
 
-// writeMembers writes the members of old, except those that replace writes instead, and then those of names that old
-// does not have and replace writes.
+// writeMembers writes the members of old, except those that replace writes instead, and then those
+// of names that old does not have and replace writes.
 func (b *builder) writeMembers(w *writer, old manifest.Value, names []string, replace func(name string, old manifest.Value) bool) {
 	w.Object()
 	done := map[string]bool{}

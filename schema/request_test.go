@@ -258,7 +258,8 @@ func TestNewRequests(t *testing.T) {
 	}
 }
 
-// What has no Pods is passed over beside a manifest and named; what may be a slip of the pen never is.
+// What has no Pods is passed over beside a manifest and named; what may be a slip of the pen never
+// is.
 func TestOthers(t *testing.T) {
 	const others = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n---\n" +
 		"apiVersion: example.com/v1\nkind: Widget\n---\n" +
@@ -377,7 +378,8 @@ func TestRelocateLeavesStringsAlone(t *testing.T) {
 	}
 }
 
-// For every value of a request built from the corpus: its place in the request leads to its place in the text.
+// For every value of a request built from the corpus: its place in the request leads to its place
+// in the text.
 func TestPlacesOfEveryValue(t *testing.T) {
 	cases, err := policytest.Cases()
 	if err != nil {
@@ -451,8 +453,8 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// Each request of the corpus gives the same answer as JSON and as YAML, places included: the JSON behind a comment of
-// a byte and a line feed is YAML, behind a space and a line feed it is JSON.
+// Each request of the corpus gives the same answer as JSON and as YAML, places included: the JSON
+// behind a comment of a byte and a line feed is YAML, behind a space and a line feed it is JSON.
 func TestYAMLAndJSONAgree(t *testing.T) {
 	cases, err := policytest.Cases()
 	if err != nil {
@@ -482,8 +484,8 @@ func TestYAMLAndJSONAgree(t *testing.T) {
 	t.Logf("%d of %d requests", same, len(cases))
 }
 
-// canonical returns an answer with its faults in a fixed order: what they are about has sorted names when it comes
-// from YAML.
+// canonical returns an answer with its faults in a fixed order: what they are about has sorted
+// names when it comes from YAML.
 func canonical(t *testing.T, answer []byte) string {
 	t.Helper()
 	root, err := manifest.Parse(answer)
@@ -586,7 +588,8 @@ func TestPayload(t *testing.T) {
 	}
 }
 
-// TestKeysThatAreSetTwice: fieldValidation says of YAML what it says of JSON, and the last value counts (R-W3).
+// TestKeysThatAreSetTwice: fieldValidation says of YAML what it says of JSON, and the last value
+// counts (R-W3).
 func TestKeysThatAreSetTwice(t *testing.T) {
 	const pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  restartPolicy: Never\n  restartPolicy: Always\n  containers: [{name: main, image: i}]\n"
 	const merge = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  restartPolicy: Always\n  <<: {restartPolicy: Never}\n  containers: [{name: main, image: i}]\n"

@@ -33,8 +33,8 @@ type scalar struct {
 	text  string  // of a textScalar
 }
 
-// Words of YAML 1.1 that a plain scalar means a boolean or a special number by. The node tree of yaml/v3 follows
-// YAML 1.2 here, Kubernetes does not.
+// Words of YAML 1.1 that a plain scalar means a boolean or a special number by. The node tree of
+// yaml/v3 follows YAML 1.2 here, Kubernetes does not.
 var (
 	trueWords  = words("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON")
 	falseWords = words("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF")
@@ -52,8 +52,9 @@ func words(list ...string) map[string]bool {
 	return set
 }
 
-// resolve returns what sigs.k8s.io/yaml makes of scalar n. It is only used for names of keys, for notes and for what
-// JSON cannot say: the values of a document come from sigs.k8s.io/yaml itself. A fuzz test holds the two together.
+// resolve returns what sigs.k8s.io/yaml makes of scalar n. It is only used for names of keys, for
+// notes and for what JSON cannot say: the values of a document come from sigs.k8s.io/yaml itself. A
+// fuzz test holds the two together.
 //
 // Source: resolve in go.yaml.in/yaml/v2 v2.4, which sigs.k8s.io/yaml v1.6 reads with.
 func resolve(n *yaml.Node) scalar {
@@ -160,7 +161,8 @@ func (s scalar) fits(tag string) bool {
 	return true
 }
 
-// key returns the name that the scalar becomes as a key of a JSON object; ok is false for what cannot be one.
+// key returns the name that the scalar becomes as a key of a JSON object; ok is false for what
+// cannot be one.
 //
 // Source: convertToJSONableObject in sigs.k8s.io/yaml v1.6.
 func (s scalar) key() (name string, ok bool) {
@@ -205,7 +207,8 @@ func (s scalar) json() (text string, ok bool) {
 	return string(b), err == nil
 }
 
-// note returns what a person who wrote the plain scalar in may not expect; code is "" for no surprise.
+// note returns what a person who wrote the plain scalar in may not expect; code is "" for no
+// surprise.
 func (s scalar) note(in string) (code policy.FaultCode, detail string) {
 	text, _ := s.json()
 	switch s.kind {
@@ -227,7 +230,8 @@ func (s scalar) note(in string) (code policy.FaultCode, detail string) {
 
 var exponentOf = regexp.MustCompile(`^[-+]?[0-9_]*\.?[0-9_]*[eE][-+]?([0-9_]+)$`)
 
-// hugeExponent reports whether a plain scalar looks like a number with an exponent beyond MaxNumberExponent.
+// hugeExponent reports whether a plain scalar looks like a number with an exponent beyond
+// MaxNumberExponent.
 func hugeExponent(in string) bool {
 	if in == "" || strings.IndexByte("0123456789+-.", in[0]) < 0 {
 		return false

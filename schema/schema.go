@@ -21,8 +21,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// BaseURL is where schemas are published: BaseURL + NAME + Suffix is the $id of schema NAME, and the path below
-// BaseURL is the name of its file in [FS].
+// BaseURL is where schemas are published: BaseURL + NAME + Suffix is the $id of schema NAME, and
+// the path below BaseURL is the name of its file in [FS].
 const (
 	BaseURL = "https://podfate.dev/schema/v1/"
 	Suffix  = ".schema.json"
@@ -40,8 +40,8 @@ func FS() fs.FS {
 	return sub
 }
 
-// Names returns the names of the schemas in alphabetical order: answer, cluster, decide-answer, decide-request and so
-// on.
+// Names returns the names of the schemas in alphabetical order: answer, cluster, decide-answer,
+// decide-request and so on.
 func Names() []string {
 	matches, err := fs.Glob(FS(), "*"+Suffix)
 	if err != nil {
@@ -56,8 +56,9 @@ func Names() []string {
 // ErrUnknownSchema is returned for a name that [Names] does not list.
 var ErrUnknownSchema = errors.New("no such schema")
 
-// Validate checks a JSON text against the schema called name, and returns nil or [Faults] with paths from the text's
-// root and places in the text. The text must be JSON as the core reads it, and no object may have a name twice.
+// Validate checks a JSON text against the schema called name, and returns nil or [Faults] with
+// paths from the text's root and places in the text. The text must be JSON as the core reads it,
+// and no object may have a name twice.
 //
 // At run time the core judges requests, not this function; see the package comment.
 func Validate(name string, text []byte) error {
@@ -86,11 +87,12 @@ var compiled = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	return schemas, nil
 })
 
-// refusedLoads counts references to anything that is not embedded. It stays 0 unless a test asks for one.
+// refusedLoads counts references to anything that is not embedded. It stays 0 unless a test asks
+// for one.
 var refusedLoads atomic.Int64
 
-// newCompiler returns a compiler that loads embedded schemas and nothing else: by default the library would open
-// files.
+// newCompiler returns a compiler that loads embedded schemas and nothing else: by default the
+// library would open files.
 func newCompiler() *jsonschema.Compiler {
 	c := jsonschema.NewCompiler()
 	c.Draft = jsonschema.Draft2020
@@ -158,8 +160,8 @@ func (v *validation) fault(offset int, path string, code policy.FaultCode, detai
 	})
 }
 
-// decode builds the value that the library checks. Numbers become int64 or float64: given their text, the library
-// would compute with exact numbers, of as many digits as an exponent asks for.
+// decode builds the value that the library checks. Numbers become int64 or float64: given their
+// text, the library would compute with exact numbers, of as many digits as an exponent asks for.
 func (v *validation) decode(m manifest.Value) any {
 	switch m.Kind() {
 	case manifest.Bool:
@@ -192,9 +194,9 @@ func (v *validation) decode(m manifest.Value) any {
 	return nil
 }
 
-// report turns what the library found into faults. It walks down to what failed by itself; of alternatives none of
-// which fits it reports that, not why each did not. The sentences of the library are not used: they repeat the whole
-// input, in an order that changes.
+// report turns what the library found into faults. It walks down to what failed by itself; of
+// alternatives none of which fits it reports that, not why each did not. The sentences of the
+// library are not used: they repeat the whole input, in an order that changes.
 func (v *validation) report(e *jsonschema.ValidationError) {
 	keyword := e.KeywordLocation[strings.LastIndexByte(e.KeywordLocation, '/')+1:]
 	if len(e.Causes) > 0 && keyword != "anyOf" && keyword != "oneOf" {
@@ -327,7 +329,8 @@ var rawSchemas = sync.OnceValue(func() map[string]any {
 	return raw
 })
 
-// schemaKeyword returns the value of the keyword at an absolute location, and the keywords beside it.
+// schemaKeyword returns the value of the keyword at an absolute location, and the keywords beside
+// it.
 func schemaKeyword(location string) (parameter any, siblings map[string]any) {
 	document, pointer, _ := strings.Cut(location, "#")
 	at := rawSchemas()[document]

@@ -55,8 +55,8 @@ func TestSchemasCompile(t *testing.T) {
 	}
 }
 
-// Descriptions become hints in editors: every schema, and every member that a schema names, has one, directly or
-// where it refers to.
+// Descriptions become hints in editors: every schema, and every member that a schema names, has
+// one, directly or where it refers to.
 func TestEverythingIsDescribed(t *testing.T) {
 	for url, raw := range rawSchemas() {
 		object := raw.(map[string]any)
@@ -94,7 +94,8 @@ func eachObject(v any, path string, f func(path string, o map[string]any)) {
 	}
 }
 
-// A pattern with one repetition inside another takes exponential time in JavaScript, where the schemas are used too.
+// A pattern with one repetition inside another takes exponential time in JavaScript, where the
+// schemas are used too.
 func TestPatternsHaveNoNestedRepetition(t *testing.T) {
 	var nested func(re *syntax.Regexp, inside bool) bool
 	nested = func(re *syntax.Regexp, inside bool) bool {
@@ -322,8 +323,8 @@ func TestScenariosHaveTheMembersOfAllRequests(t *testing.T) {
 	}
 }
 
-// closedSchemas are the schemas with every object closed: a member that is not described does not fit. Published they
-// are open, since later releases may add members.
+// closedSchemas are the schemas with every object closed: a member that is not described does not
+// fit. Published they are open, since later releases may add members.
 func closedSchemas(t *testing.T) map[string]*jsonschema.Schema {
 	t.Helper()
 	c := newCompiler()
@@ -356,7 +357,8 @@ func closedSchemas(t *testing.T) map[string]*jsonschema.Schema {
 	return schemas
 }
 
-// Every answer of the core to the corpus, and every error, fits its schema, and has no member that is not described.
+// Every answer of the core to the corpus, and every error, fits its schema, and has no member that
+// is not described.
 func TestAnswersFitTheirSchemas(t *testing.T) {
 	cases, err := policytest.Cases()
 	if err != nil {

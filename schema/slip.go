@@ -18,8 +18,8 @@ type slip struct {
 // findSlip returns the first mistake of the usual kinds in a document that is not YAML; ok is false
 // if there is none of them, which leaves the place and the words to the library. yaml/v3 notices a
 // mistake some tokens after it, and names what it would have liked instead; this function knows
-// nothing of values and reads line by line, as people do. In the manifests of all scenarios it finds
-// nothing, which a test holds.
+// nothing of values and reads line by line, as people do. In the manifests of all scenarios it
+// finds nothing, which a test holds.
 //
 // The page has the same function in web/bundle/src/slip.js, and web/testdata/slips.json holds both
 // to the same words.

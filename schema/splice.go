@@ -15,8 +15,8 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// Edit is an operation of a JSON Patch (RFC 6902), as fixes have them: add, remove, replace or move. A move gives a member
-// another name.
+// Edit is an operation of a JSON Patch (RFC 6902), as fixes have them: add, remove, replace or
+// move. A move gives a member another name.
 type Edit struct {
 	Op    string          `json:"op"`
 	From  string          `json:"from,omitempty"`
@@ -24,17 +24,19 @@ type Edit struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// ErrShared is why an edit is not made in the text: what it is about is written elsewhere, where an anchor or a merge key
-// names it, and may be meant for others, too.
+// ErrShared is why an edit is not made in the text: what it is about is written elsewhere, where an
+// anchor or a merge key names it, and may be meant for others, too.
 var ErrShared = errors.New("it stands at an alias or a merge key, and others may share it")
 
-// ErrByHand is why an edit is not made in the text: it is written in a way that would have to be printed anew.
+// ErrByHand is why an edit is not made in the text: it is written in a way that would have to be
+// printed anew.
 var ErrByHand = errors.New("the text there cannot be changed without being printed anew")
 
-// Splice makes edits in document number of a text of YAML or JSON documents, counted from 0 without those that are empty.
-// Only the bytes change that the edits are about: comments, anchors, quotes and the order of members stay. What comes out
-// is read again, and is the document with the edits made, or there is an error: [ErrShared], [ErrByHand], or one about a
-// path. text does not change. web/bundle/src/splice.js does the same; both are held to testdata/splices.json.
+// Splice makes edits in document number of a text of YAML or JSON documents, counted from 0 without
+// those that are empty. Only the bytes change that the edits are about: comments, anchors, quotes
+// and the order of members stay. What comes out is read again, and is the document with the edits
+// made, or there is an error: [ErrShared], [ErrByHand], or one about a path. text does not change.
+// web/bundle/src/splice.js does the same; both are held to testdata/splices.json.
 func Splice(text []byte, document int, edits []Edit) ([]byte, error) {
 	out := bytes.Clone(text)
 	for _, e := range edits {
@@ -170,7 +172,8 @@ func (s *splicer) quotedEnd(at int) int {
 	return -1
 }
 
-// flowEnd is the offset after the bracket that closes the one at an offset. A comment in between is left alone.
+// flowEnd is the offset after the bracket that closes the one at an offset. A comment in between is
+// left alone.
 func (s *splicer) flowEnd(at int) int {
 	depth := 0
 	for i := at; i < len(s.text); i++ {

@@ -14,11 +14,12 @@ import (
 	"github.com/podfate/podfate/policy"
 )
 
-// Stream reads the documents of a text one by one, however long the text is: each has the limits of a text for itself.
-// It holds one document at a time.
+// Stream reads the documents of a text one by one, however long the text is: each has the limits of
+// a text for itself. It holds one document at a time.
 //
-// YAML is split as [Decode] splits it. JSON of at most MaxBodyBytes is one piece; of longer JSON each value is one, and of a
-// List, in JSON or YAML, that is longer than a document may be, each item.
+// YAML is split as [Decode] splits it. JSON of at most MaxBodyBytes is one piece; of longer JSON
+// each value is one, and of a List, in JSON or YAML, that is longer than a document may be, each
+// item.
 type Stream struct {
 	source string
 	in     *bufio.Reader
@@ -61,11 +62,12 @@ func (s *Stream) Reset(name string, in io.Reader) {
 	*s = Stream{source: name, in: s.in}
 }
 
-// EachItem makes each item of a List in JSON a piece of its own, however short the text is, so that one that is broken
-// takes no other with it. It is called before the first Next.
+// EachItem makes each item of a List in JSON a piece of its own, however short the text is, so that
+// one that is broken takes no other with it. It is called before the first Next.
 func (s *Stream) EachItem() { s.each = true }
 
-// Next returns the next document that is not empty; the error is io.EOF behind the last one, or that of the reader.
+// Next returns the next document that is not empty; the error is io.EOF behind the last one, or
+// that of the reader.
 func (s *Stream) Next() (*Piece, error) {
 	for {
 		p, err := s.next()
@@ -194,7 +196,8 @@ func (s *Stream) nextYAML() (*Piece, error) {
 	}
 }
 
-// ended returns the error that ends the stream if p holds nothing; otherwise it comes with the next call.
+// ended returns the error that ends the stream if p holds nothing; otherwise it comes with the next
+// call.
 func (s *Stream) ended(p *Piece) error {
 	if p.size == 0 || errors.Is(s.err, io.EOF) && !p.cut && blank(p.text) {
 		return s.err
@@ -210,7 +213,8 @@ func (s *Stream) read(line []byte) {
 	s.lines += bytes.Count(line, []byte("\n"))
 }
 
-// headReader finds out what a YAML document calls itself, without reading it: from the lines at its margin.
+// headReader finds out what a YAML document calls itself, without reading it: from the lines at its
+// margin.
 type headReader struct {
 	kind, apiVersion, name string
 	mid                    bool // the last line has not ended
@@ -443,8 +447,8 @@ func (s *Stream) byte() (byte, error) {
 	return c, err
 }
 
-// value reads a value into p, from depth brackets deep on. If items is not nil, it stops behind the bracket that begins
-// the items of a List, and sets it.
+// value reads a value into p, from depth brackets deep on. If items is not nil, it stops behind the
+// bracket that begins the items of a List, and sets it.
 func (s *Stream) value(p *Piece, depth int, items *bool) error {
 	var token, key []byte
 	inText, escaped, isValue := false, false, false
@@ -509,8 +513,8 @@ func (s *Stream) value(p *Piece, depth int, items *bool) error {
 	}
 }
 
-// Decode reads the document; a piece of JSON may hold several. What holds nothing but comments or null is none. An error
-// is of type [Faults].
+// Decode reads the document; a piece of JSON may hold several. What holds nothing but comments or
+// null is none. An error is of type [Faults].
 func (p *Piece) Decode() ([]*Document, error) {
 	d := &decoder{source: p.source, budget: defaultBudget(), bom: p.offset, before: p.Line - 1, beforeColumn: p.column}
 	if p.cut {
@@ -536,7 +540,8 @@ func (p *Piece) Source() string { return p.source }
 // Text returns the document as it stands, "" for one that is too long.
 func (p *Piece) Text() string { return string(p.text) }
 
-// Nameless reports whether the document seems to have neither kind nor apiVersion: it may be a request, or a part of one.
+// Nameless reports whether the document seems to have neither kind nor apiVersion: it may be a
+// request, or a part of one.
 func (p *Piece) Nameless() bool { return !p.cut && p.kind == "" && p.apiVersion == "" }
 
 // Contains reports whether the document has one of these words in it, in whatever place.
@@ -544,8 +549,8 @@ func (p *Piece) Contains(words ...string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return bytes.Contains(p.text, []byte(word)) })
 }
 
-// Unread returns a note about a document whose only faults are that it is too large, if it is an object of Kubernetes
-// without Pods, which nobody reads; ok is false for any other. See [Others].
+// Unread returns a note about a document whose only faults are that it is too large, if it is an
+// object of Kubernetes without Pods, which nobody reads; ok is false for any other. See [Others].
 func (p *Piece) Unread(faults Faults) (note Fault, ok bool) {
 	for _, f := range faults {
 		if !strings.HasPrefix(string(f.Code), "limit.") && f.Code != policy.CodeTooManyFaults {

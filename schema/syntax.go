@@ -11,14 +11,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// What finding the line of a syntax error may cost: beginnings of the text that are parsed again, in bytes together.
-// In a document above half of this the place is where the library gave up.
+// What finding the line of a syntax error may cost: beginnings of the text that are parsed again,
+// in bytes together. In a document above half of this the place is where the library gave up.
 const maxLocateBytes = 64 << 10
 
-// syntax reports that text is not YAML. yaml/v3 names a line, often that of something before the error, and no
-// column, so that the place is found in two other ways: how far the library has read when it gives up, and the
-// longest beginning of the text, in whole lines, that it accepts. What follows that beginning is, or holds, the
-// error: for a quote or a bracket that is never closed it is the line that opens it.
+// syntax reports that text is not YAML. yaml/v3 names a line, often that of something before the
+// error, and no column, so that the place is found in two other ways: how far the library has read
+// when it gives up, and the longest beginning of the text, in whole lines, that it accepts. What
+// follows that beginning is, or holds, the error: for a quote or a bracket that is never closed it
+// is the line that opens it.
 func (d *decoder) syntax(text []byte, base int, err error) {
 	_, message := splitYAMLError(err)
 	noticed := noticedAt(text)
@@ -49,8 +50,8 @@ func (d *decoder) syntax(text []byte, base int, err error) {
 	d.fault(base+offset, code, message)
 }
 
-// syntaxWords says what the library's usual messages mean, for people who do not know its words for YAML. Others are
-// passed on.
+// syntaxWords says what the library's usual messages mean, for people who do not know its words for
+// YAML. Others are passed on.
 var syntaxWords = map[string]string{
 	"mapping values are not allowed in this context":               wordsMapping,
 	"mapping keys are not allowed in this context":                 wordsQuestion,
@@ -75,7 +76,8 @@ var syntaxWords = map[string]string{
 	"found a tab character that violates indentation":              wordsTab,
 }
 
-// plainWords turns a message of the library about what stands at the beginning of rest into one for people.
+// plainWords turns a message of the library about what stands at the beginning of rest into one for
+// people.
 func plainWords(message string, rest []byte) string {
 	if words, known := syntaxWords[message]; known {
 		return words
@@ -91,8 +93,8 @@ func plainWords(message string, rest []byte) string {
 
 var unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
 
-// columnOf returns the offset in rest, which begins with the line of the error, of what is wrong there. noticed is
-// the offset at which the library gave up.
+// columnOf returns the offset in rest, which begins with the line of the error, of what is wrong
+// there. noticed is the offset at which the library gave up.
 func columnOf(rest []byte, noticed int, message string) int {
 	line, _, _ := bytes.Cut(rest, []byte("\n"))
 	start := indentation(line)
@@ -117,8 +119,8 @@ func columnOf(rest []byte, noticed int, message string) int {
 	return max(start, noticed)
 }
 
-// noticedAt returns the offset of the character at which yaml/v3 gives up. Its scanner asks for four characters
-// before it looks at a token, and this reader hands them out one by one.
+// noticedAt returns the offset of the character at which yaml/v3 gives up. Its scanner asks for
+// four characters before it looks at a token, and this reader hands them out one by one.
 func noticedAt(text []byte) int {
 	const lookahead = 4
 	r := &slowReader{text: text, end: len(text) + lookahead}
@@ -130,7 +132,8 @@ func noticedAt(text []byte) int {
 	return max(0, min(r.at-lookahead, len(text)-1))
 }
 
-// slowReader returns one byte at a time, and behind the end of the text as many line feeds as the scanner looks ahead.
+// slowReader returns one byte at a time, and behind the end of the text as many line feeds as the
+// scanner looks ahead.
 type slowReader struct {
 	text    []byte
 	at, end int
@@ -148,10 +151,10 @@ func (r *slowReader) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-// lastGoodLine returns the offset of the line behind a beginning of text that is YAML by itself, while it is not with
-// that line. It looks backwards from the line of offset noticed for some lines, since an error is mostly near. Farther
-// away, in a bracket that is never closed, it halves the distance: that finds the line if everything before it is
-// good and nothing after.
+// lastGoodLine returns the offset of the line behind a beginning of text that is YAML by itself,
+// while it is not with that line. It looks backwards from the line of offset noticed for some
+// lines, since an error is mostly near. Farther away, in a bracket that is never closed, it halves
+// the distance: that finds the line if everything before it is good and nothing after.
 func lastGoodLine(text []byte, noticed int) int {
 	const near = 8
 	budget := maxLocateBytes
@@ -194,7 +197,8 @@ func indentation(line []byte) int {
 	return len(line) - len(bytes.TrimLeft(line, " \t"))
 }
 
-// tabInIndentation returns the offset of a tab before the first other character of a line that has one, or -1.
+// tabInIndentation returns the offset of a tab before the first other character of a line that has
+// one, or -1.
 func tabInIndentation(line []byte) int {
 	n := indentation(line)
 	if n == len(line) || line[n] == '\n' || line[n] == '\r' {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestSyntaxInPlainWords: what people write wrongly most often is told in words that need no grammar of YAML.
+// TestSyntaxInPlainWords: what people write wrongly most often is told in words that need no
+// grammar of YAML.
 func TestSyntaxInPlainWords(t *testing.T) {
 	for _, test := range []struct {
 		text         string

@@ -5,16 +5,17 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// tree is the node tree of one YAML document: it is counted and checked before anything is built from it, and tells
-// later where a value of the converted JSON stands in the text.
+// tree is the node tree of one YAML document: it is counted and checked before anything is built
+// from it, and tells later where a value of the converted JSON stands in the text.
 type tree struct {
 	root  *yaml.Node
 	lines yamlLines
 	base  int // offset of the document in its text
 }
 
-// find returns where the value at offset of the converted JSON root stands in the text, or its key when offset is
-// that of a name. What the tree does not have counts as its deepest ancestor that it has; exact is false then.
+// find returns where the value at offset of the converted JSON root stands in the text, or its key
+// when offset is that of a name. What the tree does not have counts as its deepest ancestor that it
+// has; exact is false then.
 func (t *tree) find(root manifest.Value, offset int) (textOffset int, exact bool) {
 	node, v := t.root, root
 	for v.Len() > 0 {
@@ -51,8 +52,9 @@ func followed(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// lookup returns key and value of the member of n with this name, in n itself or in what it merges. Of several the last
-// counts, but the first of a list that is merged, as for Kubernetes' reader. depth bounds merges of merges.
+// lookup returns key and value of the member of n with this name, in n itself or in what it merges.
+// Of several the last counts, but the first of a list that is merged, as for Kubernetes' reader.
+// depth bounds merges of merges.
 func lookup(n *yaml.Node, name string, depth int) (key, value *yaml.Node) {
 	if n.Kind != yaml.MappingNode || depth > MaxDepth {
 		return nil, nil
@@ -81,8 +83,8 @@ func isMerge(k *yaml.Node) bool {
 	return k.Kind == yaml.ScalarNode && k.Value == "<<" && (k.Style == 0 || k.Tag == "!!merge")
 }
 
-// mergedMappings returns the mappings that the value of a merge key brings in; nil when it is not a mapping, an alias
-// of one, or a list of these.
+// mergedMappings returns the mappings that the value of a merge key brings in; nil when it is not a
+// mapping, an alias of one, or a list of these.
 func mergedMappings(value *yaml.Node) []*yaml.Node {
 	if target := followed(value); target.Kind == yaml.MappingNode {
 		return []*yaml.Node{target}

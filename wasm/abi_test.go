@@ -90,7 +90,8 @@ func TestExportedBuffers(t *testing.T) {
 	}
 }
 
-// TestExportedCall holds that a request that does not lie in a buffer is an answer, with whatever numbers it comes.
+// TestExportedCall holds that a request that does not lie in a buffer is an answer, with whatever
+// numbers it comes.
 func TestExportedCall(t *testing.T) {
 	g := newGuest(t)
 	p := int64(g.call("pf_alloc", 2<<20))
@@ -132,7 +133,8 @@ func TestExportedCall(t *testing.T) {
 	}
 }
 
-// TestIdentity compares what the module says of itself in its custom section, in describe and by pf_abi_version.
+// TestIdentity compares what the module says of itself in its custom section, in describe and by
+// pf_abi_version.
 func TestIdentity(t *testing.T) {
 	r := wazero.NewRuntimeWithConfig(t.Context(), wazero.NewRuntimeConfigInterpreter().WithCustomSections(true))
 	defer r.Close(t.Context())

@@ -52,7 +52,8 @@ func BenchmarkStart(b *testing.B) {
 const dayOfCrashLoops = `{"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web"},"spec":{"containers":[{"name":"main","image":"i"}]}},` +
 	`"runs":{"main":[{"for":"3s","exitCode":1,"times":"forever"}]},"until":"24h"}`
 
-// BenchmarkCall measures whole calls: waiting for an instance, copying in, running, checking and copying out.
+// BenchmarkCall measures whole calls: waiting for an instance, copying in, running, checking and
+// copying out.
 func BenchmarkCall(b *testing.B) {
 	calls := []struct {
 		name    string
@@ -100,7 +101,8 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// BenchmarkTrap measures a trap and the call after it: what a request loses that comes behind a broken one.
+// BenchmarkTrap measures a trap and the call after it: what a request loses that comes behind a
+// broken one.
 func BenchmarkTrap(b *testing.B) {
 	h := newHost(b, trapping(b, Options{Instances: 1}))
 	for b.Loop() {

@@ -11,11 +11,13 @@ import (
 	"strings"
 )
 
-// sumSuffix is the end of the name of a file beside compiled code that has the checksum of that code.
+// sumSuffix is the end of the name of a file beside compiled code that has the checksum of that
+// code.
 const sumSuffix = ".crc32c"
 
-// dropDamaged removes from dir what does not have the checksum that sumCode left beside it. wazero trusts what it finds: it
-// panics at some files with a flipped byte, would run others, and refuses the rest at each start.
+// dropDamaged removes from dir what does not have the checksum that sumCode left beside it. wazero
+// trusts what it finds: it panics at some files with a flipped byte, would run others, and refuses
+// the rest at each start.
 //
 // The checksum is against accidents. Who may write in dir may write it too.
 func dropDamaged(dir string) error {
@@ -34,8 +36,8 @@ func dropDamaged(dir string) error {
 	})
 }
 
-// sumCode writes the checksum of each file of compiled code that has none. Another process may take such a file away meanwhile:
-// it then writes it again.
+// sumCode writes the checksum of each file of compiled code that has none. Another process may take
+// such a file away meanwhile: it then writes it again.
 func sumCode(dir string) error {
 	return eachCode(dir, func(path string) error {
 		if _, err := os.Lstat(path + sumSuffix); err == nil {
@@ -49,7 +51,8 @@ func sumCode(dir string) error {
 	})
 }
 
-// eachCode calls f for the files in dir that wazero has finished. One that is gone when its turn comes is passed over.
+// eachCode calls f for the files in dir that wazero has finished. One that is gone when its turn
+// comes is passed over.
 func eachCode(dir string, f func(path string) error) error {
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Type().IsRegular() && !strings.HasSuffix(path, sumSuffix) && !strings.HasSuffix(path, ".tmp") {
@@ -80,11 +83,12 @@ func sum(path string) (string, error) {
 	return fmt.Sprintf("%08x", hash.Sum32()), nil
 }
 
-// prepareCacheDir makes dir if it is not there and refuses it unless this user alone can put something into it: what
-// lies there is machine code that this process will run.
+// prepareCacheDir makes dir if it is not there and refuses it unless this user alone can put
+// something into it: what lies there is machine code that this process will run.
 //
-// Checked are dir and all that lies in it (owned by this user, no permission for others, no links), and the folders
-// above it (owned by this user or root, and not writable by others unless the sticky bit keeps others from renaming).
+// Checked are dir and all that lies in it (owned by this user, no permission for others, no links),
+// and the folders above it (owned by this user or root, and not writable by others unless the
+// sticky bit keeps others from renaming).
 func prepareCacheDir(dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

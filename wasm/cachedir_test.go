@@ -72,7 +72,8 @@ func TestCacheDirOfAnotherUser(t *testing.T) {
 	}
 }
 
-// TestCacheDirIsUsed runs from a directory twice and finds code in it that passes the check the second time.
+// TestCacheDirIsUsed runs from a directory twice and finds code in it that passes the check the
+// second time.
 func TestCacheDirIsUsed(t *testing.T) {
 	dir := cacheDir(t)
 	for range 2 {
@@ -93,7 +94,8 @@ func TestCacheDirIsUsed(t *testing.T) {
 	}
 }
 
-// TestCacheDirIsNotBelieved changes each byte of the compiled code of a small module, and cuts it short: it is compiled again.
+// TestCacheDirIsNotBelieved changes each byte of the compiled code of a small module, and cuts it
+// short: it is compiled again.
 func TestCacheDirIsNotBelieved(t *testing.T) {
 	dir := cacheDir(t)
 	options := honest().options()

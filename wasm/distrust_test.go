@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestAnswersAreNotTrusted runs modules that speak the ABI and lie. Each lie is a clean error, the instance that told
-// it is gone, and nothing of the memory outside of the answer comes out.
+// TestAnswersAreNotTrusted runs modules that speak the ABI and lie. Each lie is a clean error, the
+// instance that told it is gone, and nothing of the memory outside of the answer comes out.
 func TestAnswersAreNotTrusted(t *testing.T) {
 	const page = 1 << 16
 	at := func(start, length uint32) fake { f := honest(); f.word = word(start, length, false); return f }
@@ -60,7 +60,8 @@ func TestAnswersAreNotTrusted(t *testing.T) {
 					t.Errorf("call %d: %q came with the error", n, answer.JSON)
 				}
 			}
-			// A call that finds no spare makes its instance itself, so the number made says who was dropped.
+			// A call that finds no spare makes its instance itself, so the number made says who was
+			// dropped.
 			s := h.Stats()
 			if dropped := s.Traps + s.Malformed; c.want != nil && dropped != 3 || c.want == nil && (dropped != 0 || s.Made != 2) {
 				t.Errorf("dropped wrongly: %+v", s)

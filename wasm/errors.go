@@ -5,14 +5,18 @@ import (
 	"errors"
 )
 
-// What callers of [Host.Call] and [New] branch on. The errors that are returned wrap these and say more, for a log:
-// the text of a trap may repeat up to 200 bytes of what the module printed, and belongs in no answer.
+// What callers of [Host.Call] and [New] branch on. The errors that are returned wrap these and say
+// more, for a log: the text of a trap may repeat up to 200 bytes of what the module printed, and
+// belongs in no answer.
 var (
-	// ErrBusy means that no instance became free before the context ended. The context's error is wrapped too.
+	// ErrBusy means that no instance became free before the context ended. The context's error is
+	// wrapped too.
 	ErrBusy = errors.New("wasm: all instances are busy")
-	// ErrTrap means that the module trapped, or was interrupted. The request should not be tried again.
+	// ErrTrap means that the module trapped, or was interrupted. The request should not be tried
+	// again.
 	ErrTrap = errors.New("wasm: the module trapped")
-	// ErrMemory means that the system gave no memory for machine code or for an instance. The call may be tried again.
+	// ErrMemory means that the system gave no memory for machine code or for an instance. The call
+	// may be tried again.
 	ErrMemory = errors.New("wasm: no memory")
 	// ErrMalformed means that the module returned what no right module returns.
 	ErrMalformed = errors.New("wasm: malformed answer")
@@ -20,7 +24,8 @@ var (
 	ErrABI = errors.New("wasm: the module has another ABI")
 	// ErrDigest means that the bytes of the module are not those expected. Nothing of them has run.
 	ErrDigest = errors.New("wasm: the module has another digest")
-	// ErrTooLarge means that the request is longer than [MaxRequestBytes]. The module has not seen it.
+	// ErrTooLarge means that the request is longer than [MaxRequestBytes]. The module has not seen
+	// it.
 	ErrTooLarge = errors.New("wasm: request too large")
 	// ErrManifest means that the manifest, the cluster or the text around them is refused: an [*Error].
 	ErrManifest = errors.New("wasm: the manifest is refused")
@@ -28,15 +33,18 @@ var (
 	ErrEvent = errors.New("wasm: the event is refused")
 	// ErrLimit means that a limit was passed: an [*Error].
 	ErrLimit = errors.New("wasm: a limit is passed")
-	// ErrInternal means that the module met an impossible state and said so: an [*Error]. Its instance is gone.
+	// ErrInternal means that the module met an impossible state and said so: an [*Error]. Its
+	// instance is gone.
 	ErrInternal = errors.New("wasm: the module met an impossible state")
 	// ErrClosed means that the host or the policy is closed, or closing.
 	ErrClosed = errors.New("wasm: the host or the policy is closed")
-	// ErrCacheDir means that the cache directory could be written by others than the user of this process.
+	// ErrCacheDir means that the cache directory could be written by others than the user of this
+	// process.
 	ErrCacheDir = errors.New("wasm: unsafe cache directory")
 )
 
-// Error is what the module refused. errors.Is finds its kind: ErrManifest, ErrEvent, ErrLimit or ErrInternal.
+// Error is what the module refused. errors.Is finds its kind: ErrManifest, ErrEvent, ErrLimit or
+// ErrInternal.
 type Error struct {
 	Code    string // MANIFEST_INVALID and so on; stable
 	Num     int    // its number in the ABI
@@ -52,7 +60,8 @@ func (e *Error) Error() string { return "wasm: " + e.Code + ": " + e.Message }
 // Unwrap returns the kind of e.
 func (e *Error) Unwrap() error { return e.kind }
 
-// refusal reads an error payload. event tells that a text that is no JSON was an event and not a request.
+// refusal reads an error payload. event reports that a text that is no JSON was an event and not a
+// request.
 func refusal(payload []byte, event bool) error {
 	var p struct{ Error Error }
 	if err := json.Unmarshal(payload, &p); err != nil {

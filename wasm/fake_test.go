@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// fake describes a module written by hand that speaks the ABI and lies. Its zero value is no use; start from honest.
+// fake describes a module written by hand that speaks the ABI and lies. Its zero value is no use;
+// start from honest.
 type fake struct {
 	version  int64  // pf_abi_version
 	buffer   int64  // what pf_alloc returns

@@ -101,8 +101,8 @@ func TestSameAnswersAsNative(t *testing.T) {
 	}
 }
 
-// TestManyCallersAtOnce compares the answers to 64 goroutines with those of the native core: an instance that two of
-// them shared would answer one with the other's.
+// TestManyCallersAtOnce compares the answers to 64 goroutines with those of the native core: an
+// instance that two of them shared would answer one with the other's.
 func TestManyCallersAtOnce(t *testing.T) {
 	h := newHost(t, Options{Instances: 3})
 	all := requests()
@@ -193,7 +193,8 @@ func TestCloseEndsCalls(t *testing.T) {
 	}
 }
 
-// TestHostsDoNotShare closes one host and goes on with its twin: compiled code that two runtimes shared would be gone.
+// TestHostsDoNotShare closes one host and goes on with its twin: compiled code that two runtimes
+// shared would be gone.
 func TestHostsDoNotShare(t *testing.T) {
 	for _, dir := range []string{"", cacheDir(t)} {
 		a, err := New(t.Context(), Options{Instances: 1, CacheDir: dir})

@@ -22,8 +22,8 @@ const (
 	errorFlag  = 1 << 31
 	lengthMask = errorFlag - 1
 
-	// minBufferBytes is the smallest request buffer asked for; larger ones are powers of two, so that requests of
-	// growing size do not each ask for a new one.
+	// minBufferBytes is the smallest request buffer asked for; larger ones are powers of two, so
+	// that requests of growing size do not each ask for a new one.
 	minBufferBytes = 4096
 	// maxDiagnosticBytes is how much of what a trapped module printed goes into an error.
 	maxDiagnosticBytes = 200
@@ -42,8 +42,9 @@ var requiredExports = map[string][2][]api.ValueType{
 	"pf_reset":       {nil, {api.ValueTypeI32}},
 }
 
-// instance is one module instance with its own memory. It serves one caller at a time: two at once would not only
-// trap, they would get each other's answers. The pool sees to that; busy finds a pool that does not.
+// instance is one module instance with its own memory. It serves one caller at a time: two at once
+// would not only trap, they would get each other's answers. The pool sees to that; busy finds a
+// pool that does not.
 type instance struct {
 	id     uint64
 	busy   atomic.Bool
@@ -61,12 +62,14 @@ type instance struct {
 	policies compiled
 }
 
-// newInstance instantiates the module, runs _initialize and checks the version of the ABI before anything else is called.
+// newInstance instantiates the module, runs _initialize and checks the version of the ABI before
+// anything else is called.
 func (h *Host) newInstance() (*instance, error) {
 	var i *instance
 	ctx, memory := h.options.allocate(context.Background())
 	err := guarded("starting an instance", func() error {
-		// No name, because two modules of one name cannot live together; no clock, no files, nothing is configured.
+		// No name, because two modules of one name cannot live together; no clock, no files,
+		// nothing is configured.
 		config := wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize")
 		module, err := h.runtime.InstantiateModule(ctx, h.compiled, config)
 		if err != nil {
@@ -124,7 +127,8 @@ func (i *instance) enter() {
 
 func (i *instance) leave() { i.busy.Store(false) }
 
-// call runs one operation and returns a copy of the answer, after checking all that the module said about it.
+// call runs one operation and returns a copy of the answer, after checking all that the module said
+// about it.
 func (i *instance) call(ctx context.Context, op uint32, request []byte) (Answer, error) {
 	if err := i.place(ctx, request); err != nil {
 		return Answer{}, err
@@ -180,7 +184,8 @@ func (i *instance) reserve(ctx context.Context, n int) error {
 	return nil
 }
 
-// read copies the answer that a result word points at. Nothing the word or the bytes say is believed unchecked.
+// read copies the answer that a result word points at. Nothing the word or the bytes say is
+// believed unchecked.
 func (i *instance) read(word uint64) (Answer, error) {
 	start, length, failed := uint32(word>>32), uint32(word)&lengthMask, word&errorFlag != 0
 	if length == 0 || length > MaxAnswerBytes {
@@ -206,7 +211,8 @@ func (i *instance) read(word uint64) (Answer, error) {
 	return Answer{JSON: answer, Failed: failed, Instance: i.id}, nil
 }
 
-// worn reports whether the instance has served long enough, has grown too large, or is not to be trusted.
+// worn reports whether the instance has served long enough, has grown too large, or is not to be
+// trusted.
 func (i *instance) worn(o Options) bool {
 	return i.suspect || i.calls >= o.MaxCalls || i.memory.Size()>>16 > uint32(o.MaxPages)
 }

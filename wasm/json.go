@@ -1,11 +1,12 @@
 package wasm
 
-// validObject reports whether b is one JSON object as encoding/json accepts it, without white space before it. UTF-8 is
-// not checked.
+// validObject reports whether b is one JSON object as encoding/json accepts it, without white space
+// before it. UTF-8 is not checked.
 //
-// Each answer is checked, since a module that once answers nonsense must not answer again; encoding/json took as long
-// for that as the module for a tenth of a decision, because it asks a function about each byte. This one runs over the
-// texts, which are most of an answer. A test holds that the two agree.
+// Each answer is checked, since a module that once answers nonsense must not answer again;
+// encoding/json took as long for that as the module for a tenth of a decision, because it asks a
+// function about each byte. This one runs over the texts, which are most of an answer. A test holds
+// that the two agree.
 func validObject(b []byte) bool {
 	if len(b) == 0 || b[0] != '{' {
 		return false

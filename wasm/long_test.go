@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestMemoryOfAllOperations calls one instance two million times with every kind of question. It takes minutes and runs
-// only with PODFATE_LONG set, to another number of calls if it is one.
+// TestMemoryOfAllOperations calls one instance two million times with every kind of question. It
+// takes minutes and runs only with PODFATE_LONG set, to another number of calls if it is one.
 func TestMemoryOfAllOperations(t *testing.T) {
 	if os.Getenv("PODFATE_LONG") == "" {
 		t.Skip("two million calls take minutes; set PODFATE_LONG to make them")
@@ -56,8 +56,8 @@ func TestMemoryOfAllOperations(t *testing.T) {
 	}
 }
 
-// TestMemoryAfterTraps replaces ten thousand instances and compares what the process then holds with what it held when
-// it was warm. It runs only with PODFATE_LONG set, where there is a /proc.
+// TestMemoryAfterTraps replaces ten thousand instances and compares what the process then holds
+// with what it held when it was warm. It runs only with PODFATE_LONG set, where there is a /proc.
 func TestMemoryAfterTraps(t *testing.T) {
 	if os.Getenv("PODFATE_LONG") == "" {
 		t.Skip("ten thousand traps take a minute; set PODFATE_LONG to make them")

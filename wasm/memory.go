@@ -15,8 +15,9 @@ type noMemory struct{ err error }
 func (e noMemory) Error() string { return "no memory for an instance: " + e.err.Error() }
 func (e noMemory) Unwrap() error { return e.err }
 
-// guarded runs f, which calls wazero, and makes an error of a panic: wazero panics when the system gives no memory for
-// machine code, and an allocator has no other way to say so. Errors about memory wrap [ErrMemory].
+// guarded runs f, which calls wazero, and makes an error of a panic: wazero panics when the system
+// gives no memory for machine code, and an allocator has no other way to say so. Errors about
+// memory wrap [ErrMemory].
 func guarded(what string, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -37,15 +38,16 @@ func guarded(what string, f func() error) (err error) {
 	return f()
 }
 
-// allocation is the memory allocator for one instance, and its memory. It remembers what the instance was given, which
-// wazero loses when it panics half-way, and whether it was refused more.
+// allocation is the memory allocator for one instance, and its memory. It remembers what the
+// instance was given, which wazero loses when it panics half-way, and whether it was refused more.
 type allocation struct {
 	experimental.LinearMemory
 	from    experimental.MemoryAllocator
 	refused bool
 }
 
-// allocate returns the context in which an instance is made, with its allocation; nil where memory is on Go's heap.
+// allocate returns the context in which an instance is made, with its allocation; nil where memory
+// is on Go's heap.
 func (o Options) allocate(ctx context.Context) (context.Context, *allocation) {
 	if o.allocator == nil {
 		return ctx, nil

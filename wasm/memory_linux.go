@@ -7,13 +7,14 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// mappings gives instances memory that does not come from Go's heap. What an instance leaves behind goes back to the
-// system at once, and a memory that grows is not copied. On the heap, four thousand replaced instances left the process
-// a sixth larger than when it was idle, until the collector had its turn.
+// mappings gives instances memory that does not come from Go's heap. What an instance leaves behind
+// goes back to the system at once, and a memory that grows is not copied. On the heap, four
+// thousand replaced instances left the process a sixth larger than when it was idle, until the
+// collector had its turn.
 //
-// A mapping is as large as the memory may become; pages that nobody touched cost nothing. It is kept for the next
-// instance, never unmapped: whoever still held a view of it would read zeros instead of ending the process. Linux only,
-// since elsewhere discarded pages do not promise zeros.
+// A mapping is as large as the memory may become; pages that nobody touched cost nothing. It is
+// kept for the next instance, never unmapped: whoever still held a view of it would read zeros
+// instead of ending the process. Linux only, since elsewhere discarded pages do not promise zeros.
 type mappings struct {
 	mu   sync.Mutex
 	free map[int][][]byte // by length
@@ -30,8 +31,8 @@ const madvHugepage = 14
 // outsideHeap is shared by all hosts.
 var outsideHeap experimental.MemoryAllocator = &mappings{free: map[int][][]byte{}}
 
-// Allocate implements experimental.MemoryAllocator. It panics with [noMemory] if the system gives none: wazero asks for
-// no error here, and newInstance makes one of the panic.
+// Allocate implements experimental.MemoryAllocator. It panics with [noMemory] if the system gives
+// none: wazero asks for no error here, and newInstance makes one of the panic.
 func (m *mappings) Allocate(_, most uint64) experimental.LinearMemory {
 	size := int(most)
 	m.mu.Lock()
@@ -58,8 +59,8 @@ func mapped(size int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Large pages where the system has them: an instance starts in half the time. A system without them says no, and
-	// nothing is lost.
+	// Large pages where the system has them: an instance starts in half the time. A system without
+	// them says no, and nothing is lost.
 	_ = syscall.Madvise(data, madvHugepage)
 	return data, nil
 }
@@ -77,8 +78,8 @@ func (m *mapping) Reallocate(size uint64) []byte {
 	return m.data[:size]
 }
 
-// Free implements experimental.LinearMemory: the pages go back to the system, and read as zeros from now on. A second
-// call does nothing, since two instances must never have one mapping.
+// Free implements experimental.LinearMemory: the pages go back to the system, and read as zeros
+// from now on. A second call does nothing, since two instances must never have one mapping.
 func (m *mapping) Free() {
 	if m.data == nil {
 		return

@@ -83,8 +83,8 @@ func (m *mappings) inUse(made int64) int {
 	return int(made)
 }
 
-// TestEachAllocationFailsInTurn (R-S1) lets each mapping and each growth fail that New and a few calls ask for: it is
-// an error, never a panic, nothing is lost, and the next one works.
+// TestEachAllocationFailsInTurn (R-S1) lets each mapping and each growth fail that New and a few
+// calls ask for: it is an error, never a panic, nothing is lost, and the next one works.
 func TestEachAllocationFailsInTurn(t *testing.T) {
 	cache := wazero.NewCompilationCache()
 	defer cache.Close(t.Context())
@@ -123,7 +123,8 @@ func TestEachAllocationFailsInTurn(t *testing.T) {
 	}
 }
 
-// askWith makes a host and asks it until it has replaced instances. It returns the last error that it met.
+// askWith makes a host and asks it until it has replaced instances. It returns the last error that
+// it met.
 func askWith(t *testing.T, m *mappings, o Options) (met error) {
 	t.Helper()
 	h, err := New(t.Context(), o)
@@ -200,7 +201,8 @@ func TestNoMemoryIsNotForever(t *testing.T) {
 	}
 }
 
-// TestEachOpenFailsInTurn lets a host with a cache directory run out of descriptors at each file that it opens.
+// TestEachOpenFailsInTurn lets a host with a cache directory run out of descriptors at each file
+// that it opens.
 func TestEachOpenFailsInTurn(t *testing.T) {
 	f := honest()
 	dir := cacheDir(t)

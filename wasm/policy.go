@@ -19,22 +19,24 @@ const (
 	// maxBufferBytes is what an instance lends.
 	maxBufferBytes = 16 << 20
 
-	// MaxBatchRecords bounds the events that one call of the module answers, and those about one Pod.
+	// MaxBatchRecords bounds the events that one call of the module answers, and those about one
+	// Pod.
 	MaxBatchRecords = 1 << 16
 
 	// moreFlag in the flags of an event says that the next one is about the same Pod.
 	moreFlag = 4
 )
 
-// Policy is a manifest that the instances of a host keep compiled. Each instance compiles it when it first meets it,
-// so that a policy survives whatever becomes of instances. It is safe for concurrent use.
+// Policy is a manifest that the instances of a host keep compiled. Each instance compiles it when
+// it first meets it, so that a policy survives whatever becomes of instances. It is safe for
+// concurrent use.
 type Policy struct {
-	// Containers are the names by number, Conditions the patterns of the Job's podFailurePolicy by bit. Callers must not
-	// change them.
+	// Containers are the names by number, Conditions the patterns of the Job's podFailurePolicy by
+	// bit. Callers must not change them.
 	Containers []string
 	Conditions []Condition
-	// JSON is what pf_compile answered: warnings, what the API server would drop, what was assumed about the cluster.
-	// The handle in it is of no use.
+	// JSON is what pf_compile answered: warnings, what the API server would drop, what was assumed
+	// about the cluster. The handle in it is of no use.
 	JSON []byte
 
 	host    *Host
@@ -78,7 +80,8 @@ type Verdict struct {
 	Tag            uint32
 }
 
-// Compile prepares a policy from a request of decide without its exits. An error of the module is an [*Error].
+// Compile prepares a policy from a request of decide without its exits. An error of the module is
+// an [*Error].
 func (h *Host) Compile(ctx context.Context, request []byte) (*Policy, error) {
 	if len(request) > MaxRequestBytes {
 		return nil, fmt.Errorf("%w: %d bytes, at most %d allowed", ErrTooLarge, len(request), MaxRequestBytes)
@@ -95,7 +98,8 @@ func (h *Host) Compile(ctx context.Context, request []byte) (*Policy, error) {
 	return p, nil
 }
 
-// Close lets the instances forget p. Calls after it are ErrClosed. A policy that is not closed is forgotten when it is garbage.
+// Close lets the instances forget p. Calls after it are ErrClosed. A policy that is not closed is
+// forgotten when it is garbage.
 func (p *Policy) Close() { p.closed.Store(true) }
 
 // Eval answers about one exit, in JSON; see pf_eval. An error of the module is an [*Error].
@@ -121,9 +125,10 @@ func (p *Policy) Eval(ctx context.Context, event []byte) (answer []byte, err err
 	return answer, err
 }
 
-// EvalBatch answers any number of events in their order into verdicts and returns how many have a status: an event that makes no
-// sense fails alone. What one call of the module does not take ([MaxBatchRecords]) is answered in several, the events of one
-// failed Pod in one. A Pod of more events, and verdicts shorter than events, are an [*Error] of kind ErrLimit. After an error
+// EvalBatch answers any number of events in their order into verdicts and returns how many have a
+// status: an event that makes no sense fails alone. What one call of the module does not take
+// ([MaxBatchRecords]) is answered in several, the events of one failed Pod in one. A Pod of more
+// events, and verdicts shorter than events, are an [*Error] of kind ErrLimit. After an error
 // verdicts mean nothing.
 func (p *Policy) EvalBatch(ctx context.Context, q Question, events []Event, verdicts []Verdict) (faults int, err error) {
 	if len(verdicts) < len(events) {
@@ -159,8 +164,8 @@ func (p *Policy) evalPart(ctx context.Context, q Question, events []Event, verdi
 	return faults, err
 }
 
-// EvalPacked answers a batch that is packed already into answer and returns the number of its events, of which there may be as many
-// as for [Policy.EvalBatch]. An error of the module is an [*Error].
+// EvalPacked answers a batch that is packed already into answer and returns the number of its
+// events, of which there may be as many as for [Policy.EvalBatch]. An error of the module is an [*Error].
 func (p *Policy) EvalPacked(ctx context.Context, batch, answer []byte) (n int, err error) {
 	count, size, whole := packedSize(batch)
 	if !whole || count <= MaxBatchRecords {
@@ -212,7 +217,8 @@ func (p *Policy) evalPacked(ctx context.Context, batch, answer []byte) (n int, e
 	return n, err
 }
 
-// packedSize returns how many records of which size a batch says it has, and whether they are all there and nothing else is.
+// packedSize returns how many records of which size a batch says it has, and whether they are all
+// there and nothing else is.
 func packedSize(batch []byte) (count, size int, whole bool) {
 	if len(batch) < batchHeaderBytes {
 		return 0, 0, false
@@ -221,8 +227,9 @@ func packedSize(batch []byte) (count, size int, whole bool) {
 	return count, size, size >= eventBytes && (len(batch)-batchHeaderBytes)/size == count && (len(batch)-batchHeaderBytes)%size == 0
 }
 
-// cut returns where the calls end that answer count events, at least one call of at most most events each. more reports whether the
-// event after k is about the same Pod, which stays in one call.
+// cut returns where the calls end that answer count events, at least one call of at most most
+// events each. more reports whether the event after k is about the same Pod, which stays in one
+// call.
 func cut(count, most int, more func(k int) bool) (ends []int, err error) {
 	for start := 0; ; start = ends[len(ends)-1] {
 		if count-start <= most {
@@ -257,8 +264,8 @@ func (p *Policy) lend(ctx context.Context, use func(context.Context, *instance, 
 	})
 }
 
-// batch runs pf_eval_batch with in bytes that fill writes and room for out bytes. It returns a view of the answer, good until the
-// next call.
+// batch runs pf_eval_batch with in bytes that fill writes and room for out bytes. It returns a view
+// of the answer, good until the next call.
 func (i *instance) batch(ctx context.Context, handle uint32, in, out int, fill func([]byte)) ([]byte, error) {
 	at := (in + 7) &^ 7 // of the answer, behind the batch
 	if err := i.reserve(ctx, at+out); err != nil {
@@ -339,13 +346,15 @@ func unpackVerdicts(b []byte, events []Event, verdicts []Verdict) (faults int, e
 	return faults, nil
 }
 
-// compiled is what an instance has compiled. The pointers are weak, so that a policy that nobody uses is not kept.
+// compiled is what an instance has compiled. The pointers are weak, so that a policy that nobody
+// uses is not kept.
 type compiled struct {
 	handles map[weak.Pointer[Policy]]uint32
 	sweepAt int // look for policies that are closed or gone when there are so many
 }
 
-// handle returns the handle of p on i, which compiles it if it has not yet, or has been asked to forget it.
+// handle returns the handle of p on i, which compiles it if it has not yet, or has been asked to
+// forget it.
 func (i *instance) handle(ctx context.Context, p *Policy) (uint32, error) {
 	if p.closed.Load() {
 		return 0, ErrClosed

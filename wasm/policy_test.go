@@ -31,7 +31,8 @@ func newPolicy(t testing.TB, h *Host, request string) *Policy {
 	return p
 }
 
-// TestPolicyAgreesWithNative asks the module and the native core the same, as JSON, as structs and packed.
+// TestPolicyAgreesWithNative asks the module and the native core the same, as JSON, as structs and
+// packed.
 func TestPolicyAgreesWithNative(t *testing.T) {
 	native, want := ops.Compile([]byte(policyRequest), 4096, 1<<20)
 	if native == nil {
@@ -97,8 +98,9 @@ func packedExits(n int) []byte {
 	return batch
 }
 
-// TestBatchesOfAnySize (R-J3) holds that what one call of the module does not take is answered as the native core answers it, and that
-// the events of one Pod, which straddle the end of the first call here, stay together.
+// TestBatchesOfAnySize (R-J3) holds that what one call of the module does not take is answered as
+// the native core answers it, and that the events of one Pod, which straddle the end of the first
+// call here, stay together.
 func TestBatchesOfAnySize(t *testing.T) {
 	native, want := ops.Compile([]byte(policyRequest), 4096, 1<<20)
 	if native == nil {
@@ -285,7 +287,8 @@ func TestMorePoliciesThanHandles(t *testing.T) {
 	}
 }
 
-// TestPoliciesAreForgotten closes policies, or lets them become garbage, and looks into the only instance.
+// TestPoliciesAreForgotten closes policies, or lets them become garbage, and looks into the only
+// instance.
 func TestPoliciesAreForgotten(t *testing.T) {
 	h := newHost(t, Options{Interpreter: true, Instances: 1})
 	for n := range 200 {

@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// pool lends members, each to one caller at a time, and replaces those that come back broken. It knows nothing of
-// WebAssembly, so its tests run on virtual time with members that cost nothing.
+// pool lends members, each to one caller at a time, and replaces those that come back broken. It
+// knows nothing of WebAssembly, so its tests run on virtual time with members that cost nothing.
 //
-// size callers are served at once; spares more members stand ready, so that the caller after a broken member does not
-// wait until a new one is made.
+// size callers are served at once; spares more members stand ready, so that the caller after a
+// broken member does not wait until a new one is made.
 type pool[T any] struct {
 	create  func() (T, error)
 	discard func(T)
@@ -56,8 +56,8 @@ func newPool[T any](size, spares int, create func() (T, error), discard func(T))
 	return p, nil
 }
 
-// take lends a member; the caller returns it with give. It waits until ctx ends (ErrBusy) or the pool closes (ErrClosed).
-// An error of making a member is passed on.
+// take lends a member; the caller returns it with give. It waits until ctx ends (ErrBusy) or the
+// pool closes (ErrClosed). An error of making a member is passed on.
 func (p *pool[T]) take(ctx context.Context) (T, error) {
 	var none T
 	if err := ctx.Err(); err != nil { // select would choose at random between two that are ready
@@ -160,8 +160,9 @@ func (p *pool[T]) missing() bool {
 	return len(p.idle)+p.lent < p.target
 }
 
-// close refuses further callers, waits for those being served, discards the members and runs release, once. If ctx
-// ends first its error is returned and the rest happens later. Each further close waits for the same end.
+// close refuses further callers, waits for those being served, discards the members and runs
+// release, once. If ctx ends first its error is returned and the rest happens later. Each further
+// close waits for the same end.
 func (p *pool[T]) close(ctx context.Context, release func() error) error {
 	p.once.Do(func() {
 		close(p.closing)

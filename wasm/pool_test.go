@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// member stands for an instance: making one takes a while, and it notices being used by two or after its end.
+// member stands for an instance: making one takes a while, and it notices being used by two or
+// after its end.
 type member struct {
 	id     int
 	inUse  bool
@@ -18,7 +19,8 @@ type member struct {
 	misuse *int
 }
 
-// makers counts what a pool makes and discards. It has its own lock, because the pool calls it from two goroutines.
+// makers counts what a pool makes and discards. It has its own lock, because the pool calls it from
+// two goroutines.
 type makers struct {
 	mu              sync.Mutex
 	made, discarded int
@@ -132,7 +134,8 @@ func TestPoolWaitersAreServed(t *testing.T) {
 	})
 }
 
-// TestPoolSpareHidesReplacement holds that the call after a broken member does not wait for a new one.
+// TestPoolSpareHidesReplacement holds that the call after a broken member does not wait for a new
+// one.
 func TestPoolSpareHidesReplacement(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &makers{}
@@ -237,7 +240,8 @@ func TestPoolCloseWaitsForCallers(t *testing.T) {
 	})
 }
 
-// TestPoolModel lets callers come, fail, give up and close at random on virtual time. A failure prints its seed.
+// TestPoolModel lets callers come, fail, give up and close at random on virtual time. A failure
+// prints its seed.
 func TestPoolModel(t *testing.T) {
 	rounds := 2000
 	if testing.Short() {

@@ -39,31 +39,36 @@ const (
 // Module returns a copy of the shipped module.
 func Module() []byte { return append([]byte(nil), policyModule...) }
 
-// SHA256 returns the digest of the shipped module in lower-case hexadecimal, as policy.wasm.sha256 has it.
+// SHA256 returns the digest of the shipped module in lower-case hexadecimal, as policy.wasm.sha256
+// has it.
 func SHA256() string { return strings.Fields(policySum)[0] }
 
 // Options says how a [Host] runs the module. The zero value is ready for use.
 type Options struct {
-	// Interpreter runs the module without compiling it: ready sooner, some thirty times slower. Where wazero has no
-	// compiler it is the only way and taken without asking.
+	// Interpreter runs the module without compiling it: ready sooner, some thirty times slower.
+	// Where wazero has no compiler it is the only way and taken without asking.
 	Interpreter bool
-	// CacheDir keeps compiled code between runs of the program; empty means in memory only. Whoever can write in the
-	// directory runs code in this process, so New makes it with mode 0700 and refuses one that others can write or read,
-	// that someone else owns, or (where owners cannot be told) any.
+	// CacheDir keeps compiled code between runs of the program; empty means in memory only. Whoever
+	// can write in the directory runs code in this process, so New makes it with mode 0700 and
+	// refuses one that others can write or read, that someone else owns, or (where owners cannot be
+	// told) any.
 	CacheDir string
-	// Instances is how many calls run at once; 0 means one per processor, at most 4. Each may use 64 MiB.
+	// Instances is how many calls run at once; 0 means one per processor, at most 4. Each may use
+	// 64 MiB.
 	Instances int
-	// Interruptible ends a running call when its context ends. Each loop of the module then asks whether it
-	// should stop, which makes it 7 to 26 times slower. Without it a context only bounds the wait for an instance.
+	// Interruptible ends a running call when its context ends. Each loop of the module then asks
+	// whether it should stop, which makes it 7 to 26 times slower. Without it a context only bounds
+	// the wait for an instance.
 	Interruptible bool
 	// MaxCalls replaces an instance after that many calls; 0 means 100,000.
 	MaxCalls int
-	// MaxPages replaces an instance whose memory has grown beyond that many pages of 64 KiB; 0 means 256. Memory
-	// of an instance never shrinks.
+	// MaxPages replaces an instance whose memory has grown beyond that many pages of 64 KiB; 0
+	// means 256. Memory of an instance never shrinks.
 	MaxPages int
 	// Module is another module than the shipped one; nil means the shipped one.
 	Module []byte
-	// SHA256 is the digest that Module must have, in hexadecimal; empty means that of the shipped one.
+	// SHA256 is the digest that Module must have, in hexadecimal; empty means that of the shipped
+	// one.
 	SHA256 string
 
 	memoryPages uint32                  // for tests: instead of MaxMemoryPages
@@ -122,10 +127,11 @@ func (a Answer) Err() error {
 	return refusal(a.JSON, false)
 }
 
-// New compiles the module and makes the instances. Compiling takes about half a second on two cores; a host is meant
-// to live as long as the program. ctx bounds nothing once New has returned.
+// New compiles the module and makes the instances. Compiling takes about half a second on two
+// cores; a host is meant to live as long as the program. ctx bounds nothing once New has returned.
 //
-// Errors: ErrDigest, ErrABI, ErrCacheDir, ErrMemory, or what wazero says to a module that is not valid.
+// Errors: ErrDigest, ErrABI, ErrCacheDir, ErrMemory, or what wazero says to a module that is not
+// valid.
 func New(ctx context.Context, o Options) (*Host, error) {
 	o = o.withDefaults()
 	sum := sha256.Sum256(o.Module)
@@ -187,11 +193,11 @@ func (h *Host) compile(ctx context.Context) error {
 	return nil
 }
 
-// Call runs operation op on request, a JSON object, in an instance that serves nobody else meanwhile. A nil error
-// comes with an answer of the module, which may be an error of its own (see [Answer]).
+// Call runs operation op on request, a JSON object, in an instance that serves nobody else
+// meanwhile. A nil error comes with an answer of the module, which may be an error of its own (see [Answer]).
 //
-// It waits for a free instance until ctx ends. After any error but ErrTooLarge, ErrBusy, ErrMemory and ErrClosed the
-// instance is gone and a new one takes its place.
+// It waits for a free instance until ctx ends. After any error but ErrTooLarge, ErrBusy, ErrMemory
+// and ErrClosed the instance is gone and a new one takes its place.
 func (h *Host) Call(ctx context.Context, op uint32, request []byte) (Answer, error) {
 	if len(request) > MaxRequestBytes {
 		return Answer{}, fmt.Errorf("%w: %d bytes, at most %d allowed", ErrTooLarge, len(request), MaxRequestBytes)
@@ -204,8 +210,8 @@ func (h *Host) Call(ctx context.Context, op uint32, request []byte) (Answer, err
 	return answer, err
 }
 
-// lend runs use with an instance that serves nobody else meanwhile. The instance is gone if use returns an error that
-// wraps ErrTrap or ErrMalformed; any other error is the request's.
+// lend runs use with an instance that serves nobody else meanwhile. The instance is gone if use
+// returns an error that wraps ErrTrap or ErrMalformed; any other error is the request's.
 func (h *Host) lend(ctx context.Context, use func(context.Context, *instance) error) error {
 	i, err := h.pool.take(ctx)
 	if err != nil {
@@ -233,8 +239,9 @@ func (h *Host) lend(ctx context.Context, use func(context.Context, *instance) er
 	return err
 }
 
-// Close refuses new calls, waits for those that run and frees everything. If ctx ends first its error is returned,
-// and the rest is freed as soon as the last call returns: the code of a running call cannot be taken away.
+// Close refuses new calls, waits for those that run and frees everything. If ctx ends first its
+// error is returned, and the rest is freed as soon as the last call returns: the code of a running
+// call cannot be taken away.
 func (h *Host) Close(ctx context.Context) error {
 	return h.pool.close(ctx, h.release)
 }

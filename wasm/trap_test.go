@@ -26,8 +26,9 @@ const (
 	trapLong    = 0xF00A
 )
 
-// TestTrappedInstanceIsGone writes a secret into an instance and makes it trap in each way there is. After that
-// neither the instance nor the secret is ever met again, and the next answers are right.
+// TestTrappedInstanceIsGone writes a secret into an instance and makes it trap in each way there
+// is. After that neither the instance nor the secret is ever met again, and the next answers are
+// right.
 func TestTrappedInstanceIsGone(t *testing.T) {
 	secret := []byte("tattoo-6f0d1c5e9a")
 	for _, engine := range engines {
@@ -190,7 +191,8 @@ func TestMemoryStaysSmall(t *testing.T) {
 	}
 }
 
-// TestLargestRequests holds that no request within the limits runs out of memory, however it is built.
+// TestLargestRequests holds that no request within the limits runs out of memory, however it is
+// built.
 func TestLargestRequests(t *testing.T) {
 	fill := func(head, unit, tail string) []byte {
 		n := (MaxRequestBytes - len(head) - len(tail)) / len(unit)
@@ -263,8 +265,8 @@ func TestEveryTrapIsReplaced(t *testing.T) {
 	}
 }
 
-// TestEveryMemoryLimit runs the module with every maximum from where it starts to 64 pages more: each gives the right answer
-// or a clean error, never a wrong answer.
+// TestEveryMemoryLimit runs the module with every maximum from where it starts to 64 pages more:
+// each gives the right answer or a clean error, never a wrong answer.
 func TestEveryMemoryLimit(t *testing.T) {
 	request := decideRequest(20)
 	full := newHost(t, Options{Instances: 1})

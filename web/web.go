@@ -59,8 +59,8 @@ var readExamples = sync.OnceValue(func() []views.Example {
 	return list
 })
 
-// Examples returns the examples of the page in the order of its menu; the first is what a visitor sees answered.
-// The caller owns the result.
+// Examples returns the examples of the page in the order of its menu; the first is what a visitor
+// sees answered. The caller owns the result.
 func Examples() []views.Example {
 	list := append([]views.Example(nil), readExamples()...)
 	for i := range list {
@@ -95,8 +95,8 @@ var readAssets = sync.OnceValue(func() views.Assets {
 	}
 })
 
-// Assets returns the addresses of the page's files. Each carries a digest of its content as ?v=, so that a server may
-// let browsers keep what is asked for with v for ever.
+// Assets returns the addresses of the page's files. Each carries a digest of its content as ?v=, so
+// that a server may let browsers keep what is asked for with v forever.
 func Assets() views.Assets { return readAssets() }
 
 func address(name string) string {

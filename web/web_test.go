@@ -218,8 +218,8 @@ func read(t *testing.T, q asked) *document.Document {
 	return d
 }
 
-// everyBlock is an explanation with all kinds of blocks and members, and with one of a later release. Its texts are hostile but for
-// hidden characters, which the core writes out.
+// everyBlock is an explanation with all kinds of blocks and members, and with one of a later
+// release. Its texts are hostile but for hidden characters, which the core writes out.
 const everyBlock = `{"answer":{},"document":{"releases":"R","verdict":{"title":"T","text":"<b>","tone":"wait","mark":"crashloop","because":"b","path":"spec",` +
 	`"source":{"name":"n","url":"https://kubernetes.io/"},"share":{"ranMillis":1,"ofMillis":3}},"blocks":[` +
 	`{"block":"list","title":"<i>","items":[{"text":"t","mark":"note","tone":"fail","path":X,"allowed":["a","b"],"because":"w","line":3,"column":4}],"more":7},` +
@@ -287,8 +287,8 @@ func TestBrowserRendersAsTheServerDoes(t *testing.T) {
 	t.Logf("%d answers look the same", len(list))
 }
 
-// TestDefaultIsNamed: of a Pod without restartPolicy it says where Always comes from, and not that the Pod's policy is both
-// not set and matched.
+// TestDefaultIsNamed: of a Pod without restartPolicy it says where Always comes from, and not that
+// the Pod's policy is both not set and matched.
 func TestDefaultIsNamed(t *testing.T) {
 	html := rendered(t, ask(t, "decide", `{"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}},"exits":[{"exitCode":1}]}`))
 	if !strings.Contains(html, "matched: without restartPolicy a Pod has Always") {

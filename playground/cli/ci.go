@@ -15,8 +15,8 @@ import (
 	"github.com/podfate/podfate/schema/document"
 )
 
-// ciOutputs are the forms for machines that run checks, and ciVerbs the verbs that have them. The texts are those of the
-// documents.
+// ciOutputs are the forms for machines that run checks, and ciVerbs the verbs that have them. The
+// texts are those of the documents.
 var (
 	ciOutputs = []string{"sarif", "junit", "github"}
 	ciVerbs   = []string{"validate", "table", "compare"}
@@ -129,7 +129,8 @@ func differs(answer []byte) bool {
 	return json.Unmarshal(answer, &a) != nil || !a.Same
 }
 
-// codesByPath are the codes of the faults, warnings and the like of an answer by mark and path: the documents have none.
+// codesByPath are the codes of the faults, warnings and the like of an answer by mark and path: the
+// documents have none.
 func codesByPath(answer []byte) map[string]string {
 	type entry struct{ Path, Code, Reason string }
 	var a struct {
@@ -180,7 +181,8 @@ func (p *printer) writeChecked() error {
 	return nil
 }
 
-// sarif is the Static Analysis Results Interchange Format, version 2.1.0: https://docs.oasis-open.org/sarif/sarif/v2.1.0/.
+// sarif is the Static Analysis Results Interchange Format, version 2.1.0:
+// https://docs.oasis-open.org/sarif/sarif/v2.1.0/.
 func sarif(all []checked) ([]byte, error) {
 	type message struct {
 		Text string `json:"text"`
@@ -269,8 +271,8 @@ func fileURI(name string) string {
 	return u.String()
 }
 
-// junit is what most systems that run tests read: a case for each manifest, which fails if there is an error. Warnings
-// stand in its output.
+// junit is what most systems that run tests read: a case for each manifest, which fails if there is
+// an error. Warnings stand in its output.
 func junit(verb string, all []checked) ([]byte, error) {
 	type problem struct {
 		Message string `xml:"message,attr"`
@@ -335,7 +337,8 @@ func (f finding) place() string {
 	return fmt.Sprintf("%s:%d:%d: ", f.file, f.line, f.column)
 }
 
-// annotations are workflow commands of GitHub Actions, which show findings beside the lines of a pull request.
+// annotations are workflow commands of GitHub Actions, which show findings beside the lines of a
+// pull request.
 func annotations(all []checked) []byte {
 	var b bytes.Buffer
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// The forms for CI say what the documents say, at the places of the files, with the exit status of the other forms.
+// The forms for CI say what the documents say, at the places of the files, with the exit status of
+// the other forms.
 func TestFormsForCI(t *testing.T) {
 	folder := t.TempDir()
 	bad := write(t, folder, "bad pod.yaml", "# 100%: one, two\n"+strings.Replace(plainPod, "Never", "Nevr", 1))

@@ -45,7 +45,8 @@ func read(t testing.TB, name string) string {
 
 const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"main","image":"i"}]}}`
 
-// TestJSONIsWhatTheCoreWrites: a request that is given as it is comes back as the core answers it, through each engine.
+// TestJSONIsWhatTheCoreWrites: a request that is given as it is comes back as the core answers it,
+// through each engine.
 func TestJSONIsWhatTheCoreWrites(t *testing.T) {
 	requests := map[string][]string{
 		"validate": {`{"manifest":` + pod + `}`, `{"manifest":{"kind":"Pod"}}`, `{"manifest":7}`, `{}`},
@@ -77,7 +78,8 @@ func TestJSONIsWhatTheCoreWrites(t *testing.T) {
 	}
 }
 
-// placeOfWarning is where a warning about a code that no process has stands, in a request: what flags set stands nowhere.
+// placeOfWarning is where a warning about a code that no process has stands, in a request: what
+// flags set stands nowhere.
 var placeOfWarning = regexp.MustCompile(`("source":"wait\(2\)"),"line":\d+,"column":\d+`)
 
 func withoutPlaceOfWarnings(answer []byte) string {
@@ -221,8 +223,8 @@ func TestFaultsHaveFileLineAndColumn(t *testing.T) {
 	}
 }
 
-// TestMembersBesideTheManifestAreKnown holds the list of members whose faults do not stand in the manifest to the
-// schemas of the requests.
+// TestMembersBesideTheManifestAreKnown holds the list of members whose faults do not stand in the
+// manifest to the schemas of the requests.
 func TestMembersBesideTheManifestAreKnown(t *testing.T) {
 	members := 0
 	for _, op := range ops.Table() {
@@ -345,7 +347,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestObjectsWithoutPods: what helm template prints can be read as it is; what is passed over is named.
+// TestObjectsWithoutPods: what helm template prints can be read as it is; what is passed over is
+// named.
 func TestObjectsWithoutPods(t *testing.T) {
 	const service = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n"
 	dir := t.TempDir()
@@ -397,8 +400,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestCommandsThatAreShown reads the flags of every command that help, README.md, docs/reference.md and the page show, as a shell would
-// give them.
+// TestCommandsThatAreShown reads the flags of every command that help, README.md, docs/reference.md
+// and the page show, as a shell would give them.
 func TestCommandsThatAreShown(t *testing.T) {
 	var shown []string
 	collect := func(text string) {

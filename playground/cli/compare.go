@@ -174,7 +174,8 @@ func (c *comparison) operation(more members, exits []string) (ops.Operation, err
 	return op, nil
 }
 
-// compare asks what differs between files, or what differs for each manifest between the worlds that flags name.
+// compare asks what differs between files, or what differs for each manifest between the worlds
+// that flags name.
 func (v verb) compare(ctx context.Context, op ops.Operation, o *options, c *comparison, worlds []world, more members, streams Streams) error {
 	of, err := c.operation(more, o.exits)
 	if err != nil {
@@ -239,7 +240,8 @@ type side struct {
 	file int
 }
 
-// pairs reads each file and compares the manifests of the same kind, namespace and name, or the only one of each.
+// pairs reads each file and compares the manifests of the same kind, namespace and name, or the
+// only one of each.
 func (c *comparison) pairs(p *printer, of ops.Operation, read func([]string, func(asked) error) error, ask func(asked) error, shared []string) error {
 	names := c.variantNames()
 	var keys []string
@@ -324,8 +326,8 @@ func (p *printer) onlyIn(sides []side, names []string) {
 	p.note("%s is only in %s", what, strings.Join(in, ", "))
 }
 
-// joined is the comparison of one manifest of each file. Where the files differ in nothing else the variants have their
-// manifests, otherwise their whole requests.
+// joined is the comparison of one manifest of each file. Where the files differ in nothing else the
+// variants have their manifests, otherwise their whole requests.
 func joined(of ops.Operation, sides []side, names []string) asked {
 	whole := false
 	for _, s := range sides {

@@ -21,7 +21,8 @@ func limited(t *testing.T, limit string, args ...string) *process {
 	return start(t, exec.Command("sh", append([]string{"-c", limit + `; exec "$@"`, "sh", binary(t), "serve", "--addr", "127.0.0.1:0"}, args...)...))
 }
 
-// crowd lets clients ask each times, with a connection for each request, and counts the statuses. 0 is no answer.
+// crowd lets clients ask each times, with a connection for each request, and counts the statuses. 0
+// is no answer.
 func crowd(p *process, clients, each int) (statuses map[int]int, slowest time.Duration, last error) {
 	statuses = map[int]int{}
 	var mu sync.Mutex
@@ -54,8 +55,8 @@ func crowd(p *process, clients, each int) (statuses map[int]int, slowest time.Du
 	return statuses, slowest, last
 }
 
-// TestCrowdsOverTCP (R-S2, R-S4): whoever asks gets an answer, with a thousand clients at once and with hardly any
-// descriptors.
+// TestCrowdsOverTCP (R-S2, R-S4): whoever asks gets an answer, with a thousand clients at once and
+// with hardly any descriptors.
 func TestCrowdsOverTCP(t *testing.T) {
 	for _, c := range []struct {
 		name, limit   string
@@ -85,7 +86,8 @@ func TestCrowdsOverTCP(t *testing.T) {
 	}
 }
 
-// TestSilentCrowdHoldsNobodyUp (R-S4): clients that connect and say nothing hold all descriptors that there are.
+// TestSilentCrowdHoldsNobodyUp (R-S4): clients that connect and say nothing hold all descriptors
+// that there are.
 func TestSilentCrowdHoldsNobodyUp(t *testing.T) {
 	p := limited(t, "ulimit -n 64", "--engine", "native")
 	var silent []io.Closer

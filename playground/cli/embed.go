@@ -17,7 +17,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Parts of a page, HTML or Markdown. A page is not parsed: what lies around an embed is the business of its generator.
+// Parts of a page, HTML or Markdown. A page is not parsed: what lies around an embed is the
+// business of its generator.
 var (
 	embedElement  = regexp.MustCompile(`(?s)<pod-fate\b((?:[^>"]|"[^"]*")*)>(.*?)</pod-fate>`)
 	attribute     = regexp.MustCompile(`([a-z0-9-]+)(?:\s*=\s*"([^"]*)")?`)

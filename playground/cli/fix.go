@@ -13,7 +13,8 @@ import (
 	"github.com/podfate/podfate/schema"
 )
 
-// fixer collects the fixes that answers of validate know, and makes them in the files that were read.
+// fixer collects the fixes that answers of validate know, and makes them in the files that were
+// read.
 type fixer struct {
 	write bool // into the files; else the differences are printed
 	files []string
@@ -50,7 +51,8 @@ func (f *fixer) add(o outcome) {
 	}
 }
 
-// elements returns the list of which a fix removes elements, and which; none of an object's members.
+// elements returns the list of which a fix removes elements, and which; none of an object's
+// members.
 func (x *fixOf) elements() (list string, first, last int) {
 	for i, e := range x.edits {
 		cut := strings.LastIndexByte(e.Path, '/')
@@ -122,8 +124,8 @@ func (f *fixer) end(p *printer) error {
 	return nil
 }
 
-// difference writes how two texts differ as diff -u does. Fixes are small, so that one hunk from the first line that differs
-// to the last one, with three lines around it, is short.
+// difference writes how two texts differ as diff -u does. Fixes are small, so that one hunk from
+// the first line that differs to the last one, with three lines around it, is short.
 func difference(name string, before, after []byte) []byte {
 	a, b := lines(before), lines(after)
 	head := 0

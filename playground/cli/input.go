@@ -22,9 +22,9 @@ type asked struct {
 	faults  schema.Faults
 }
 
-// reader reads everything that -f names, asks about each manifest, and says what it passed over. Each document is judged
-// for itself: what is wrong with one does not keep the others from being answered. No more than one is in memory, beside
-// those that belong to all.
+// reader reads everything that -f names, asks about each manifest, and says what it passed over.
+// Each document is judged for itself: what is wrong with one does not keep the others from being
+// answered. No more than one is in memory, beside those that belong to all.
 type reader struct {
 	op        ops.Operation
 	sources   *sources
@@ -35,7 +35,8 @@ type reader struct {
 	// common are the documents that belong to every request, whichever file they stand in.
 	common []*schema.Document
 	lost   string // a file that cannot be read and may say something about all manifests
-	// mixed are the files of several documents of which one names no kind: it belongs to the others of its file.
+	// mixed are the files of several documents of which one names no kind: it belongs to the others
+	// of its file.
 	mixed map[string]bool
 
 	given bool // files were chosen by their endings: one without Pods is no fault
@@ -53,13 +54,16 @@ type without struct {
 	docs  []*schema.Document
 }
 
-// maxPending bounds the objects without Pods that wait until a manifest comes; more are named at once.
+// maxPending bounds the objects without Pods that wait until a manifest comes; more are named at
+// once.
 const maxPending = 100
 
-// maxCommon bounds the Scenarios and KubeletConfigurations that are kept. More than one of each is a fault already.
+// maxCommon bounds the Scenarios and KubeletConfigurations that are kept. More than one of each is
+// a fault already.
 const maxCommon = 8
 
-// run reads the files twice: a Scenario or a KubeletConfiguration belongs to all requests, and may stand in the last one.
+// run reads the files twice: a Scenario or a KubeletConfiguration belongs to all requests, and may
+// stand in the last one.
 func (r *reader) run() error {
 	r.mixed = map[string]bool{}
 	if err := r.sources.walk(walker{file: r.survey}); err != nil {
@@ -309,7 +313,8 @@ var commonKinds = []string{"Scenario", "KubeletConfiguration"}
 // commonKind matches a text that may hold a document of such a kind.
 var commonKind = regexp.MustCompile(`\bkind["']?\s*:\s*["']?(Scenario|KubeletConfiguration)\b`)
 
-// isBroken reports whether a document is JSON as it was given, which only the core reads, and not well-formed.
+// isBroken reports whether a document is JSON as it was given, which only the core reads, and not
+// well-formed.
 func isBroken(doc *schema.Document) bool { return !json.Valid(doc.JSON()) }
 
 // isCommon reports whether a document says something about all manifests and is none itself.
@@ -318,7 +323,8 @@ func isCommon(doc *schema.Document) bool {
 	return kind == "KubeletConfiguration" || kind == "Scenario" && !manifest
 }
 
-// isPart reports whether a document says something about the manifests of its file: a request without its manifest.
+// isPart reports whether a document says something about the manifests of its file: a request
+// without its manifest.
 func isPart(doc *schema.Document) bool {
 	kind, apiVersion, manifest := head(doc)
 	return kind == "" && apiVersion == "" && !manifest

@@ -26,9 +26,10 @@ import (
 	"github.com/podfate/podfate/playground/server"
 )
 
-// The tests of this file put the program, as a user starts it, under load over TCP. They take minutes and run only with
-// PODFATE_LONG set. What is certain is asserted: statuses, losses, bounds. How quick it was is printed: on a machine with
-// other work that says little about the program.
+// The tests of this file put the program, as a user starts it, under load over TCP. They take
+// minutes and run only with PODFATE_LONG set. What is certain is asserted: statuses, losses,
+// bounds. How quick it was is printed: on a machine with other work that says little about the
+// program.
 
 // long skips a test that takes minutes unless it is asked for.
 func long(t *testing.T) {
@@ -153,7 +154,8 @@ type loaded struct {
 // mostConnections of a client are less than the server lets in.
 const mostConnections = 400
 
-// newClient gives up idle connections before the server does, which else can end one just when it is used again.
+// newClient gives up idle connections before the server does, which else can end one just when it
+// is used again.
 func newClient() *http.Client {
 	return &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{
 		MaxIdleConnsPerHost: mostConnections, MaxConnsPerHost: mostConnections, IdleConnTimeout: server.DefaultIdle / 2,
@@ -213,8 +215,8 @@ func (l *loaded) String() string {
 	return s
 }
 
-// openLoop sends perSecond requests for some time, each at its instant whatever became of those before it, as long as there
-// is a connection for it.
+// openLoop sends perSecond requests for some time, each at its instant whatever became of those
+// before it, as long as there is a connection for it.
 func openLoop(client *http.Client, url string, perSecond int, length time.Duration, next func(i int) question) *loaded {
 	l := &loaded{}
 	var all sync.WaitGroup
@@ -270,7 +272,8 @@ func (l *loaded) check(t *testing.T, allowed ...int) {
 	}
 }
 
-// TestLoad is F4: a rate that is answered without an error, then three times what the server can take.
+// TestLoad is F4: a rate that is answered without an error, then three times what the server can
+// take.
 func TestLoad(t *testing.T) {
 	long(t)
 	p := launch(t, "--log-level", "warn")
@@ -303,8 +306,9 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestShutdownUnderLoad is F7: SIGTERM while 200 clients ask, twenty times. A request of which the server says that it
-// was answered was received; a client that asks another server after a connection error never fails.
+// TestShutdownUnderLoad is F7: SIGTERM while 200 clients ask, twenty times. A request of which the
+// server says that it was answered was received; a client that asks another server after a
+// connection error never fails.
 func TestShutdownUnderLoad(t *testing.T) {
 	long(t)
 	const rounds, clients = 20, 200
@@ -384,7 +388,8 @@ func TestShutdownUnderLoad(t *testing.T) {
 	t.Logf("%d rounds of %d clients: %d answers, %d connection errors, none lost; the slowest end took %v", rounds, clients, answers, errorsOfAll, slowest.Round(time.Millisecond))
 }
 
-// TestSlowClients is F17: a thousand connections that send or read slowly, and other clients among them.
+// TestSlowClients is F17: a thousand connections that send or read slowly, and other clients among
+// them.
 func TestSlowClients(t *testing.T) {
 	long(t)
 	p := launch(t, "--log-level", "error")
@@ -467,11 +472,13 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
-// soakRate bounds the rate of the soak, so that a machine that is given to others for a while can still follow.
+// soakRate bounds the rate of the soak, so that a machine that is given to others for a while can
+// still follow.
 const soakRate = 200
 
-// TestSoak is F11: half of what the server can take, but at most soakRate, two requests in a hundred hostile, for as long
-// as PODFATE_LONG says if it is a length of time, otherwise ten minutes.
+// TestSoak is F11: half of what the server can take, but at most soakRate, two requests in a
+// hundred hostile, for as long as PODFATE_LONG says if it is a length of time, otherwise ten
+// minutes.
 func TestSoak(t *testing.T) {
 	long(t)
 	length, err := time.ParseDuration(os.Getenv("PODFATE_LONG"))
@@ -530,8 +537,8 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// TestMemoryUnderBadInput is F5: texts near the limit that are dear to read, twice, 64 at a time; the most memory that the
-// program had, and what it keeps.
+// TestMemoryUnderBadInput is F5: texts near the limit that are dear to read, twice, 64 at a time;
+// the most memory that the program had, and what it keeps.
 func TestMemoryUnderBadInput(t *testing.T) {
 	long(t)
 	if runtime.GOOS != "linux" {

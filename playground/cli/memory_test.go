@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestMemoryLimit: serve tells the garbage collector the bound of HARDENING.md, unless whoever starts it has said another
-// (R-T2).
+// TestMemoryLimit: serve tells the garbage collector the bound of HARDENING.md, unless whoever
+// starts it has said another (R-T2).
 func TestMemoryLimit(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -84,8 +84,8 @@ func outputsOf(verb string) []string {
 // plainWidth is how wide a text is that nobody sees in a terminal.
 const plainWidth = 100
 
-// terminal says whether w is a terminal that may be coloured, and how wide it is. NO_COLOR, set to anything, keeps colours out
-// (no-color.org).
+// terminal says whether w is a terminal that may be coloured, and how wide it is. NO_COLOR, set to
+// anything, keeps colours out (no-color.org).
 func terminal(w io.Writer) (colour bool, width int) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -130,7 +130,8 @@ func (o *outcome) ask(ctx context.Context, engine server.Engine, words bool) err
 	return err
 }
 
-// explainError is the request of explain for an error payload that did not come from the core's answer to it.
+// explainError is the request of explain for an error payload that did not come from the core's
+// answer to it.
 func explainError(of string, payload []byte) []byte {
 	if of == "explain" { // which explains itself to nobody
 		of = "validate"
@@ -138,7 +139,8 @@ func explainError(of string, payload []byte) []byte {
 	return slices.Concat([]byte(`{"of":"`+of+`",`), bytes.TrimPrefix(payload, []byte("{")))
 }
 
-// invalid is how an answer of validate begins when there are faults. The core writes members in a fixed order.
+// invalid is how an answer of validate begins when there are faults. The core writes members in a
+// fixed order.
 var invalid = []byte(`{"valid":false`)
 
 func (p *printer) print(o outcome) error {

@@ -16,7 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "write what the commands print to testdata/golden")
 
-// TestTextOverTime holds the texts of simulate and curve. Read the difference as if someone else had written it.
+// TestTextOverTime holds the texts of simulate and curve. Read the difference as if someone else
+// had written it.
 func TestTextOverTime(t *testing.T) {
 	for name, args := range map[string]string{
 		"restarts-then-success":   "simulate -f testdata/pod.yaml --run main=10s:42x4 --run main=5s:0 --until 10m",
@@ -46,7 +47,8 @@ func TestTextOverTime(t *testing.T) {
 	}
 }
 
-// TestFlagsOverTimeAreTheRequest: flags say the same as a request that is written out, and the answer is the core's.
+// TestFlagsOverTimeAreTheRequest: flags say the same as a request that is written out, and the
+// answer is the core's.
 func TestFlagsOverTimeAreTheRequest(t *testing.T) {
 	for _, c := range []struct{ args, stdin, operation, request string }{
 		{
@@ -154,7 +156,8 @@ func TestUsageOverTime(t *testing.T) {
 	}
 }
 
-// TestFaultsOfAScenarioHaveItsPlaces: a fault stands in the file that it comes from, which is not the manifest's.
+// TestFaultsOfAScenarioHaveItsPlaces: a fault stands in the file that it comes from, which is not
+// the manifest's.
 func TestFaultsOfAScenarioHaveItsPlaces(t *testing.T) {
 	scenario := "apiVersion: podfate.dev/v1\nkind: Scenario\nruns:\n  main:\n  - {for: 10, exitCode: 42}\nuntil: 0s\ncluster: {version: \"1.2\"}\n"
 	got := podfate(t, scenario, "simulate", "-f", "testdata/pod.yaml", "-f", "-")
@@ -169,8 +172,8 @@ func TestFaultsOfAScenarioHaveItsPlaces(t *testing.T) {
 	}
 }
 
-// TestEveryScenarioHasAText prints every simulation and curve of the corpus: each code has its words, no line of a
-// curve is longer than a terminal, and nothing of it is raw.
+// TestEveryScenarioHasAText prints every simulation and curve of the corpus: each code has its
+// words, no line of a curve is longer than a terminal, and nothing of it is raw.
 func TestEveryScenarioHasAText(t *testing.T) {
 	cases, err := policytest.Cases()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/podfate/podfate/schema/document"
 )
 
-// painter writes documents to a terminal or a file. It knows kinds of blocks, tones and marks; the words are the
-// core's.
+// painter writes documents to a terminal or a file. It knows kinds of blocks, tones and marks; the
+// words are the core's.
 type painter struct {
 	colour bool
 	width  int // columns of the terminal
@@ -143,7 +143,8 @@ func (p *painter) list(b *document.Block) {
 	}
 }
 
-// columns aligns rows of cells and writes them with an indent. Colours come after aligning: they have no width.
+// columns aligns rows of cells and writes them with an indent. Colours come after aligning: they
+// have no width.
 func (p *painter) columns(rows [][]string, tones []string, right []bool) {
 	var text bytes.Buffer
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
@@ -262,8 +263,8 @@ func bar(n, most int64, columns int) string {
 // maxPlotLines bounds the bars of a plot: a crash loop settles long before.
 const maxPlotLines = 24
 
-// grid draws a map of letters, 16 codes in a row, where a line for each range would be many. The table after it says what
-// the letters mean.
+// grid draws a map of letters, 16 codes in a row, where a line for each range would be many. The
+// table after it says what the letters mean.
 func (p *painter) grid(b *document.Block) {
 	var rows [][]string
 	var tones []string

@@ -44,7 +44,8 @@ Why: nightly-preempted → Ignore
 	}
 }
 
-// TestManyPods: what kubectl prints of a thousand Pods is more than a request may have, and still is answered.
+// TestManyPods: what kubectl prints of a thousand Pods is more than a request may have, and still
+// is answered.
 func TestManyPods(t *testing.T) {
 	var items []any
 	for i := range 1000 {
@@ -97,7 +98,8 @@ func TestWordsForPods(t *testing.T) {
 	}
 }
 
-// TestFaultsOfAllAreSaidOnce: a Scenario in a folder belongs to each manifest there, and its faults are not repeated.
+// TestFaultsOfAllAreSaidOnce: a Scenario in a folder belongs to each manifest there, and its faults
+// are not repeated.
 func TestFaultsOfAllAreSaidOnce(t *testing.T) {
 	const scenario = "apiVersion: podfate.dev/v1\nkind: Scenario\nruns: {}\ncluster: {version: \"1.9\"}\n"
 	got := podfate(t, scenario, "validate", "-f", "testdata/pod.yaml", "-f", "testdata/job.yaml", "-f", "-")

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// progress says on a terminal how far the reading of many files is, in one line that is written over and over.
+// progress says on a terminal how far the reading of many files is, in one line that is written
+// over and over.
 type progress struct {
 	out              io.Writer
 	files, documents int

@@ -18,8 +18,9 @@ func questionFlag(flags *pflag.FlagSet, example string) *string {
 	return flags.String("question", "", "the question in short, as links and the page have it: "+example)
 }
 
-// short reads flags whose texts are clauses of a question in short, all of one kind, and returns the member of the
-// request that they make; nil for no texts. The core reads the same shorthand; here it says which flag is wrong.
+// short reads flags whose texts are clauses of a question in short, all of one kind, and returns
+// the member of the request that they make; nil for no texts. The core reads the same shorthand;
+// here it says which flag is wrong.
 func short(flag, member string, texts []string) (json.RawMessage, error) {
 	for _, text := range texts {
 		read, faults := manifest.ReadShort(text)

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// TestRefusedArguments: what could be taken for something else is refused, with what to write instead.
+// TestRefusedArguments: what could be taken for something else is refused, with what to write
+// instead.
 func TestRefusedArguments(t *testing.T) {
 	const decide, simulate = "decide -f testdata/pod.yaml", "simulate -f testdata/pod.yaml"
 	for _, c := range []struct {
@@ -72,8 +73,8 @@ func TestRefusedArguments(t *testing.T) {
 	}
 }
 
-// TestFilesThatCannotBeRead: a text that may concern all manifests and cannot be read keeps them from being answered as
-// if it were not there; and a folder is not walked into what never ends.
+// TestFilesThatCannotBeRead: a text that may concern all manifests and cannot be read keeps them
+// from being answered as if it were not there; and a folder is not walked into what never ends.
 func TestFilesThatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string) string {
@@ -116,7 +117,8 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestNamesOfFilesAreShownAsText: a folder from elsewhere may hold a file whose name is a command to a terminal.
+// TestNamesOfFilesAreShownAsText: a folder from elsewhere may hold a file whose name is a command
+// to a terminal.
 func TestNamesOfFilesAreShownAsText(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("left out on Windows: it has no such names")

@@ -14,8 +14,9 @@ func addressLimit() uint64 {
 	return limit.Cur
 }
 
-// room reports whether n bytes of addresses can still be had, and gives them back. What Go's heap, its threads and the
-// instances of the module will ask for is asked for here at once: the first two end the program when they get nothing.
+// room reports whether n bytes of addresses can still be had, and gives them back. What Go's heap,
+// its threads and the instances of the module will ask for is asked for here at once: the first two
+// end the program when they get nothing.
 func room(n int) error {
 	limit := addressLimit()
 	if limit == 0 {

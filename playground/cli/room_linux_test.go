@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// underLimit returns a command that runs the program with that many KiB of addresses, and without the variables that
-// package quiet looks at.
+// underLimit returns a command that runs the program with that many KiB of addresses, and without
+// the variables that package quiet looks at.
 func underLimit(t *testing.T, ctx context.Context, kib int, args ...string) *exec.Cmd {
 	script := fmt.Sprintf(`ulimit -v %d; exec "$@"`, kib)
 	command := exec.CommandContext(ctx, "sh", append([]string{"-c", script, "sh", binary(t)}, args...)...)
@@ -30,9 +30,9 @@ func underLimit(t *testing.T, ctx context.Context, kib int, args ...string) *exe
 	return command
 }
 
-// TestLittleAddressSpace (R-S1) runs the program with the limits of a shell, from where it cannot start to where it has
-// enough. It answers, or says in one line that it cannot. What Go's runtime does not survive ends without a stack, except
-// before anything of ours has run.
+// TestLittleAddressSpace (R-S1) runs the program with the limits of a shell, from where it cannot
+// start to where it has enough. It answers, or says in one line that it cannot. What Go's runtime
+// does not survive ends without a stack, except before anything of ours has run.
 func TestLittleAddressSpace(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts the program thirty times")
@@ -53,8 +53,9 @@ func TestLittleAddressSpace(t *testing.T) {
 				}
 				cancel()
 				outcome := outcomeOf(status, said)
-				// Go's runtime itself needs some 800 MB of addresses (with cgo 1.5 GB, at random): below that it dies in its own
-				// words, before our code has begun. A panic of ours is none of that.
+				// Go's runtime itself needs some 800 MB of addresses (with cgo 1.5 GB, at random):
+				// below that it dies in its own words, before our code has begun. A panic of ours
+				// is none of that.
 				if outcome == "" && kib < 900<<10 && status == 2 && strings.Contains(said, "fatal error: ") && !strings.Contains(said, "panic: ") {
 					outcome = "no start"
 				}

@@ -28,23 +28,24 @@ const (
 
 // Streams are standard input, output and error of the command.
 type Streams struct {
-	// Name is the program as it was called, with or without a folder; "" for podfate. As a plugin of kubectl it is called
-	// kubectl-podfate, and kubectl asks kubectl_complete-podfate what could come next on the command line.
+	// Name is the program as it was called, with or without a folder; "" for podfate. As a plugin
+	// of kubectl it is called kubectl-podfate, and kubectl asks kubectl_complete-podfate what could
+	// come next on the command line.
 	Name     string
 	In       io.Reader
 	Out, Err io.Writer
 }
 
-// Bytes of addresses that are asked for before the work begins; see room. Go takes its heap in pieces of 64 MiB, and a
-// thread has a stack of 8 MiB.
+// Bytes of addresses that are asked for before the work begins; see room. Go takes its heap in
+// pieces of 64 MiB, and a thread has a stack of 8 MiB.
 const (
 	roomToStart  = 128 << 20 // one piece of heap beyond the first, and a few threads
 	roomToServe  = 320 << 20 // the heap that serve may have (memoryLimit), and a dozen threads
 	roomInstance = wasm.MaxMemoryPages << 16
 )
 
-// Main runs the command with args, the program's name left out, and returns its exit status. When ctx ends, or at a
-// signal, serve ends in order and with status 0.
+// Main runs the command with args, the program's name left out, and returns its exit status. When
+// ctx ends, or at a signal, serve ends in order and with status 0.
 func Main(ctx context.Context, args []string, streams Streams) (status int) {
 	if err := room(roomToStart); err != nil {
 		fmt.Fprintf(streams.Err, "podfate: %v\n", err)
@@ -91,8 +92,8 @@ func asPlugin(root *cobra.Command) {
 // ownName matches the program where an example calls it.
 var ownName = regexp.MustCompile(`(?m)(^ *|\| )podfate( |$)`)
 
-// statusError ends the command with a status. err is printed; nil means that all has been said. Errors of any other
-// type come from the command line and mean StatusUsage.
+// statusError ends the command with a status. err is printed; nil means that all has been said.
+// Errors of any other type come from the command line and mean StatusUsage.
 type statusError struct {
 	status int
 	err    error
@@ -182,7 +183,8 @@ func init() { // the templates' functions are those of the process
 	})
 }
 
-// fitTerminal breaks the lines of all help between words, so that no terminal breaks them within one. Examples stay as they are.
+// fitTerminal breaks the lines of all help between words, so that no terminal breaks them within
+// one. Examples stay as they are.
 func fitTerminal(root *cobra.Command) {
 	root.SetUsageTemplate(strings.NewReplacer(
 		".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpColumns),
@@ -193,7 +195,8 @@ func fitTerminal(root *cobra.Command) {
 	}
 }
 
-// folded breaks the lines of a text anew, none longer than columns unless a single word is. An empty line parts paragraphs.
+// folded breaks the lines of a text anew, none longer than columns unless a single word is. An
+// empty line parts paragraphs.
 func folded(text string, columns int) string {
 	var out strings.Builder
 	for i, paragraph := range strings.Split(text, "\n\n") {
@@ -231,8 +234,8 @@ func programVersion() string {
 	return "(devel)"
 }
 
-// noEmptyValues refuses a flag whose value is empty, as that of a shell's variable that is not set is: the default would
-// be taken for it without a word. No gate is a list of gates.
+// noEmptyValues refuses a flag whose value is empty, as that of a shell's variable that is not set
+// is: the default would be taken for it without a word. No gate is a list of gates.
 func noEmptyValues(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
 		if value := f.Value.String(); err == nil && (value == "" || value == "[]") && !slices.Contains(gateFlags[:], f.Name) {
@@ -242,7 +245,8 @@ func noEmptyValues(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-// suggestFlag adds the flag that was probably meant to the error about an unknown one, or all that begin so.
+// suggestFlag adds the flag that was probably meant to the error about an unknown one, or all that
+// begin so.
 func suggestFlag(command *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {

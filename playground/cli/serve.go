@@ -18,9 +18,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// memoryLimit is what the garbage collector aims below when GOMEMLIMIT does not say otherwise: the server's bound of
-// 256 MiB (see package server), less the machine code of the module and the program itself, which are outside of its
-// heap, and room for what it passes the limit by.
+// memoryLimit is what the garbage collector aims below when GOMEMLIMIT does not say otherwise: the
+// server's bound of 256 MiB (see package server), less the machine code of the module and the
+// program itself, which are outside of its heap, and room for what it passes the limit by.
 const memoryLimit = 144 << 20
 
 // serveOptions are the flags of serve.
@@ -49,7 +49,8 @@ clients send. SIGINT or SIGTERM ends the server after open requests; a second on
 			if err := noEmptyValues(command.Flags()); err != nil {
 				return err
 			}
-			// Only here: a verb that waits for its input has nothing to end in order, and a signal ends it as any program.
+			// Only here: a verb that waits for its input has nothing to end in order, and a signal
+			// ends it as any program.
 			ctx, stop := signal.NotifyContext(command.Context(), os.Interrupt, syscall.SIGTERM)
 			defer context.AfterFunc(ctx, stop)() // a second signal ends the program at once
 			return o.run(ctx, streams)

@@ -55,8 +55,8 @@ static/embed.js is what pages of documentation load for <pod-fate>; see podfate 
 	return command
 }
 
-// newOffline answers without a listener. It asks the core in this program: a copy is made once, and the module is not
-// compiled for that.
+// newOffline answers without a listener. It asks the core in this program: a copy is made once, and
+// the module is not compiled for that.
 func newOffline(ctx context.Context) (*server.Offline, error) {
 	return server.NewOffline(ctx, server.Config{
 		Start:  func(ctx context.Context) (server.Engine, error) { return openEngine(ctx, "native", wasm.Options{}) },

@@ -17,8 +17,9 @@ import (
 // stdin is what standard input is called in messages.
 const stdin = "stdin"
 
-// maxHeldBytes bounds how much is kept in memory of an input that can be read only once. What is longer waits in a
-// temporary file: a Scenario at its end counts for the manifests at its beginning.
+// maxHeldBytes bounds how much is kept in memory of an input that can be read only once. What is
+// longer waits in a temporary file: a Scenario at its end counts for the manifests at its
+// beginning.
 const maxHeldBytes = 1 << 20
 
 // sources are the files, folders and streams that -f names. They can be walked more than once.
@@ -35,7 +36,8 @@ type source struct {
 	size   int64
 }
 
-// openSources looks at everything that -f names; what can be read only once is read. The error is one of usage.
+// openSources looks at everything that -f names; what can be read only once is read. The error is
+// one of usage.
 func openSources(names []string, in io.Reader) (*sources, error) {
 	s := &sources{}
 	for i, name := range names {
@@ -131,8 +133,8 @@ type walker struct {
 	failed func(err error)
 }
 
-// walk goes through all sources in their order, and through folders in that of the alphabet. A folder that several links
-// lead to is walked once.
+// walk goes through all sources in their order, and through folders in that of the alphabet. A
+// folder that several links lead to is walked once.
 func (s *sources) walk(w walker) error {
 	for i := range s.entries {
 		e := &s.entries[i]

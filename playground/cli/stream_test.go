@@ -43,7 +43,8 @@ const (
 `
 )
 
-// TestEachDocumentIsJudgedForItself: what is wrong with one, or too large in one, does not hide the others (R-W9).
+// TestEachDocumentIsJudgedForItself: what is wrong with one, or too large in one, does not hide the
+// others (R-W9).
 func TestEachDocumentIsJudgedForItself(t *testing.T) {
 	big := bigMap + strings.Repeat("    "+strings.Repeat("x", 70)+"\n", 6000)
 	dir := tree(t, map[string]string{
@@ -81,7 +82,8 @@ func TestEachDocumentIsJudgedForItself(t *testing.T) {
 	}
 }
 
-// TestFoldersAndLinks: a linked folder is walked once, and everything passed over is named and counted (R-W10).
+// TestFoldersAndLinks: a linked folder is walked once, and everything passed over is named and
+// counted (R-W10).
 func TestFoldersAndLinks(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("left out on Windows: making a link takes a privilege there")
@@ -126,7 +128,8 @@ func TestScenarioInAFolder(t *testing.T) {
 	}
 }
 
-// TestPartsOfARequestInAFile: a document without a kind goes with the manifests of its file, wherever it stands.
+// TestPartsOfARequestInAFile: a document without a kind goes with the manifests of its file,
+// wherever it stands.
 func TestPartsOfARequestInAFile(t *testing.T) {
 	dir := tree(t, map[string]string{"a.yaml": pod + "\n---\nexits: [{exitCode: 1}]\n", "b.yaml": "exits: [{exitCode: 2}]\n---\n" + pod})
 	got := podfate(t, "", "decide", "-f", dir, "-o", "json")
@@ -146,8 +149,8 @@ func TestTemplatesOnTheCommandLine(t *testing.T) {
 	}
 }
 
-// TestManyFiles: memory does not grow with the number of documents, nor with their length. PODFATE_LONG=1 makes it 10,000
-// files and 100 MB.
+// TestManyFiles: memory does not grow with the number of documents, nor with their length.
+// PODFATE_LONG=1 makes it 10,000 files and 100 MB.
 func TestManyFiles(t *testing.T) {
 	files, megabytes := 300, 6
 	if os.Getenv("PODFATE_LONG") != "" {
@@ -226,7 +229,8 @@ func peakOf(do func()) uint64 {
 	return <-peak
 }
 
-// TestWhatIsValidatedBesideAManifest: an update, a static Pod, one template of several, a kubelet's configuration (R-W11).
+// TestWhatIsValidatedBesideAManifest: an update, a static Pod, one template of several, a kubelet's
+// configuration (R-W11).
 func TestWhatIsValidatedBesideAManifest(t *testing.T) {
 	dir := tree(t, map[string]string{
 		"pod.yaml": pod, "old.yaml": strings.Replace(pod, `"main"`, `"other"`, 1), "job.yaml": "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\n",

@@ -62,7 +62,8 @@ func suggestFlags(flags *pflag.FlagSet) func() (members, error) {
 	}
 }
 
-// wishEntry is a code as a number, and anything else as it is: what it may be is for the core to say.
+// wishEntry is a code as a number, and anything else as it is: what it may be is for the core to
+// say.
 func wishEntry(text string) any {
 	text = strings.TrimSpace(text)
 	if n, err := strconv.ParseInt(text, 10, 32); err == nil {

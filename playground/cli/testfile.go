@@ -23,7 +23,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newTest makes the verb test, which asks nothing of its own: it holds answers to what files expect of them.
+// newTest makes the verb test, which asks nothing of its own: it holds answers to what files expect
+// of them.
 func newTest(streams Streams) *cobra.Command {
 	o := &options{}
 	command := &cobra.Command{
@@ -423,7 +424,8 @@ func (t total) sum() (n float64) {
 	return n
 }
 
-// match compares what is expected with what is there. Of objects only the members that are expected are looked at.
+// match compares what is expected with what is there. Of objects only the members that are expected
+// are looked at.
 func match(path string, want, have any, found *[]mismatch) {
 	differs := func() {
 		*found = append(*found, mismatch{strings.TrimPrefix(path, "."), show(want), show(have)})
@@ -654,8 +656,8 @@ func simulated(facts, answer map[string]any, raw []byte) {
 	facts["undecided"] = open
 }
 
-// codesOf are the actions of a table by container and range of exit codes, such as 1-41; FailJob, Ignore and the like
-// where a Job decides.
+// codesOf are the actions of a table by container and range of exit codes, such as 1-41; FailJob,
+// Ignore and the like where a Job decides.
 func codesOf(answer map[string]any) map[string]any {
 	facts := map[string]any{}
 	containers, _ := answer["containers"].([]any)
@@ -720,7 +722,8 @@ func (r ranges) match(path string, want map[string]any, found *[]mismatch) {
 	}
 }
 
-// phaseAt says where the phase is not what a question in short expects of an instant, or of the end.
+// phaseAt says where the phase is not what a question in short expects of an instant, or of the
+// end.
 func phaseAt(raw []byte, phase, at string) (found []mismatch) {
 	var s struct {
 		Timeline []struct {

@@ -26,8 +26,8 @@ func TestTheExamplesPass(t *testing.T) {
 	}
 }
 
-// The scenarios of the corpus, as files of tests: what their reviewed words say of the end, and of each exit, is expected;
-// and with another expectation each of them fails.
+// The scenarios of the corpus, as files of tests: what their reviewed words say of the end, and of
+// each exit, is expected; and with another expectation each of them fails.
 func TestTheCorpusPasses(t *testing.T) {
 	cases, err := policytest.Cases()
 	if err != nil {
@@ -98,7 +98,8 @@ func TestTheCorpusPasses(t *testing.T) {
 	}
 }
 
-// A test that fails says what was expected and what is there; a file that is none of tests says where and why.
+// A test that fails says what was expected and what is there; a file that is none of tests says
+// where and why.
 func TestTestFiles(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "pod.yaml", rulePod)

@@ -13,8 +13,8 @@ import (
 	"github.com/podfate/podfate/schema/document"
 )
 
-// The texts below are for people and may change in any release; programs use -o json. The words are those of the documents: here
-// is only where they go.
+// The texts below are for people and may change in any release; programs use -o json. The words are
+// those of the documents: here is only where they go.
 
 // subject names the manifest: Pod trainer (pod.yaml).
 func (o outcome) subject() string {
@@ -35,7 +35,8 @@ func (o outcome) subject() string {
 	return subject
 }
 
-// at is how a place begins a line: pod.yaml:12:5, or the file alone, or the command for what comes from flags.
+// at is how a place begins a line: pod.yaml:12:5, or the file alone, or the command for what comes
+// from flags.
 func (o outcome) at(place document.Place) string {
 	source := o.asked.source
 	if o.asked.request != nil {
@@ -55,7 +56,8 @@ func (o outcome) at(place document.Place) string {
 // kinds are what is put before the text of what is no fault.
 var kinds = map[string]string{"warning": "warning: ", "dropped": "dropped: ", "undecided": "undecided: ", "note": "note: "}
 
-// maxAllowed bounds the words that a line lists as possible: more are looked up in the documentation.
+// maxAllowed bounds the words that a line lists as possible: more are looked up in the
+// documentation.
 const maxAllowed = 30
 
 // report writes what is wrong as FILE:LINE:COLUMN: path: message, one fault a line.
@@ -95,7 +97,8 @@ func (p *printer) report(o outcome, i document.Item) {
 	io.WriteString(p.Err, line)
 }
 
-// where is the place of an item, by its path if the core gave none. Of texts that could not be read each fault has its own.
+// where is the place of an item, by its path if the core gave none. Of texts that could not be read
+// each fault has its own.
 func (o outcome) where(i document.Item) string {
 	if o.asked.request == nil {
 		for _, f := range o.asked.faults {
@@ -111,7 +114,8 @@ func (o outcome) where(i document.Item) string {
 	return o.at(i.Place)
 }
 
-// fromFlags reports whether path is of a part of the request beside the manifest: a flag set it, or a Scenario.
+// fromFlags reports whether path is of a part of the request beside the manifest: a flag set it, or
+// a Scenario.
 func fromFlags(path string) bool {
 	for _, name := range []string{
 		"show", "question", "text",
@@ -126,8 +130,8 @@ func fromFlags(path string) bool {
 	return false
 }
 
-// isRemark reports whether the items of a block go to standard error: faults, warnings, dropped fields, and what keeps validate
-// from an answer.
+// isRemark reports whether the items of a block go to standard error: faults, warnings, dropped
+// fields, and what keeps validate from an answer.
 func (o outcome) isRemark(b document.Block) bool {
 	if b.Kind != "list" || len(b.Items) == 0 {
 		return false
@@ -182,8 +186,8 @@ func (p *printer) validate(o outcome) error {
 	return err
 }
 
-// paint prints the document of an answer: faults, warnings and the like to standard error, each with its place, the rest to
-// standard output.
+// paint prints the document of an answer: faults, warnings and the like to standard error, each
+// with its place, the rest to standard output.
 func (p *printer) paint(o outcome) error {
 	p.remarks(o)
 	if o.failed {

@@ -20,8 +20,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// verb is what the command line adds to an operation. An operation that has no entry still has its verb: with files,
-// flags about the cluster, and YAML as text.
+// verb is what the command line adds to an operation. An operation that has no entry still has its
+// verb: with files, flags about the cluster, and YAML as text.
 type verb struct {
 	long     string
 	example  string
@@ -31,7 +31,8 @@ type verb struct {
 	rows     bool // asks for what kubectl prints where people read the answer
 	pods     bool // takes --pods
 	text     func(*printer, outcome) error
-	// flags adds flags of its own and returns what turns them into members of the request; nil if there are none.
+	// flags adds flags of its own and returns what turns them into members of the request; nil if
+	// there are none.
 	flags func(*pflag.FlagSet) func() (members, error)
 }
 
@@ -644,8 +645,8 @@ func parseGates(flag string, values []string) (gates map[string]bool, err error)
 	return gates, nil
 }
 
-// parseProposals reads NAME or NAME:option=value,option=value from a flag's values. What it does not know, the core
-// refuses with what it does.
+// parseProposals reads NAME or NAME:option=value,option=value from a flag's values. What it does
+// not know, the core refuses with what it does.
 func parseProposals(values []string) (proposals map[string]map[string]string, err error) {
 	for _, value := range values {
 		name, rest, chosen := strings.Cut(value, ":")

@@ -15,9 +15,9 @@ type series struct {
 	samples          []string
 }
 
-// Metrics writes the report in the text format of Prometheus. What kube-state-metrics has a name for has
-// that name and its labels, for the Pods and Jobs that the report is about; the rest begins with
-// podfate_forecast.
+// Metrics writes the report in the text format of Prometheus. What kube-state-metrics has a name
+// for has that name and its labels, for the Pods and Jobs that the report is about; the rest begins
+// with podfate_forecast.
 func (r *Report) Metrics(w io.Writer) error {
 	var all []*series
 	metric := func(name, kind, help string) func(value float64, labels ...string) {

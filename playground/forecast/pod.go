@@ -86,7 +86,8 @@ type Stuck struct {
 	Since     string `json:"since,omitempty"`
 }
 
-// waitingForGood are reasons of the kubelet for which a container waits until somebody changes something.
+// waitingForGood are reasons of the kubelet for which a container waits until somebody changes
+// something.
 var waitingForGood = map[string]bool{
 	"ErrImagePull": true, "ImagePullBackOff": true, "InvalidImageName": true, "ErrImageNeverPull": true, "ImageInspectError": true,
 	"RegistryUnavailable": true, "CreateContainerConfigError": true, "CreateContainerError": true, "RunContainerError": true,

@@ -38,8 +38,9 @@ type item struct {
 	done   chan struct{}
 }
 
-// Read reads all objects of the texts, which names come with, and says what will become of them. No error
-// is returned for what cannot be understood: the report names it. The error is that of a reader.
+// Read reads all objects of the texts, which names come with, and says what will become of them. No
+// error is returned for what cannot be understood: the report names it. The error is that of a
+// reader.
 //
 // Objects are judged on all processors; what is kept of one that is fine is nothing.
 func Read(o Options, names []string, texts []io.Reader) (*Report, error) {
@@ -144,7 +145,8 @@ func newJudge(o Options) *judge {
 	}
 }
 
-// judge says what becomes of an object. One that is broken is named, and changes nothing for the others.
+// judge says what becomes of an object. One that is broken is named, and changes nothing for the
+// others.
 func (j *judge) judge(it *item) {
 	defer func() { it.json = nil }()
 	if it.broken != "" {

@@ -15,7 +15,8 @@ type Report struct {
 	Pods   Counts `json:"pods"`
 	Jobs   int    `json:"jobs"`
 	Others int    `json:"others"` // objects of other kinds, which are passed over
-	// Newest is the newest time in any status: long before Now the statuses are from a file, and old.
+	// Newest is the newest time in any status: long before Now the statuses are from a file, and
+	// old.
 	Newest string `json:"newest,omitempty"`
 
 	Cost   Cost        `json:"cost"`

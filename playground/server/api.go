@@ -11,7 +11,8 @@ import (
 	"github.com/podfate/podfate/schema"
 )
 
-// smallText is the size up to which texts are read side by side; see the arithmetic in package schema.
+// smallText is the size up to which texts are read side by side; see the arithmetic in package
+// schema.
 const smallText = 16 << 10
 
 // operation answers POST /api/v1/NAME with the answer of op.
@@ -38,7 +39,8 @@ func (s *Server) operation(op ops.Operation) handler {
 	}
 }
 
-// explainedStatus is that of the operation that was explained: an explanation of a refusal is an answer all the same.
+// explainedStatus is that of the operation that was explained: an explanation of a refusal is an
+// answer all the same.
 func explainedStatus(explained []byte) int {
 	var refused struct {
 		Answer struct{ Error struct{ Code string } }
@@ -49,12 +51,13 @@ func explainedStatus(explained []byte) int {
 	return statusOf(refused.Answer.Error.Code)
 }
 
-// patiently returns the context in which r is evaluated, which does not end with r: an evaluation is short, and a client
-// that has ended its half of the connection still waits for the answer.
+// patiently returns the context in which r is evaluated, which does not end with r: an evaluation
+// is short, and a client that has ended its half of the connection still waits for the answer.
 func patiently(r *http.Request) context.Context { return context.WithoutCancel(r.Context()) }
 
-// ask turns a body into a request of the core and returns its answer. JSON goes to the core as it came, and so do the
-// bytes of the answer; for YAML the places in the answer are those in the YAML text.
+// ask turns a body into a request of the core and returns its answer. JSON goes to the core as it
+// came, and so do the bytes of the answer; for YAML the places in the answer are those in the YAML
+// text.
 func (s *Server) ask(ctx context.Context, op uint32, kind mediaKind, body []byte) ([]byte, error) {
 	if kind != mediaYAML {
 		return s.evaluate(ctx, op, body)
@@ -84,8 +87,8 @@ func (s *Server) readText(ctx context.Context, text []byte, overrides schema.Ove
 	return request, err
 }
 
-// evaluateRelocated is evaluate for a request that was built from a text: the places in the answer, or in the error,
-// become those in the text.
+// evaluateRelocated is evaluate for a request that was built from a text: the places in the answer,
+// or in the error, become those in the text.
 func (s *Server) evaluateRelocated(ctx context.Context, op uint32, request *schema.Request) ([]byte, error) {
 	answer, err := s.evaluate(ctx, op, request.Call())
 	var r *refusal
@@ -101,7 +104,8 @@ func (s *Server) evaluateRelocated(ctx context.Context, op uint32, request *sche
 	return request.Relocate(answer), nil
 }
 
-// describe answers GET /api/v1/describe: the module that this server loaded, which the module itself cannot know.
+// describe answers GET /api/v1/describe: the module that this server loaded, which the module
+// itself cannot know.
 func (s *Server) describe(w *response, r *http.Request) error {
 	answer, err := s.evaluate(patiently(r), opDescribe, s.describeRequest)
 	if err != nil {

@@ -36,8 +36,8 @@ func TestAnswersOfTheCoreArePassedOnAsTheyAre(t *testing.T) {
 	}
 }
 
-// TestDetailIsInPlainWords: what decoding refuses is said as the command line says it, with the text of Kubernetes behind
-// (R-W6). The core's own error stays as it is.
+// TestDetailIsInPlainWords: what decoding refuses is said as the command line says it, with the
+// text of Kubernetes behind (R-W6). The core's own error stays as it is.
 func TestDetailIsInPlainWords(t *testing.T) {
 	s := newServer(t, native)
 	const manifest = `{"apiVersion":"v1","kind":"Pod","spec":{"restartPolicy":7,"containers":[{"name":"main"}]}}`
@@ -58,7 +58,8 @@ func TestDetailIsInPlainWords(t *testing.T) {
 	}
 }
 
-// TestJSONWithAByteOrderMark: PowerShell writes one. Whatever claims to be JSON or YAML is read as if it were not there.
+// TestJSONWithAByteOrderMark: PowerShell writes one. Whatever claims to be JSON or YAML is read as
+// if it were not there.
 func TestJSONWithAByteOrderMark(t *testing.T) {
 	s := newServer(t, native)
 	want := send(s, "POST", "/api/v1/decide", validDecide)
@@ -365,7 +366,8 @@ func TestProblemStaysSmallHoweverManyFaults(t *testing.T) {
 	}
 }
 
-// TestEveryRouteHasTheHeaders asks each route of the table, and some that are not in it, with every method.
+// TestEveryRouteHasTheHeaders asks each route of the table, and some that are not in it, with every
+// method.
 func TestEveryRouteHasTheHeaders(t *testing.T) {
 	s := newServer(t, native)
 	targets := []string{"/", "/nowhere", "/static/", "/static/../../etc/passwd", "//host/path", "/static/%2e%2e/x", "/api/v1/../../x"}

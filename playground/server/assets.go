@@ -39,10 +39,11 @@ func (s *Server) loadFiles() error {
 	return nil
 }
 
-// static serves /static/NAME. What is asked for under an address that changes with the content may be kept for ever;
-// anything else is asked for again.
+// static serves /static/NAME. What is asked for under an address that changes with the content may
+// be kept forever; anything else is asked for again.
 //
-// Pages of other sites may load these files: they are what embeds are made of, and the same for everybody.
+// Pages of other sites may load these files: they are what embeds are made of, and the same for
+// everybody.
 func (s *Server) static(w *response, r *http.Request) error {
 	name := r.PathValue("file")
 	f, ok := s.files[name]

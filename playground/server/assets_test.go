@@ -118,7 +118,8 @@ func TestSchemasAreServed(t *testing.T) {
 	}
 }
 
-// TestOpenAPI holds the document against the route table, and each reference in it against the document.
+// TestOpenAPI holds the document against the route table, and each reference in it against the
+// document.
 func TestOpenAPI(t *testing.T) {
 	s := newServer(t, native)
 	w := send(s, "GET", "/api/v1/openapi.json", "")

@@ -24,8 +24,8 @@ func startWASM(ctx context.Context) (Engine, error) {
 
 func startNative(context.Context) (Engine, error) { return Native(), nil }
 
-// BenchmarkDecide is one decide request over a connection that stays open, the client in the same process: closed
-// loop, 32 clients. It reports the latency of the slowest in 100 and in 1000.
+// BenchmarkDecide is one decide request over a connection that stays open, the client in the same
+// process: closed loop, 32 clients. It reports the latency of the slowest in 100 and in 1000.
 func BenchmarkDecide(b *testing.B) {
 	const clients = 32
 	for _, engine := range []struct {

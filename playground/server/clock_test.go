@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestNobodyCountsOnTheClockOnTheWall (R-S5): no test can set the clock of the machine, so this one holds the code
-// to what keeps the monotonic part of a time.
+// TestNobodyCountsOnTheClockOnTheWall (R-S5): no test can set the clock of the machine, so this one
+// holds the code to what keeps the monotonic part of a time.
 func TestNobodyCountsOnTheClockOnTheWall(t *testing.T) {
 	names, err := filepath.Glob("*.go")
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// connections bounds the open connections. Up to limit of them are served; further ones, up to most,
-// are answered with 503 and closed; beyond that the kernel keeps them in its queue.
+// connections bounds the open connections. Up to limit of them are served; further ones, up to
+// most, are answered with 503 and closed; beyond that the kernel keeps them in its queue.
 //
 // At the limit a new connection is let in if the client of another one has kept the server waiting
 // for longer than patience: without a request, with half of one, or with an answer that it does not
@@ -64,15 +64,17 @@ const (
 	// refusalLinger is how long the server then reads on, because closing a connection with unread
 	// bytes takes back the answer.
 	refusalLinger = 500 * time.Millisecond
-	// refusalHurry takes the place of both when most places are taken: others wait in the kernel's queue.
+	// refusalHurry takes the place of both when most places are taken: others wait in the kernel's
+	// queue.
 	refusalHurry = 100 * time.Millisecond
 	// firstAcceptWait and longestAcceptWait bound the pause after a failure to accept.
 	firstAcceptWait, longestAcceptWait = 5 * time.Millisecond, 200 * time.Millisecond
 )
 
-// socketBytes bounds what the kernel holds of the answers on one connection. Left alone it takes up to 4 MiB of each,
-// which for 512 clients that ask for the module and do not read is 2 GiB; Linux doubles this, which makes 128 MiB. A
-// client a tenth of a second away still gets the module in a second.
+// socketBytes bounds what the kernel holds of the answers on one connection. Left alone it takes up
+// to 4 MiB of each, which for 512 clients that ask for the module and do not read is 2 GiB; Linux
+// doubles this, which makes 128 MiB. A client a tenth of a second away still gets the module in a
+// second.
 const socketBytes = 128 << 10
 
 type connectionKey struct{}
@@ -112,8 +114,8 @@ func (c *connections) context(ctx context.Context, conn net.Conn) context.Contex
 }
 
 // handling marks the connection of r as one whose request is being answered, until [connections.state]
-// says that the answer is out. It reports whether the connection has been evicted in this very moment.
-// A request that came another way, as in tests without a listener, is none of its business.
+// says that the answer is out. It reports whether the connection has been evicted in this very
+// moment. A request that came another way, as in tests without a listener, is none of its business.
 func (c *connections) handling(r *http.Request) (evicted bool) {
 	conn, ok := r.Context().Value(connectionKey{}).(*connection)
 	if !ok || conn.setIdle(false) {
@@ -125,7 +127,8 @@ func (c *connections) handling(r *http.Request) (evicted bool) {
 	return true
 }
 
-// state is for [http.Server.ConnState]: a connection is idle again when the whole answer is written.
+// state is for [http.Server.ConnState]: a connection is idle again when the whole answer is
+// written.
 func (c *connections) state(conn net.Conn, state http.ConnState) {
 	if conn, ok := conn.(*connection); ok && state == http.StateIdle {
 		conn.heard.Store(false)
@@ -141,7 +144,8 @@ func (c *connections) sender(r *http.Request) sender {
 	return nobody{}
 }
 
-// nobody sends the body of a request that came without a connection, as in tests: all of it is there at once.
+// nobody sends the body of a request that came without a connection, as in tests: all of it is
+// there at once.
 type nobody struct{}
 
 func (nobody) stalled() time.Duration { return 0 }
@@ -179,8 +183,8 @@ func (c *connections) admit(raw net.Conn) net.Conn {
 	return conn
 }
 
-// evictLocked makes room for one connection and reports whether it could. Not more are told to leave
-// at once than are served, so that their buffers stay within the arithmetic of the package.
+// evictLocked makes room for one connection and reports whether it could. Not more are told to
+// leave at once than are served, so that their buffers stay within the arithmetic of the package.
 func (c *connections) evictLocked() bool {
 	victim := c.slowestLocked()
 	if victim == nil || c.leaving >= c.limit {
@@ -201,7 +205,8 @@ func (c *connections) evictLocked() bool {
 	return true
 }
 
-// slowestLocked returns the connection whose client has kept the server waiting for longest, nil if none does.
+// slowestLocked returns the connection whose client has kept the server waiting for longest, nil if
+// none does.
 func (c *connections) slowestLocked() (slowest *connection) {
 	longest := patience
 	for conn := range c.all {
@@ -233,7 +238,8 @@ func (c *connections) forgetLocked(conn *connection) {
 	}
 }
 
-// setIdle notes whether conn waits for a request. It reports false for a connection that is closed or evicted.
+// setIdle notes whether conn waits for a request. It reports false for a connection that is closed
+// or evicted.
 func (conn *connection) setIdle(idle bool) bool {
 	c := conn.owner
 	c.mu.Lock()
@@ -306,9 +312,9 @@ func (conn *connection) stalled() time.Duration { return conn.owner.elapsed(&con
 
 func (conn *connection) cut() { conn.SetReadDeadline(time.Now()) }
 
-// refuse answers 503 to a connection that is not in net/http's hands: it is new, or waits for a request
-// in its Read. One that asks nothing is told with 408 that it was waited for: a client takes that
-// for the end of an idle connection, and any other answer to no question for a fault.
+// refuse answers 503 to a connection that is not in net/http's hands: it is new, or waits for a
+// request in its Read. One that asks nothing is told with 408 that it was waited for: a client
+// takes that for the end of an idle connection, and any other answer to no question for a fault.
 func (conn *connection) refuse() {
 	raw := conn.Conn
 	wait, linger := refusalWait, refusalLinger
@@ -350,8 +356,8 @@ func (conn *connection) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// CloseWrite lets net/http end an answer cleanly while the client is still sending; without it the client may lose the
-// answer to a reset.
+// CloseWrite lets net/http end an answer cleanly while the client is still sending; without it the
+// client may lose the answer to a reset.
 func (conn *connection) CloseWrite() error {
 	if half, ok := conn.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -385,8 +391,8 @@ func (l *countedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// patiently accepts a connection. What fails and can pass is tried again after a pause: net/http would
-// end the server for most of it.
+// patiently accepts a connection. What fails and can pass is tried again after a pause: net/http
+// would end the server for most of it.
 func (l *countedListener) patiently() (net.Conn, error) {
 	for wait := firstAcceptWait; ; wait = min(2*wait, longestAcceptWait) {
 		raw, err := l.Listener.Accept()

@@ -38,8 +38,8 @@ var (
 		text: "application/json or application/yaml",
 		post: "application/json, application/yaml",
 	}
-	// formsOnly is for the page. A browser sends a form to another site without asking first, so it is the
-	// cross-origin check that protects it; the page changes nothing anyway.
+	// formsOnly is for the page. A browser sends a form to another site without asking first, so it
+	// is the cross-origin check that protects it; the page changes nothing anyway.
 	formsOnly = accepted{
 		types: map[string]mediaKind{"application/x-www-form-urlencoded": mediaForm},
 		text:  "application/x-www-form-urlencoded",
@@ -47,8 +47,9 @@ var (
 	}
 )
 
-// readBody is the one place that reads a request body. It refuses by the headers whatever it can, then waits at the
-// gate, then reads. On success the request holds a place: the caller calls leave when the answer is written.
+// readBody is the one place that reads a request body. It refuses by the headers whatever it can,
+// then waits at the gate, then reads. On success the request holds a place: the caller calls leave
+// when the answer is written.
 func (s *Server) readBody(w *response, r *http.Request, allow accepted) (kind mediaKind, body []byte, leave func(), err error) {
 	r.Body = http.MaxBytesReader(w.ResponseWriter, r.Body, s.limits.BodyBytes)
 	if kind, err = bodyKind(r, allow); err != nil {
@@ -63,7 +64,8 @@ func (s *Server) readBody(w *response, r *http.Request, allow accepted) (kind me
 	}
 	body, err = readAll(r.Body, r.ContentLength)
 	if t.bodyRead() {
-		// Even if the body was complete in that moment: net/http has seen the deadline and given the client up.
+		// Even if the body was complete in that moment: net/http has seen the deadline and given
+		// the client up.
 		t.leave()
 		return 0, nil, nil, errTooSlow
 	}
@@ -111,7 +113,8 @@ func unsupportedType(got string, allow accepted) error {
 	return r
 }
 
-// readAll reads to the end. declared is the length that the client announced, or -1; it is believed only as a hint.
+// readAll reads to the end. declared is the length that the client announced, or -1; it is believed
+// only as a hint.
 func readAll(body io.Reader, declared int64) ([]byte, error) {
 	const firstRead = 16 << 10 // most requests fit; a client that announces more first has to send that much
 	var b bytes.Buffer

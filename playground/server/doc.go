@@ -1,12 +1,13 @@
 // Package server answers Podfate's operations over HTTP and serves the playground.
 //
-// A request takes one road: the outer handler gives it an id, headers, a log line and a metric (middleware.go); the
-// route table finds its handler (routes.go); for an operation the gate lets it in (gate.go), its body is read in
-// one place (decode.go), the engine answers (evaluator.go), and the bytes go out as they came. Whatever fails on that
-// road is an error value, and problem.go alone turns errors into status codes and problem documents.
+// A request takes one road: the outer handler gives it an id, headers, a log line and a metric
+// (middleware.go); the route table finds its handler (routes.go); for an operation the gate lets it
+// in (gate.go), its body is read in one place (decode.go), the engine answers (evaluator.go), and
+// the bytes go out as they came. Whatever fails on that road is an error value, and problem.go
+// alone turns errors into status codes and problem documents.
 //
-// The server keeps nothing between requests: no session, no cookie, no cache of answers. What a client sent is in no
-// log, no metric and no other client's answer.
+// The server keeps nothing between requests: no session, no cookie, no cache of answers. What a
+// client sent is in no log, no metric and no other client's answer.
 //
 // # Memory
 //
@@ -26,17 +27,18 @@
 //
 // # Why does a request wait before its body is read?
 //
-// A body in memory is what overload is made of. A request that may not enter costs a connection and nothing more. The
-// price is that a client which stops in the middle of its body holds a place; so the first such client loses it as soon
-// as another one waits (see gate.go).
+// A body in memory is what overload is made of. A request that may not enter costs a connection and
+// nothing more. The price is that a client which stops in the middle of its body holds a place; so
+// the first such client loses it as soon as another one waits (see gate.go).
 //
 // # Why are there no cross-origin headers?
 //
-// The module runs in the reader's own browser, so a page on another site has no need of this API. Adding
-// Access-Control-Allow-Origin later is one line; taking it away again would break somebody.
+// The module runs in the reader's own browser, so a page on another site has no need of this API.
+// Adding Access-Control-Allow-Origin later is one line; taking it away again would break somebody.
 //
 // # Why do keep-alive connections stay open during shutdown?
 //
-// Switching keep-alives off before the pause makes the server close connections under answers that are still on their
-// way. With them on, clients learn of the shutdown from /readyz or from the closed listener, and no answer is lost.
+// Switching keep-alives off before the pause makes the server close connections under answers that
+// are still on their way. With them on, clients learn of the shutdown from /readyz or from the
+// closed listener, and no answer is lost.
 package server

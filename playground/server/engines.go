@@ -9,8 +9,8 @@ import (
 	"github.com/podfate/podfate/wasm"
 )
 
-// Native returns the core compiled into this program as an [Engine]. It does not look at the context: the core bounds
-// its own steps.
+// Native returns the core compiled into this program as an [Engine]. It does not look at the
+// context: the core bounds its own steps.
 func Native() Engine { return EngineFunc(callNative) }
 
 // errCorePanicked says that the core broke one of its own rules.

@@ -13,12 +13,13 @@ import (
 	"github.com/podfate/podfate/wasm"
 )
 
-// Engine answers operations. Call runs operation number op on a JSON request and returns the answer's bytes, which the
-// engine does not touch any more. failed says that they are an error payload of the core; err, that there is no
-// answer: the context ended, all instances are busy, the module trapped. An Engine may be called from many goroutines.
+// Engine answers operations. Call runs operation number op on a JSON request and returns the
+// answer's bytes, which the engine does not touch any more. failed says that they are an error
+// payload of the core; err, that there is no answer: the context ended, all instances are busy, the
+// module trapped. An Engine may be called from many goroutines.
 //
-// An Engine that also has Close(context.Context) error is closed when the server ends, and one that has
-// Stats() PoolStats is asked for them at /metrics.
+// An Engine that also has Close(context.Context) error is closed when the server ends, and one that
+// has Stats() PoolStats is asked for them at /metrics.
 type Engine interface {
 	Call(ctx context.Context, op uint32, request []byte) (answer []byte, failed bool, err error)
 }
@@ -31,14 +32,17 @@ func (f EngineFunc) Call(ctx context.Context, op uint32, request []byte) ([]byte
 	return f(ctx, op, request)
 }
 
-// ErrEngineBusy is what an [Engine] returns, alone or wrapped, when it could not take the call at this time.
+// ErrEngineBusy is what an [Engine] returns, alone or wrapped, when it could not take the call at
+// this time.
 var ErrEngineBusy = errors.New("engine is busy")
 
-// evaluate runs op on request and returns the answer. A failed call is a refusal that carries the core's error.
+// evaluate runs op on request and returns the answer. A failed call is a refusal that carries the
+// core's error.
 //
-// It returns when the deadline has passed even if the call goes on: stopping a module in the middle would make each of its
-// loops slower (see package wasm), and the core bounds its steps by itself. The call keeps its place among the workers
-// until it ends, so that calls nobody waits for any more do not add up.
+// It returns when the deadline has passed even if the call goes on: stopping a module in the middle
+// would make each of its loops slower (see package wasm), and the core bounds its steps by itself.
+// The call keeps its place among the workers until it ends, so that calls nobody waits for any more
+// do not add up.
 func (s *Server) evaluate(ctx context.Context, op uint32, request []byte) ([]byte, error) {
 	engine, err := s.awaitEngine(ctx)
 	if err != nil {
@@ -115,8 +119,8 @@ func (s *Server) awaitEngine(ctx context.Context) (Engine, error) {
 	}
 }
 
-// engineError returns what a client is told about a call that has no answer. The log gets the kind of error only: the
-// text of a trap may repeat what the client sent.
+// engineError returns what a client is told about a call that has no answer. The log gets the kind
+// of error only: the text of a trap may repeat what the client sent.
 func (s *Server) engineError(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -141,8 +145,9 @@ func coreError(payload []byte) error {
 	return &refusal{code: object.Code, detail: plainDetail(envelope.Error), core: envelope.Error}
 }
 
-// plainDetail is the message of an error object of the core, but that the fault it begins with is said as the page and the
-// command line say it: the core's own message has the words of Kubernetes, which after decoding are those of Go.
+// plainDetail is the message of an error object of the core, except that the fault it begins with
+// is said as the page and the command line say it: the core's own message has the words of
+// Kubernetes, which after decoding are those of Go.
 func plainDetail(core json.RawMessage) string {
 	object, err := manifest.Parse(core)
 	if err != nil {

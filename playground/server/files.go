@@ -15,7 +15,8 @@ import (
 	"sync"
 )
 
-// file is something that never changes while the server runs. There is no file system behind it: a name is a key of a map.
+// file is something that never changes while the server runs. There is no file system behind it: a
+// name is a key of a map.
 type file struct {
 	contentType string
 	content     []byte
@@ -71,8 +72,8 @@ func gzipped(content []byte) []byte {
 	return b.Bytes()
 }
 
-// serve answers with f, or with 304 if the client has it. There are no ranges: the largest file is a module that is
-// of no use in parts.
+// serve answers with f, or with 304 if the client has it. There are no ranges: the largest file is
+// a module that is of no use in parts.
 func (f *file) serve(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	content, etag := f.content, f.etag

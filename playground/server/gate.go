@@ -7,10 +7,12 @@ import (
 	"time"
 )
 
-// gate bounds the requests that may hold a body in memory. Others wait in order of arrival, and not for long.
+// gate bounds the requests that may hold a body in memory. Others wait in order of arrival, and not
+// for long.
 //
-// A place held by a client that sends its body slowly is taken from it as soon as another request waits: otherwise
-// as many slow clients as there are places would keep everyone out for the whole read time-out.
+// A place held by a client that sends its body slowly is taken from it as soon as another request
+// waits: otherwise as many slow clients as there are places would keep everyone out for the whole
+// read time-out.
 type gate struct {
 	places, queue  int
 	wait, patience time.Duration
@@ -23,8 +25,9 @@ type gate struct {
 
 // sender is where the body of a request comes from.
 type sender interface {
-	// stalled is for how long its reader has been waiting for the next byte; 0 if it is not waiting. A reader that has
-	// not been given the processor does not wait: on a busy machine that is no fault of the client.
+	// stalled is for how long its reader has been waiting for the next byte; 0 if it is not
+	// waiting. A reader that has not been given the processor does not wait: on a busy machine that
+	// is no fault of the client.
 	stalled() time.Duration
 	// cut ends the read at once.
 	cut()
@@ -42,8 +45,8 @@ func newGate(l Limits) *gate {
 	return &gate{places: l.Requests, queue: l.Queue, wait: l.QueueWait, patience: l.BodyPatience}
 }
 
-// enter takes a place for a request whose body will be read from the sender.
-// It returns errBusy when the queue is full or the wait too long, and the cause of ctx when that ends first.
+// enter takes a place for a request whose body will be read from the sender. It returns errBusy
+// when the queue is full or the wait too long, and the cause of ctx when that ends first.
 func (g *gate) enter(ctx context.Context, from sender) (*ticket, error) {
 	g.mu.Lock()
 	if g.taken < g.places && g.waiting.Len() == 0 {
@@ -82,7 +85,8 @@ func (g *gate) enter(ctx context.Context, from sender) (*ticket, error) {
 	}
 }
 
-// giveUp takes a request out of the queue and returns err. A place that came in the same moment is handed on.
+// giveUp takes a request out of the queue and returns err. A place that came in the same moment is
+// handed on.
 func (g *gate) giveUp(turn chan struct{}, place *list.Element, err error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -101,7 +105,8 @@ func (g *gate) issueLocked(from sender) *ticket {
 	return t
 }
 
-// cutSlowestLocked ends the oldest body that has stalled. Its place comes free when its handler notices.
+// cutSlowestLocked ends the oldest body that has stalled. Its place comes free when its handler
+// notices.
 func (g *gate) cutSlowestLocked() {
 	for e := g.reading.Front(); e != nil; e = e.Next() {
 		t := e.Value.(*ticket)
@@ -125,8 +130,8 @@ func (g *gate) freeLocked() {
 	g.taken--
 }
 
-// bodyRead says that the body is complete, or given up: from here on the place is safe, and cut is not called any more.
-// It reports whether cut was called before. It may be called more than once.
+// bodyRead says that the body is complete, or given up: from here on the place is safe, and cut is
+// not called any more. It reports whether cut was called before. It may be called more than once.
 func (t *ticket) bodyRead() (wasCut bool) {
 	t.gate.mu.Lock()
 	defer t.gate.mu.Unlock()

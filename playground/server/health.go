@@ -7,7 +7,8 @@ func (s *Server) healthz(w *response, _ *http.Request) error {
 	return writeText(w, "ok\n")
 }
 
-// readyz says whether requests should be sent here: after a first evaluation has passed, until shutdown begins.
+// readyz says whether requests should be sent here: after a first evaluation has passed, until
+// shutdown begins.
 func (s *Server) readyz(w *response, _ *http.Request) error {
 	if s.leaving.Load() {
 		return refuse(codeStopping, "the server is about to end")

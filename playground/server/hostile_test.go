@@ -9,7 +9,8 @@ import (
 	"github.com/podfate/podfate/policy/ops"
 )
 
-// hostileBodies are bodies that were made to cost much, to break something, or to come back too large.
+// hostileBodies are bodies that were made to cost much, to break something, or to come back too
+// large.
 func hostileBodies() map[string]string {
 	manifest := func(containers string) string {
 		return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[` + containers + `]}}`
@@ -102,8 +103,8 @@ func hostileBodies() map[string]string {
 	return bodies
 }
 
-// TestHostileBodies: whatever is sent, the answer is none of 5xx and at most 64 KiB, and the next request is answered
-// as if nothing had happened.
+// TestHostileBodies: whatever is sent, the answer is none of 5xx and at most 64 KiB, and the next
+// request is answered as if nothing had happened.
 func TestHostileBodies(t *testing.T) {
 	s := newServer(t, Native().Call)
 	want := send(s, "POST", "/api/v1/decide", validDecide).Body.Bytes()

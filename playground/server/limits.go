@@ -7,7 +7,8 @@ import (
 
 // The default of each field of [Limits].
 const (
-	// DefaultBodyBytes is far above a real Job (under 10 KiB) and equals the largest manifest that the core reads.
+	// DefaultBodyBytes is far above a real Job (under 10 KiB) and equals the largest manifest that
+	// the core reads.
 	DefaultBodyBytes = 256 << 10
 	// DefaultRequests bounds the bodies in memory: 64 x 256 KiB is 16 MiB.
 	DefaultRequests = 64
@@ -15,19 +16,22 @@ const (
 	DefaultQueue = 64
 	// DefaultQueueWait is how long a person does not notice.
 	DefaultQueueWait = 250 * time.Millisecond
-	// DefaultBodyPatience is when a client that stops in the middle of a body may lose its place to a request that
-	// waits. With 64 places it takes 2,560 new slow clients each second to keep others out.
+	// DefaultBodyPatience is when a client that stops in the middle of a body may lose its place to
+	// a request that waits. With 64 places it takes 2,560 new slow clients each second to keep
+	// others out.
 	DefaultBodyPatience = 25 * time.Millisecond
-	// DefaultEvaluation is far above the slowest honest evaluation, so that it stays right on a machine that has no
-	// processor to spare. The core's own budget of steps comes first.
+	// DefaultEvaluation is far above the slowest honest evaluation, so that it stays right on a
+	// machine that has no processor to spare. The core's own budget of steps comes first.
 	DefaultEvaluation = time.Second
-	// DefaultConnections ends clients that read slowly: their answers fit the socket buffers, so no time-out of
-	// writing sees them.
+	// DefaultConnections ends clients that read slowly: their answers fit the socket buffers, so no
+	// time-out of writing sees them.
 	DefaultConnections = 512
-	// DefaultOpen bounds the open connections, those included that only get 503; half of the descriptors that the
-	// process may have if that is less. Beyond it the kernel keeps connections in its queue.
+	// DefaultOpen bounds the open connections, those included that only get 503; half of the
+	// descriptors that the process may have if that is less. Beyond it the kernel keeps connections
+	// in its queue.
 	DefaultOpen = 4096
-	// DefaultReadHeader, DefaultRead, DefaultWrite and DefaultIdle end clients that send or read slowly.
+	// DefaultReadHeader, DefaultRead, DefaultWrite and DefaultIdle end clients that send or read
+	// slowly.
 	DefaultReadHeader = 2 * time.Second
 	DefaultRead       = 5 * time.Second
 	DefaultWrite      = 10 * time.Second

@@ -12,8 +12,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics are the figures at /metrics. Labels take values from the program only (route patterns, operation names, codes):
-// nothing that a client sends can make a new time series or show up in one.
+// metrics are the figures at /metrics. Labels take values from the program only (route patterns,
+// operation names, codes): nothing that a client sends can make a new time series or show up in
+// one.
 type metrics struct {
 	registry     *prometheus.Registry
 	requests     *prometheus.CounterVec   // by route and status
@@ -73,7 +74,8 @@ func newMetrics(s *Server) *metrics {
 
 // handler serves the figures.
 func (m *metrics) handler() http.Handler {
-	// Compression would cost more than it saves between neighbours, and the server has one rule for encodings.
+	// Compression would cost more than it saves between neighbours, and the server has one rule for
+	// encodings.
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{DisableCompression: true})
 }
 
@@ -105,8 +107,8 @@ type PoolStats struct {
 	Stalled        uint64 // calls that waited while an instance was made
 }
 
-// poolCollector reads the pool once for each scrape, so that its figures belong together. An engine without a pool has
-// none.
+// poolCollector reads the pool once for each scrape, so that its figures belong together. An engine
+// without a pool has none.
 type poolCollector struct{ server *Server }
 
 type poolFigure struct {

@@ -16,11 +16,13 @@ import (
 	"time"
 )
 
-// statusClientGone is what log and metrics say of a request whose client went away while it waited. It is never sent.
+// statusClientGone is what log and metrics say of a request whose client went away while it waited.
+// It is never sent.
 const statusClientGone = 499
 
-// contentSecurityPolicy lets pages run our scripts and our module and nothing else. Scripts are files, so it needs no
-// nonce; 'wasm-unsafe-eval' is what a browser asks for before it compiles a module.
+// contentSecurityPolicy lets pages run our scripts and our module and nothing else. Scripts are
+// files, so it needs no nonce; 'wasm-unsafe-eval' is what a browser asks for before it compiles a
+// module.
 const contentSecurityPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; " +
 	"img-src 'self' data:; connect-src 'self'; font-src 'self'; worker-src 'self'; manifest-src 'self'; " +
 	"base-uri 'none'; form-action 'self'; object-src 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
@@ -28,8 +30,8 @@ const contentSecurityPolicy = "default-src 'none'; script-src 'self' 'wasm-unsaf
 // plainHost is a host that may stand in a policy.
 var plainHost = regexp.MustCompile(`^[\w.:\[\]-]+$`)
 
-// framedPolicy is that of /embed, the one page that others may frame. A frame without an origin of its own need not be
-// 'self' to a browser, so the policy names the host as well.
+// framedPolicy is that of /embed, the one page that others may frame. A frame without an origin of
+// its own need not be 'self' to a browser, so the policy names the host as well.
 func framedPolicy(host string) string {
 	policy := strings.Replace(contentSecurityPolicy, "frame-ancestors 'none'", "frame-ancestors *", 1)
 	if plainHost.MatchString(host) {
@@ -38,8 +40,8 @@ func framedPolicy(host string) string {
 	return policy
 }
 
-// fixedHeaders stand on every answer, also on those that net/http makes before there is a request (see refusedByParser).
-// They are in the order of their names.
+// fixedHeaders stand on every answer, also on those that net/http makes before there is a request
+// (see refusedByParser). They are in the order of their names.
 var fixedHeaders = [][2]string{
 	{"Cache-Control", "no-store"},
 	{"Content-Security-Policy", contentSecurityPolicy},
@@ -120,9 +122,9 @@ func (s *Server) ServeHTTP(raw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// closesAfter reports whether the connection of r must end with its answer, because nobody knows where
-// the next request begins. net/http takes the header Content-Length beside chunks away, and the header
-// Transfer-Encoding of HTTP/1.0, so what was there cannot be told from what may be.
+// closesAfter reports whether the connection of r must end with its answer, because nobody knows
+// where the next request begins. net/http takes the header Content-Length beside chunks away, and
+// the header Transfer-Encoding of HTTP/1.0, so what was there cannot be told from what may be.
 //
 // Source: RFC 9112, section 6.1.
 func closesAfter(r *http.Request) bool {
@@ -147,14 +149,15 @@ func (s *Server) admissible(r *http.Request) error {
 // problem answers with err.
 func (s *Server) problem(w *response, r *http.Request, err error) {
 	if gone := r.Context().Err(); gone != nil && errors.Is(err, gone) {
-		// Most likely nobody reads this. A client that has only ended its half of the connection does.
+		// Most likely nobody reads this. A client that has only ended its half of the connection
+		// does.
 		err = errBusy
 		defer func() { w.status = statusClientGone }()
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	if asRefusal(err).close {
-		// net/http would read another 256 KiB before it closes the connection. Without a real connection there is
-		// nothing to set, and nothing to read.
+		// net/http would read another 256 KiB before it closes the connection. Without a real
+		// connection there is nothing to set, and nothing to read.
 		http.NewResponseController(w).SetReadDeadline(time.Now())
 	}
 	if wantsPage(r) {
@@ -165,9 +168,9 @@ func (s *Server) problem(w *response, r *http.Request, err error) {
 	s.metrics.refusals.WithLabelValues(w.code).Inc()
 }
 
-// panicked makes the best of a bug: a 500 if nothing was sent yet, else a broken connection, so that half an answer
-// is not taken for a whole one. The value of the panic may hold what the client sent, so only the runtime's own
-// errors are logged as text.
+// panicked makes the best of a bug: a 500 if nothing was sent yet, else a broken connection, so
+// that half an answer is not taken for a whole one. The value of the panic may hold what the client
+// sent, so only the runtime's own errors are logged as text.
 func (s *Server) panicked(w *response, v any) {
 	s.metrics.panics.Inc()
 	text := fmt.Sprintf("%T", v)
@@ -187,8 +190,8 @@ func (s *Server) panicked(w *response, v any) {
 	w.code = writeProblem(w, w.id, errInternal)
 }
 
-// logRequest writes one line. Path and query stay out of it: the route says what was asked, and a path that fits no
-// route is only what a stranger typed.
+// logRequest writes one line. Path and query stay out of it: the route says what was asked, and a
+// path that fits no route is only what a stranger typed.
 func (s *Server) logRequest(r *http.Request, w *response, took time.Duration) {
 	level := slog.LevelInfo
 	switch {
@@ -224,7 +227,8 @@ func knownMethod(method string) string {
 	return "other"
 }
 
-// newRequestID returns 16 hexadecimal digits. Ids that clients send are not taken over: they would be their text in our log.
+// newRequestID returns 16 hexadecimal digits. Ids that clients send are not taken over: they would
+// be their text in our log.
 func newRequestID() string {
 	var random [8]byte
 	rand.Read(random[:]) // never fails
@@ -233,12 +237,14 @@ func newRequestID() string {
 
 // hosts are the names that a server answers for; nil allows all.
 //
-// A page can make its own name resolve to 127.0.0.1 and then talk to a server there as its own origin (DNS rebinding).
-// The Host header still carries that name, so a server on a loopback address answers only for names that mean it.
+// A page can make its own name resolve to 127.0.0.1 and then talk to a server there as its own
+// origin (DNS rebinding). The Host header still carries that name, so a server on a loopback
+// address answers only for names that mean it.
 type hosts []string
 
-// hostsFor returns the names for a server that listens on address: for a loopback address the names of the loopback,
-// the address itself and extra; for any other address extra alone, or everything when that is empty.
+// hostsFor returns the names for a server that listens on address: for a loopback address the names
+// of the loopback, the address itself and extra; for any other address extra alone, or everything
+// when that is empty.
 func hostsFor(address string, extra []string) hosts {
 	if loopback(address) {
 		return append(hosts{"localhost", "127.0.0.1", "::1", hostOf(address)}, extra...)

@@ -18,11 +18,12 @@ import (
 	"github.com/podfate/podfate/web/views"
 )
 
-// workerName is the script below /static/ that keeps the page for times without a network; pages get it with what it
-// keeps written before it, from where it may look after all of them.
+// workerName is the script below /static/ that keeps the page for times without a network; pages
+// get it with what it keeps written before it, from where it may look after all of them.
 const workerName = "sw.js"
 
-// serviceWorker is that script for these files, which are addresses relative to it. build changes with any of them.
+// serviceWorker is that script for these files, which are addresses relative to it. build changes
+// with any of them.
 func (s *Server) serviceWorker(files []string) *file {
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(s.files)) {
@@ -58,7 +59,8 @@ func relative(a views.Assets) views.Assets {
 
 func (s *Server) offline(w *response, r *http.Request) error { return s.offlineFile.serve(w, r) }
 
-// Offline is what a server is without connections: it answers forms and writes its own copy. [Offline.Close] ends it.
+// Offline is what a server is without connections: it answers forms and writes its own copy. [Offline.Close]
+// ends it.
 type Offline struct{ s *Server }
 
 // NewOffline starts the engine of config.

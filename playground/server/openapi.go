@@ -27,8 +27,8 @@ func schemaFiles() (map[string]*file, error) {
 // object is a JSON object that is written with its names in order.
 type object = map[string]any
 
-// openAPIDocument builds the description of the API, OpenAPI 3.1, from the table of operations and the schemas: nothing in
-// it is written down a second time.
+// openAPIDocument builds the description of the API, OpenAPI 3.1, from the table of operations and
+// the schemas: nothing in it is written down a second time.
 func openAPIDocument() ([]byte, error) {
 	components, err := componentSchemas()
 	if err != nil {
@@ -117,8 +117,8 @@ func reference(section, name string) object {
 	return object{"$ref": "#/components/" + section + "/" + name}
 }
 
-// componentSchemas returns the schemas with their references turned into ones of this document: many tools follow
-// nothing else.
+// componentSchemas returns the schemas with their references turned into ones of this document:
+// many tools follow nothing else.
 func componentSchemas() (object, error) {
 	components := object{}
 	for _, name := range schema.Names() {

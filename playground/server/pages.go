@@ -15,7 +15,8 @@ import (
 	"github.com/podfate/podfate/web/views"
 )
 
-// page shows an example with its answer: /?example=ID, or the first one, with what else the address asks of it.
+// page shows an example with its answer: /?example=ID, or the first one, with what else the address
+// asks of it.
 func (s *Server) page(w *response, r *http.Request) error {
 	form, err := addressed(r)
 	if err != nil {
@@ -78,8 +79,8 @@ const (
 	drainPlaces = 8
 )
 
-// drain reads what is left of a form that was refused. A browser that is still sending when its connection is closed
-// shows that instead of our page.
+// drain reads what is left of a form that was refused. A browser that is still sending when its
+// connection is closed shows that instead of our page.
 func (s *Server) drain(w *response, r *http.Request, body io.Reader) {
 	if !wantsPage(r) {
 		return

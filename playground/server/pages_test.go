@@ -214,7 +214,8 @@ func TestYAML(t *testing.T) {
 	}
 }
 
-// TestUnknownExampleIsNamed (R-S6): neither a browser nor a program takes another example for the one it asked for.
+// TestUnknownExampleIsNamed (R-S6): neither a browser nor a program takes another example for the
+// one it asked for.
 func TestUnknownExampleIsNamed(t *testing.T) {
 	s := newServer(t, native)
 	w := send(s, "GET", "/?example=%3Cb%3Enothing", "", "Accept: text/html,*/*;q=0.8")
@@ -242,8 +243,8 @@ func TestUnknownExampleIsNamed(t *testing.T) {
 	}
 }
 
-// TestRefusedFormsGetAPage (R-S6): a browser without scripts that sends too much reads why, even if it sends all of it
-// before it reads.
+// TestRefusedFormsGetAPage (R-S6): a browser without scripts that sends too much reads why, even if
+// it sends all of it before it reads.
 func TestRefusedFormsGetAPage(t *testing.T) {
 	s := run(t, config(native))
 	for _, size := range []int{DefaultBodyBytes + 1, 2 << 20} {

@@ -7,18 +7,20 @@ import (
 	"strings"
 )
 
-// refusedByParser is the tail of what net/http writes, in one piece, when it cannot read a request: no handler runs,
-// so none of our headers would be there. See badRequest in net/http/server.go; TestRawSocket holds this against it.
+// refusedByParser is the tail of what net/http writes, in one piece, when it cannot read a request:
+// no handler runs, so none of our headers would be there. See badRequest in net/http/server.go;
+// TestRawSocket holds this against it.
 var refusedByParser = []byte("\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n")
 
-// expectationRefused is how net/http begins its answer to an Expect header that it does not know. No
-// handler of ours has this status.
+// expectationRefused is how net/http begins its answer to an Expect header that it does not know.
+// No handler of ours has this status.
 var expectationRefused = [2][]byte{[]byte("HTTP/1.1 417 "), []byte("HTTP/1.0 417 ")}
 
-// parserRefusal returns the answer that takes the place of p if p is a refusal of net/http itself, else nil.
+// parserRefusal returns the answer that takes the place of p if p is a refusal of net/http itself,
+// else nil.
 //
-// Besides the headers it changes two statuses: 501 for an unknown Transfer-Encoding and 505 for an unknown version. Both
-// are faults of the request, and this server keeps 5xx for its own.
+// Besides the headers it changes two statuses: 501 for an unknown Transfer-Encoding and 505 for an
+// unknown version. Both are faults of the request, and this server keeps 5xx for its own.
 func parserRefusal(p []byte) []byte {
 	if !bytes.HasPrefix(p, []byte("HTTP/1.")) {
 		return nil

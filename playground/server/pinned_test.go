@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// everywhere are the headers that stand on every answer, word for word: tests that took them from the table under test
-// would not miss a row of it (R-T1). The first may differ where an answer may be kept.
+// everywhere are the headers that stand on every answer, word for word: tests that took them from
+// the table under test would not miss a row of it (R-T1). The first may differ where an answer may
+// be kept.
 var everywhere = [][2]string{
 	{"Cache-Control", "no-store"},
 	{"Content-Security-Policy", "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; " +
@@ -27,7 +28,8 @@ func TestFixedHeaders(t *testing.T) {
 	}
 }
 
-// TestDefaultLimits: HARDENING.md and the arithmetic of package server rest on these figures (R-T2).
+// TestDefaultLimits: HARDENING.md and the arithmetic of package server rest on these figures
+// (R-T2).
 func TestDefaultLimits(t *testing.T) {
 	want := Limits{
 		BodyBytes: 262_144, Requests: 64, Queue: 64, QueueWait: 250 * time.Millisecond, BodyPatience: 25 * time.Millisecond,
@@ -45,7 +47,8 @@ func TestDefaultLimits(t *testing.T) {
 	}
 }
 
-// TestLimitsReachTheServer: each figure stands where it takes effect. What it does there other tests show, with smaller ones.
+// TestLimitsReachTheServer: each figure stands where it takes effect. What it does there other
+// tests show, with smaller ones.
 func TestLimitsReachTheServer(t *testing.T) {
 	s := newServer(t, native, func(c *Config) { c.Limits = Limits{} })
 	web := s.web()

@@ -100,9 +100,8 @@ var problems = map[string]problem{
 	codeInternal:     {500, "The server failed"},
 }
 
-// problemDocument is a problem detail object of RFC 9457. The member "error" is added by hand, so that the bytes of
-// the core stay as they are.
-// statusOf is the status of a code.
+// problemDocument is a problem detail object of RFC 9457. The member "error" is added by hand, so
+// that the bytes of the core stay as they are. statusOf is the status of a code.
 func statusOf(code string) int {
 	if p, known := problems[code]; known {
 		return p.status
@@ -118,7 +117,8 @@ type problemDocument struct {
 	RequestID string `json:"requestId"`
 }
 
-// asRefusal returns what a client is told about err: err itself when it is a refusal, else a bare INTERNAL.
+// asRefusal returns what a client is told about err: err itself when it is a refusal, else a bare
+// INTERNAL.
 func asRefusal(err error) *refusal {
 	var r *refusal
 	if !errors.As(err, &r) {
@@ -136,7 +136,8 @@ func writeProblem(w http.ResponseWriter, requestID string, err error) (code stri
 	return writeRefusal(w, r, "application/problem+json", problemBytes(r, problems[r.code], requestID))
 }
 
-// writeProblemPage answers a browser with err as a page, and with the problem document if that fails.
+// writeProblemPage answers a browser with err as a page, and with the problem document if that
+// fails.
 func writeProblemPage(w http.ResponseWriter, request *http.Request, requestID string, err error) (code string) {
 	r := asRefusal(err)
 	page, failure := refusedPage(request, r, problems[r.code])
@@ -189,8 +190,8 @@ func problemBytes(r *refusal, p problem, requestID string) []byte {
 	return append(append(body, core...), "}\n"...)
 }
 
-// shorten returns the error object core in at most limit bytes. What fits is returned as it is; else faults are left
-// out from the end, and a last one says how many.
+// shorten returns the error object core in at most limit bytes. What fits is returned as it is;
+// else faults are left out from the end, and a last one says how many.
 func shorten(core json.RawMessage, limit int) json.RawMessage {
 	if len(core) <= limit {
 		return core
@@ -227,9 +228,9 @@ func shorten(core json.RawMessage, limit int) json.RawMessage {
 	return short
 }
 
-// quote makes text fit to stand in an answer or a log line: at most limit bytes of it, whole characters, in one line, with
-// control characters, bidirectional marks and anything else that a terminal could act upon written as escapes, which can
-// make it up to four times as long.
+// quote makes text fit to stand in an answer or a log line: at most limit bytes of it, whole
+// characters, in one line, with control characters, bidirectional marks and anything else that a
+// terminal could act upon written as escapes, which can make it up to four times as long.
 func quote(text string, limit int) string {
 	cut := len(text) > limit
 	if cut {

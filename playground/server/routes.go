@@ -14,13 +14,15 @@ type cachePolicy string
 const (
 	// noStore is for what depends on what the client sent.
 	noStore cachePolicy = "no-store"
-	// revalidate is for files whose name stays while their content changes: a client asks again with their ETag.
+	// revalidate is for files whose name stays while their content changes: a client asks again
+	// with their ETag.
 	revalidate cachePolicy = "no-cache"
 	// immutable is for files whose name contains the digest of their content.
 	immutable cachePolicy = "public, max-age=31536000, immutable"
 )
 
-// handler answers a request, or returns what is told to the client instead. It has written nothing when it returns an error.
+// handler answers a request, or returns what is told to the client instead. It has written nothing
+// when it returns an error.
 type handler func(w *response, r *http.Request) error
 
 // route is one line of the table. GET stands for HEAD as well.
@@ -56,8 +58,8 @@ func (s *Server) routes() []route {
 // operationPath returns where an operation is asked for.
 func operationPath(op ops.Operation) string { return "/api/v1/" + op.Name }
 
-// newMux builds the router. Paths are registered without their methods, so that a wrong method is answered by us, with a
-// problem document and the methods that there are.
+// newMux builds the router. Paths are registered without their methods, so that a wrong method is
+// answered by us, with a problem document and the methods that there are.
 func (s *Server) newMux() *http.ServeMux {
 	mux := http.NewServeMux()
 	byPath := map[string][]route{}

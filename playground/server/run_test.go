@@ -50,8 +50,8 @@ func TestIdleServerEndsAtOnce(t *testing.T) {
 	})
 }
 
-// TestShutdownLosesNothing is the ledger of a server that ends under load: what a handler started was finished,
-// and what was finished was received.
+// TestShutdownLosesNothing is the ledger of a server that ends under load: what a handler started
+// was finished, and what was finished was received.
 func TestShutdownLosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var started, finished atomic.Int64
@@ -253,8 +253,9 @@ func TestDeadline(t *testing.T) {
 	})
 }
 
-// TestEvaluationsOutliveTheRequest: net/http ends the context of a request when the client has ended its half of the
-// connection. Such a client still waits for its answer, whatever it asked for.
+// TestEvaluationsOutliveTheRequest: net/http ends the context of a request when the client has
+// ended its half of the connection. Such a client still waits for its answer, whatever it asked
+// for.
 func TestEvaluationsOutliveTheRequest(t *testing.T) {
 	for _, c := range []struct{ name, method, target, body string }{
 		{"operation", "POST", "/api/v1/decide", validDecide},
@@ -352,7 +353,8 @@ func TestOverloadIsOnlyEver200Or503(t *testing.T) {
 	})
 }
 
-// dripper opens a connection that sends head and then nothing more. It returns how long the server bore it.
+// dripper opens a connection that sends head and then nothing more. It returns how long the server
+// bore it.
 func dripper(t testing.TB, s inMemory, head string) <-chan time.Duration {
 	began := time.Now()
 	lived := make(chan time.Duration, 1)
@@ -398,7 +400,8 @@ func TestSlowClientsAreClosedInTime(t *testing.T) {
 	})
 }
 
-// TestSlowClientsHarmOnlyThemselves: a thousand connections that hold on to what they can, and a client among them.
+// TestSlowClientsHarmOnlyThemselves: a thousand connections that hold on to what they can, and a
+// client among them.
 func TestSlowClientsHarmOnlyThemselves(t *testing.T) {
 	const host = "Host: 127.0.0.1\r\n"
 	for name, head := range map[string]string{
@@ -521,7 +524,8 @@ func silent(t testing.TB, s inMemory) (status int, answer string, err error) {
 	return r.StatusCode, string(b), err
 }
 
-// TestEvictedConnectionsGetAnAnswer: what a client has sent decides what it hears when its place is taken.
+// TestEvictedConnectionsGetAnAnswer: what a client has sent decides what it hears when its place is
+// taken.
 func TestEvictedConnectionsGetAnAnswer(t *testing.T) {
 	const get = "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 	for _, c := range []struct {
@@ -585,8 +589,8 @@ func TestEvictedConnectionsGetAnAnswer(t *testing.T) {
 	}
 }
 
-// TestCrowdsGetAnswers (R-S2): a thousand clients without keep-alive, more than are served and more than
-// may be open. Each request is answered.
+// TestCrowdsGetAnswers (R-S2): a thousand clients without keep-alive, more than are served and more
+// than may be open. Each request is answered.
 func TestCrowdsGetAnswers(t *testing.T) {
 	for name, limits := range map[string]Limits{
 		"defaults":   {},
@@ -653,7 +657,8 @@ func (l *deafListener) Accept() (net.Conn, error) {
 	return l.memoryListener.Accept()
 }
 
-// TestFailuresToAcceptPass (R-S4): each error that says nothing about the listener is logged, counted and tried again.
+// TestFailuresToAcceptPass (R-S4): each error that says nothing about the listener is logged,
+// counted and tried again.
 func TestFailuresToAcceptPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log syncBuffer
@@ -720,8 +725,8 @@ func TestPlacesFollowTheDescriptors(t *testing.T) {
 	}
 }
 
-// TestClientsThatDoNotReadGiveWay: every connection has an answer that nobody reads, and others still get in. One that
-// has waited for less than a fraction of a second is not closed.
+// TestClientsThatDoNotReadGiveWay: every connection has an answer that nobody reads, and others
+// still get in. One that has waited for less than a fraction of a second is not closed.
 func TestClientsThatDoNotReadGiveWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := runInMemory(t, config(native, limited(Limits{Connections: 3})))

@@ -25,16 +25,18 @@ type Module struct {
 
 // Config says what a server serves. Start is required.
 type Config struct {
-	// Start makes the engine. It runs while the server already answers /healthz, because compiling a module takes a
-	// moment; until it returns and a first evaluation has passed, /readyz says no.
+	// Start makes the engine. It runs while the server already answers /healthz, because compiling
+	// a module takes a moment; until it returns and a first evaluation has passed, /readyz says no.
 	Start func(context.Context) (Engine, error)
 	// Module is offered to browsers; without bytes there is none.
 	Module Module
-	// Address is what the listener was asked for, such as 127.0.0.1:8080. It decides which Host headers are answered.
+	// Address is what the listener was asked for, such as 127.0.0.1:8080. It decides which Host
+	// headers are answered.
 	Address string
 	// Hosts are further names that the server answers for, such as that of a proxy before it.
 	Hosts []string
-	// Workers bounds the evaluations that run at once, and the texts in YAML that are read at once; 0 means 4.
+	// Workers bounds the evaluations that run at once, and the texts in YAML that are read at once;
+	// 0 means 4.
 	Workers int
 	// Log gets one line per request and one per event; nil discards them.
 	Log *slog.Logger
@@ -42,7 +44,8 @@ type Config struct {
 	Limits Limits
 }
 
-// Server answers operations over HTTP and serves the playground. It is an [http.Handler]; [Server.Run] does the rest.
+// Server answers operations over HTTP and serves the playground. It is an [http.Handler]; [Server.Run]
+// does the rest.
 type Server struct {
 	config      Config
 	limits      Limits
@@ -147,9 +150,10 @@ func (s *Server) web() *http.Server {
 	}
 }
 
-// Run serves on ln until ctx ends, then shuts down in order: it says that it is not ready, goes on for Limits.LameDuck if there
-// is traffic, so that whoever watches can look elsewhere, closes the listener, waits for open requests up to
-// Limits.Drain, and closes the engine. It returns nil after an orderly end, and closes ln in any case.
+// Run serves on ln until ctx ends, then shuts down in order: it says that it is not ready, goes on
+// for Limits.LameDuck if there is traffic, so that whoever watches can look elsewhere, closes the
+// listener, waits for open requests up to Limits.Drain, and closes the engine. It returns nil after
+// an orderly end, and closes ln in any case.
 //
 // Run is called once.
 func (s *Server) Run(ctx context.Context, ln net.Listener) error {
@@ -211,8 +215,8 @@ func (s *Server) start(ctx context.Context) error {
 	return nil
 }
 
-// tidy returns memory to the system when the server falls idle. By itself Go does that with the next collection, and
-// without requests that is minutes away.
+// tidy returns memory to the system when the server falls idle. By itself Go does that with the
+// next collection, and without requests that is minutes away.
 func (s *Server) tidy(ctx context.Context) {
 	const pause = 10 * time.Second
 	ticker := time.NewTicker(pause)
@@ -237,7 +241,8 @@ func (s *Server) shutdown(web *http.Server) error {
 	s.leaving.Store(true)
 	if s.busy() {
 		s.log.Info("leaving", slog.Int64("inFlight", s.inFlight.Load()))
-		// Keep-alives stay on: closing connections now would cut answers that are still on their way.
+		// Keep-alives stay on: closing connections now would cut answers that are still on their
+		// way.
 		time.Sleep(s.limits.LameDuck)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.limits.Drain)
@@ -255,7 +260,8 @@ func (s *Server) shutdown(web *http.Server) error {
 	return err
 }
 
-// busy reports whether clients are at work: a request is open, or one ended a moment ago and its client may send the next.
+// busy reports whether clients are at work: a request is open, or one ended a moment ago and its
+// client may send the next.
 func (s *Server) busy() bool {
 	last := s.lastRequest.Load()
 	return s.inFlight.Load() > 0 || last != 0 && s.now()-time.Duration(last) < s.limits.LameDuck
@@ -264,7 +270,8 @@ func (s *Server) busy() bool {
 // now is a moment on the clock that nobody sets.
 func (s *Server) now() time.Duration { return time.Since(s.began) }
 
-// take waits for one of the places of a channel; the caller receives from the channel to give it back.
+// take waits for one of the places of a channel; the caller receives from the channel to give it
+// back.
 func take(ctx context.Context, places chan struct{}, wait time.Duration) error {
 	select {
 	case places <- struct{}{}:
@@ -290,7 +297,8 @@ type sometimes struct {
 	since int64         // how often it has happened since
 }
 
-// due counts, and returns how often it has happened since it was said, if it is to be said again now, else 0.
+// due counts, and returns how often it has happened since it was said, if it is to be said again
+// now, else 0.
 func (s *sometimes) due(now time.Duration) (n int64) {
 	const pause = 10 * time.Second
 	s.mu.Lock()
@@ -303,8 +311,8 @@ func (s *sometimes) due(now time.Duration) (n int64) {
 	return n
 }
 
-// errorLogHandler passes on that net/http had something to say, not what: its lines repeat parts of requests and
-// addresses of clients.
+// errorLogHandler passes on that net/http had something to say, not what: its lines repeat parts of
+// requests and addresses of clients.
 type errorLogHandler struct{ slog.Handler }
 
 func (h errorLogHandler) Handle(ctx context.Context, record slog.Record) error {

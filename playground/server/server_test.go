@@ -18,7 +18,8 @@ import (
 	"github.com/podfate/podfate/policy/ops"
 )
 
-// native is the core as an engine without a pool, so that tests do not wait for a module to compile.
+// native is the core as an engine without a pool, so that tests do not wait for a module to
+// compile.
 func native(_ context.Context, op uint32, request []byte) ([]byte, bool, error) {
 	answer, failed := ops.Call(op, request)
 	return answer, failed, nil
@@ -56,14 +57,15 @@ func newServer(t testing.TB, engine EngineFunc, edit ...func(*Config)) *Server {
 	return s
 }
 
-// patient lets a test be right on a machine that has no time for it. Tests of deadlines run on virtual time and say
-// which they mean.
+// patient lets a test be right on a machine that has no time for it. Tests of deadlines run on
+// virtual time and say which they mean.
 func patient(l *Limits) {
 	l.Evaluation = cmp.Or(l.Evaluation, time.Hour)
 	l.QueueWait = cmp.Or(l.QueueWait, time.Hour)
 }
 
-// send makes a request with a JSON body; headers come as "Name: value" and replace what stands there.
+// send makes a request with a JSON body; headers come as "Name: value" and replace what stands
+// there.
 func send(s http.Handler, method, target, body string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	if body == "" {

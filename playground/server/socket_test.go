@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// exchange sends raw bytes over a connection of its own and returns all answers until the server closes it.
+// exchange sends raw bytes over a connection of its own and returns all answers until the server
+// closes it.
 func exchange(t testing.TB, address, raw string) (answers []*http.Response, bodies []string) {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)

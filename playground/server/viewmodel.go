@@ -19,8 +19,8 @@ import (
 	"github.com/podfate/podfate/web/views"
 )
 
-// pageModel returns what the page shows for form. What is wrong with the form is part of the page; only what keeps the
-// server from answering at all is an error.
+// pageModel returns what the page shows for form. What is wrong with the form is part of the page;
+// only what keeps the server from answering at all is an error.
 func (s *Server) pageModel(r *http.Request, form views.Form) (views.Page, error) {
 	ctx := patiently(r)
 	module, err := s.viewModule(ctx)
@@ -140,7 +140,8 @@ func (s *Server) answerVersions(ctx context.Context, form views.Form, versions [
 	return o, nil
 }
 
-// outcome reads what explain answered. find gives the places that the core does not know; it may be nil.
+// outcome reads what explain answered. find gives the places that the core does not know; it may be
+// nil.
 func outcome(name, asked string, explained []byte, find func(path string) (line, column int)) (*views.Outcome, error) {
 	_, d, err := document.Read(explained)
 	if err != nil {
@@ -168,8 +169,8 @@ func (s *Server) refused(ctx context.Context, operation, asked string, err error
 	return s.explainError(ctx, operation, asked, unreadable(r.core))
 }
 
-// unreadable gives an error about no manifest at all the code of one that cannot be read: nothing, a bare word, two manifests. There is
-// no manifest then that the question could fit.
+// unreadable gives an error about no manifest at all the code of one that cannot be read: nothing,
+// a bare word, two manifests. There is no manifest then that the question could fit.
 func unreadable(core json.RawMessage) json.RawMessage {
 	var object struct{ Code, Path string }
 	if json.Unmarshal(core, &object) != nil || object.Code != "EVENT_INVALID" || object.Path != "" && object.Path != "items" {
@@ -178,7 +179,8 @@ func unreadable(core json.RawMessage) json.RawMessage {
 	return bytes.Replace(core, []byte(`"code":"EVENT_INVALID"`), []byte(`"code":"BAD_YAML"`), 1)
 }
 
-// explainError puts an error into words that arose before the core was asked. payload is what a payload holds as error.
+// explainError puts an error into words that arose before the core was asked. payload is what a
+// payload holds as error.
 func (s *Server) explainError(ctx context.Context, operation, asked string, payload []byte) (*views.Outcome, error) {
 	request, err := json.Marshal(map[string]any{"of": operation, "error": json.RawMessage(payload)})
 	if err != nil {

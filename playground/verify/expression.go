@@ -60,9 +60,9 @@ func (v value) agrees(text string) bool {
 	return true
 }
 
-// evaluate works out an expression: terms with + - * / between spaces, from left to right. A term is a number, the path
-// of a member such as stock.starts[1:].atMillis, or sum(…), len(…) or max(…) of one. Members of a list are those of its
-// elements; a list and a number are combined one by one.
+// evaluate works out an expression: terms with + - * / between spaces, from left to right. A term
+// is a number, the path of a member such as stock.starts[1:].atMillis, or sum(…), len(…) or max(…)
+// of one. Members of a list are those of its elements; a list and a number are combined one by one.
 func evaluate(text string, answers map[string]any) (v value, err error) {
 	words := strings.Fields(text)
 	if len(words)%2 == 0 {

@@ -7,14 +7,14 @@
 //	run: {for: 10s}
 //	```
 //
-// is a request, which is asked; refused behind the name says that it is to fail. A comment behind a figure says how to
-// compute it:
+// is a request, which is asked; refused behind the name says that it is to fail. A comment behind a
+// figure says how to compute it:
 //
 //	The fourth restart comes at **110** s <!-- = stock.starts[4].atMillis / 1000 -->.
 //
-// and <!-- != … --> that the figure, which someone else published, is another one. The figure is what stands in bold or
-// as code last before the comment, or else the last number there; several are separated by commas, dashes or slashes. It
-// has to agree in as many digits as it has.
+// and <!-- != … --> that the figure, which someone else published, is another one. The figure is
+// what stands in bold or as code last before the comment, or else the last number there; several
+// are separated by commas, dashes or slashes. It has to agree in as many digits as it has.
 package verify
 
 import (

@@ -20,9 +20,9 @@ func native(operation string, request []byte) (answer []byte, failed bool, err e
 	return answer, failed, nil
 }
 
-// The figures that the founding documents publish are recomputed in docs/claims.md: every one of the 36 has a row with
-// at least one computed figure, each figure is what Podfate answers, and a row in which a published figure differs says
-// that it is wrong. go test -v prints the table.
+// The figures that the founding documents publish are recomputed in docs/claims.md: every one of
+// the 36 has a row with at least one computed figure, each figure is what Podfate answers, and a
+// row in which a published figure differs says that it is wrong. go test -v prints the table.
 func TestClaims(t *testing.T) {
 	text, err := os.ReadFile("../../docs/claims.md")
 	if err != nil {

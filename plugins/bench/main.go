@@ -1,11 +1,12 @@
-// Command bench prints one table: what a decision costs with Podfate on each engine that is installed here, what starting costs, how large
-// the module is, and beside it what one would take instead for the nearest equal policy.
+// Command bench prints one table: what a decision costs with Podfate on each engine that is
+// installed here, what starting costs, how large the module is, and beside it what one would take
+// instead for the nearest equal policy.
 //
 //	cd plugins/bench && go run .
 //
-// Each figure is the shortest of many short rounds, so that what else the machine does hardly shows; all come from one run, since only
-// their ratios mean something. Node.js needs the packages of node/package.json, which npm installs there the first time.
-// What is not installed is named.
+// Each figure is the shortest of many short rounds, so that what else the machine does hardly
+// shows; all come from one run, since only their ratios mean something. Node.js needs the packages
+// of node/package.json, which npm installs there the first time. What is not installed is named.
 package main
 
 import (
@@ -38,7 +39,8 @@ func (t *table) without(format string, args ...any) {
 	t.leftOut = append(t.leftOut, fmt.Sprintf(format, args...))
 }
 
-// best returns the shortest time of one of calls calls of f, in nanoseconds: of many rounds of about a millisecond or of one call.
+// best returns the shortest time of one of calls calls of f, in nanoseconds: of many rounds of
+// about a millisecond or of one call.
 func best(f func()) float64 {
 	calls := 1
 	for {

@@ -13,8 +13,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/rego"
 )
 
-// The nearest equal policy in the languages of the others. They have no idea of a container, an OOM kill or a back-off: what Podfate
-// does beside comparing codes they leave out.
+// The nearest equal policy in the languages of the others. They have no idea of a container, an OOM
+// kill or a back-off: what Podfate does beside comparing codes they leave out.
 const (
 	celText  = `code in [42, 43] ? "Restart" : code in [137] ? "RestartAllContainers" : "Stop"`
 	regoText = `package podfate

@@ -10,7 +10,8 @@ import (
 // scratch is a folder for what benchmarks install; they find it in BENCH.
 var scratch string
 
-// plugins runs the benchmarks that the packages of other languages bring: a command each, whose last line with -json or --json is
+// plugins runs the benchmarks that the packages of other languages bring: a command each, whose
+// last line with -json or --json is
 // {"engine","version","module","figures":[{"name","value","unit"}]}.
 func plugins(t *table) {
 	scratch = must(os.MkdirTemp("", "podfate-bench-"))

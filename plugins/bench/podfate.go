@@ -26,7 +26,8 @@ const (
 	groupStart = "start"
 	groupPeers = "one decision of the nearest equal policy, compiled or prepared"
 
-	// equal is the policy that all of them decide by: 42 and 43 restart, 137 restarts all, any other code stops.
+	// equal is the policy that all of them decide by: 42 and 43 restart, 137 restarts all, any
+	// other code stops.
 	equal = `{"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"x","restartPolicy":"Never","restartPolicyRules":[` +
 		`{"action":"Restart","exitCodes":{"operator":"In","values":[42,43]}},{"action":"RestartAllContainers","exitCodes":{"operator":"In","values":[137]}}]}]}}}`
 	exit = `{"container":"main","exitCode":42}`

@@ -1,4 +1,5 @@
-// Batches: many events about one policy as numbers, in the layout of wasm/doc.go, so that no object is made for an event.
+// Batches: many events about one policy as numbers, in the layout of wasm/doc.go, so that no object
+// is made for an event.
 import {exception} from './errors.js';
 
 const headerBytes = 24;
@@ -177,7 +178,8 @@ export function calls(batch) {
     if (head.length === headerBytes) new DataView(head.buffer).setUint32(8, n, true);
     return {head, records: batch.subarray(headerBytes + from * size, headerBytes + to * size), at: answerBytes(from), count: n};
   };
-  // A header that lies about the length goes to the module without records, for the module's own reason.
+  // A header that lies about the length goes to the module without records, for the module's own
+  // reason.
   if (batch.length !== headerBytes + count * size) return {room: answerBytes(0), parts: [part(0, 0, 1)]};
   const open = (i) => view.getUint32(12, true) === 1 && (view.getUint8(headerBytes + (i - 1) * size + 6) & 4) !== 0; // event i is of the Pod before
   const parts = [];

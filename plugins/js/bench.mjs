@@ -1,5 +1,6 @@
-// node bench.mjs [--json], and likewise with deno and bun: what a decision costs, the best of several rounds. With --json one
-// line: {"engine","version","module","figures":[{"name","value","unit"}]}.
+// node bench.mjs [--json], and likewise with deno and bun: what a decision costs, the best of
+// several rounds. With --json one line:
+// {"engine","version","module","figures":[{"name","value","unit"}]}.
 import {readFile} from 'node:fs/promises';
 import process from 'node:process';
 import {Engine, load} from 'podfate';
@@ -46,7 +47,8 @@ await measure('pf_call decide', 'us', 1e3, 500, () => {
   for (let i = 0; i < 500; i++) engine.decide(request);
 }, 60);
 
-// Engines compile in the background after they say that a module is compiled, so each round waits for its own first decision.
+// Engines compile in the background after they say that a module is compiled, so each round waits
+// for its own first decision.
 await measure('compile', 'ms', 1, 1, () => WebAssembly.compile(file), 5);
 const {module} = engine;
 await measure('instantiate and initialise', 'ms', 1, 1, () => new Engine(module).dispose());

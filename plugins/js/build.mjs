@@ -1,4 +1,5 @@
-// node build.mjs [policy.wasm]: what the package holds beside its sources. npm runs it before it packs.
+// node build.mjs [policy.wasm]: what the package holds beside its sources. npm runs it before it
+// packs.
 //
 //   policy.wasm, LICENSE   copies
 //   embed*.js, worker.js, link.js, yaml.js, licences.txt
@@ -29,7 +30,8 @@ const files = readdirSync(folder).filter((name) => name.endsWith(suffix)).sort()
 writeFileSync(beside('schema.d.ts'), declarations(Object.fromEntries(
   files.map((name) => [name.slice(0, -suffix.length), JSON.parse(readFileSync(folder + name, 'utf8'))]))));
 
-// The sources refer to each other with imports of one line and have no two names alike, so that joining them is enough.
+// The sources refer to each other with imports of one line and have no two names alike, so that
+// joining them is enough.
 const sources = ['errors.js', 'instance.js', 'batch.js', 'engine.js', 'source.js'].map((name) => readFileSync(beside(name), 'utf8'));
 const joined = sources.join('\n').replace(/^import .*\n/gm, '').replace(/^export (?=class|const|function|async)/gm, '');
 const {1: names} = /^export \{(.*)\};$/ms.exec(readFileSync(beside('api.js'), 'utf8').replace(/\} from '.*';\nexport \{/g, ', ').replace(/ from '.*'/, ''));

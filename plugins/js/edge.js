@@ -1,4 +1,5 @@
-// Runtimes that compile no code while they run, such as Cloudflare Workers: the module is imported, and handed over.
+// Runtimes that compile no code while they run, such as Cloudflare Workers: the module is imported,
+// and handed over.
 import {open} from './source.js';
 import {sha256} from './digest.js';
 

@@ -28,9 +28,9 @@ export function declarations(schemas) {
   return text;
 }
 
-/** Of two members one is required, as where {if: {required}, else: {required}} says so. {} leaves out null and undefined. */
+/** Of some members one is required, as where {if: {required}, else: {required}} says so; if may have several under anyOf. {} leaves out null and undefined. */
 function either(schema) {
-  const names = [schema.if?.required, schema.else?.required];
+  const names = [...(schema.if?.anyOf ?? [schema.if]).map((one) => one?.required), schema.else?.required];
   return names.every(Boolean) ? ` & (${names.map((one) => `{${one.map((name) => `readonly ${name}: {}`).join('; ')}}`).join(' | ')})` : '';
 }
 

@@ -2,8 +2,8 @@ package fleet
 
 import "github.com/podfate/podfate/policy"
 
-// Client is how a kubelet asks the API server: QPS requests a second, and up to Burst at once after a
-// rest. Both are at least 1.
+// Client is how a kubelet asks the API server: QPS requests a second, and up to Burst at once after
+// a rest. Both are at least 1.
 type Client struct {
 	QPS, Burst int64
 }
@@ -11,13 +11,15 @@ type Client struct {
 // Queue is what waits in a kubelet for its client.
 type Queue struct {
 	Backlog int64 // the most requests that waited at once
-	// Drained is when nothing waits any more after the last restart that is looked at; 0 if nothing ever did.
+	// Drained is when nothing waits any more after the last restart that is looked at; 0 if nothing
+	// ever did.
 	Drained policy.Millis
 	Grows   bool // more requests come in the long run than the client sends
 }
 
-// Queue returns what waits on the first node of groups, the numbers of those on one node, until the given
-// instant: each restart makes requests at once. If Pods are spread, they are dealt to the nodes in turn.
+// Queue returns what waits on the first node of groups, the numbers of those on one node, until the
+// given instant: each restart makes requests at once. If Pods are spread, they are dealt to the
+// nodes in turn.
 //
 // Source: NewTokenBucketRateLimiter in k8s.io/client-go v0.36, util/flowcontrol/throttle.go.
 func (f *Fleet) Queue(c Client, groups []int, requests int64, until policy.Millis) (q Queue) {

@@ -13,14 +13,15 @@ const (
 	MaxPods = 100_000_000
 	// MaxUntil bounds how far one looks, and with it the spread.
 	MaxUntil = 366 * 24 * 3600 * policy.Second
-	// MaxSteps bounds the work of one answer: some tenths of a second natively. What needs most is a
-	// peak with a spread over which many restarts of each Pod come.
+	// MaxSteps bounds the work of one answer: some tenths of a second natively. What needs most is
+	// a peak with a spread over which many restarts of each Pod come.
 	MaxSteps = 20_000_000
 	// MaxCommonPeriod bounds the period after which groups together repeat.
 	MaxCommonPeriod = 24 * 3600 * policy.Second
 )
 
-// Progression is Count instants from At on, Period apart. For is a length of time that belongs to each.
+// Progression is Count instants from At on, Period apart. For is a length of time that belongs to
+// each.
 type Progression struct {
 	At, Period policy.Millis // Period is not 0 if Count is more than 1
 	Count      int64
@@ -38,7 +39,8 @@ type Track struct {
 	From, Period policy.Millis
 	PerPeriod    int64
 	Ends         bool
-	// Alive is for how long it is there, if Waited does not say when it waits: then it waits whenever it does not run.
+	// Alive is for how long it is there, if Waited does not say when it waits: then it waits
+	// whenever it does not run.
 	Alive policy.Millis
 }
 
@@ -164,8 +166,8 @@ func (f *Fleet) come(g *Group, list []Progression, t policy.Millis, value func(P
 
 func (p *Progression) at(k int64) policy.Millis { return p.At + policy.Millis(k)*p.Period }
 
-// within returns how many instants of p have come by t for every Pod that starts within spread, and how
-// many have come for the first.
+// within returns how many instants of p have come by t for every Pod that starts within spread, and
+// how many have come for the first.
 func (p *Progression) within(t, spread policy.Millis) (full, last int64) {
 	return p.until(t - spread), p.until(t)
 }
@@ -183,7 +185,8 @@ func (p *Progression) until(t policy.Millis) int64 {
 // Millis is Pod-milliseconds.
 type Millis struct{ Ran, Waited, Lost int64 }
 
-// Spent returns for how long Pods of group i have run and waited until t, and how much of it was lost.
+// Spent returns for how long Pods of group i have run and waited until t, and how much of it was
+// lost.
 func (f *Fleet) Spent(i int, t policy.Millis) Millis {
 	g := &f.Groups[i]
 	m := Millis{
@@ -250,7 +253,8 @@ type Steady struct {
 	From     policy.Millis // since when, counted from the first start of each Pod
 }
 
-// Steady returns what all groups settle into. Without restarts forever the period is that of nothing: 1 ms.
+// Steady returns what all groups settle into. Without restarts forever the period is that of
+// nothing: 1 ms.
 func (f *Fleet) Steady() Steady { return SteadyOf(f.Groups) }
 
 // SteadyOf returns what groups settle into.
@@ -277,8 +281,8 @@ func SteadyOf(groups []Group) (s Steady) {
 	return s
 }
 
-// PerSecond returns how many thousandths of a restart come in a second in the long run, rounded down for
-// each group.
+// PerSecond returns how many thousandths of a restart come in a second in the long run, rounded
+// down for each group.
 func PerSecond(groups []Group) (n int64) {
 	for i := range groups {
 		if g := &groups[i]; g.Period > 0 {
@@ -288,8 +292,8 @@ func PerSecond(groups []Group) (n int64) {
 	return n
 }
 
-// Exceeds reports whether in the long run restarts that make requests each come to more of them in a second
-// than limit.
+// Exceeds reports whether in the long run restarts that make requests each come to more of them in
+// a second than limit.
 func Exceeds(groups []Group, requests, limit int64) bool {
 	if s := SteadyOf(groups); s.Period > 0 {
 		return Times(s.Restarts*1000, requests) > Times(limit, int64(s.Period))

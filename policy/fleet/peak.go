@@ -6,8 +6,8 @@ import (
 	"github.com/podfate/podfate/policy"
 )
 
-// Peak is the most restarts in any stretch of time: those after At minus the length of the stretch, and
-// until At.
+// Peak is the most restarts in any stretch of time: those after At minus the length of the stretch,
+// and until At.
 type Peak struct {
 	At       policy.Millis // the first instant at which it is reached; 0 if there are no restarts
 	Restarts int64
@@ -76,7 +76,8 @@ func (m *merge) take() (at policy.Millis, group int32) {
 
 // Peak returns the most restarts in any stretch of length bin that ends at until or before.
 func (f *Fleet) Peak(bin, until policy.Millis) Peak {
-	// What repeats need not be looked at twice. Every stretch that ends later equals an earlier one.
+	// What repeats need not be looked at twice. Every stretch that ends later equals an earlier
+	// one.
 	if s := f.Steady(); s.Period > 0 {
 		until = min(until, s.From+f.Spread+bin+2*s.Period)
 	}
@@ -227,8 +228,8 @@ func sink(h []policy.Millis) {
 	}
 }
 
-// between looks for a higher peak after b and before end, two neighbouring breaks. In between the number of
-// restarts is a sum of staircases: of ramps that come, less of ramps that leave.
+// between looks for a higher peak after b and before end, two neighbouring breaks. In between the
+// number of restarts is a sum of staircases: of ramps that come, less of ramps that leave.
 func (w *window) between(b, end policy.Millis) {
 	if end-b < 2 {
 		return
@@ -254,8 +255,8 @@ func (w *window) between(b, end policy.Millis) {
 	if coming == 0 {
 		return
 	}
-	// Where more come than leave, the peak is near the end, or else near the beginning: each staircase differs from
-	// its line by less than one step.
+	// Where more come than leave, the peak is near the end, or else near the beginning: each
+	// staircase differs from its line by less than one step.
 	near := 1 + f.Spread/gcd(f.Spread, policy.Millis(n)) // after which all staircases repeat, higher or lower
 	if more := coming - leaving; more != 0 {
 		near = min(near, policy.Millis((coming+leaving)*s/(max(more, -more)*n))+2)
@@ -279,8 +280,8 @@ func (w *window) between(b, end policy.Millis) {
 	}
 }
 
-// highest returns by how much a sum of staircases that neither rises nor falls in the long run can be more than where
-// all are now.
+// highest returns by how much a sum of staircases that neither rises nor falls in the long run can
+// be more than where all are now.
 func highest(steps []int64) (most int64) {
 	slices.SortFunc(steps, func(a, b int64) int {
 		if d := max(a, -a) - max(b, -b); d != 0 {

@@ -4,7 +4,8 @@ import "github.com/podfate/podfate/policy"
 
 // resourceClaims checks the claims to devices of the Pod. Until 1.33 the API server drops them.
 //
-// Source: validatePodResourceClaims in pkg/apis/core/validation/validation.go, Kubernetes v1.34 to v1.37.
+// Source: validatePodResourceClaims in pkg/apis/core/validation/validation.go, Kubernetes v1.34 to
+// v1.37.
 func (c *podChecker) resourceClaims() {
 	if c.r.Minor() < 34 {
 		return

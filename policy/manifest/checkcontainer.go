@@ -7,7 +7,8 @@ import (
 	"github.com/podfate/podfate/policy"
 )
 
-// pullPolicies and others are the words of enumerations, in the order in which the API server lists them.
+// pullPolicies and others are the words of enumerations, in the order in which the API server lists
+// them.
 const (
 	pullPolicies     = "Always IfNotPresent Never"
 	messagePolicies  = "File FallbackToLogsOnError"
@@ -23,7 +24,8 @@ const (
 
 // image checks the container from its image to its resources.
 //
-// Source: validateContainerCommon in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: validateContainerCommon in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to
+// v1.37.
 func (c *podChecker) image() {
 	v := c.ctr
 	if text(v, "image") == "" {
@@ -47,7 +49,8 @@ func validPort(n int64) bool { return 1 <= n && n <= 65535 }
 
 // ports checks the ports of a container.
 //
-// Source: validateContainerPorts in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: validateContainerPorts in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to
+// v1.37.
 func (c *podChecker) ports(list Value) {
 	var names nameSet
 	for e, n := walkOf(list); n > 0; n-- {
@@ -70,8 +73,8 @@ func (c *podChecker) ports(list Value) {
 	}
 }
 
-// hostPort returns the port of the node that port v of a container takes, 0 for none: in a Pod on the node's network
-// that of the container by default, unless the container is ephemeral.
+// hostPort returns the port of the node that port v of a container takes, 0 for none: in a Pod on
+// the node's network that of the container by default, unless the container is ephemeral.
 //
 //go:noinline
 func (c *podChecker) hostPort(v Value) int64 {
@@ -82,11 +85,11 @@ func (c *podChecker) hostPort(v Value) int64 {
 	return n
 }
 
-// hostPorts checks that no two ports take the same port of the node: of all main containers together, of each init
-// container alone.
+// hostPorts checks that no two ports take the same port of the node: of all main containers
+// together, of each init container alone.
 //
-// Source: AccumulateUniqueHostPorts in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37. It calls each
-// init container number 0.
+// Source: AccumulateUniqueHostPorts in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to
+// v1.37. It calls each init container number 0.
 func (c *podChecker) hostPorts() {
 	var taken nameSet
 	from, at := c.ctr, 0
@@ -114,7 +117,8 @@ func (c *podChecker) hostPorts() {
 
 // hostNetworkPorts checks that ports on the node's network are those of the container.
 //
-// Source: validatePodHostNetworkDeps in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: validatePodHostNetworkDeps in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to
+// v1.37.
 func (c *podChecker) hostNetworkPorts() {
 	if !isTrue(c.spec, "hostNetwork") {
 		return
@@ -134,7 +138,8 @@ func (c *podChecker) hostNetworkPorts() {
 
 // env checks the environment of a container.
 //
-// Source: ValidateEnv and validateEnvVarValueFrom in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: ValidateEnv and validateEnvVarValueFrom in pkg/apis/core/validation/validation.go,
+// Kubernetes v1.33 to v1.37.
 func (c *podChecker) env(list Value) {
 	for e, n := walkOf(list); n > 0; n-- {
 		v := e.step()
@@ -218,11 +223,11 @@ func (c *podChecker) fileKeyRef(v Value) {
 	}
 }
 
-// fieldRef checks a reference to a field of the Pod, whose path is that of v with end behind it; allowed are the paths
-// that it may have.
+// fieldRef checks a reference to a field of the Pod, whose path is that of v with end behind it;
+// allowed are the paths that it may have.
 //
-// Source: validateObjectFieldSelector in pkg/apis/core/validation/validation.go, ConvertDownwardAPIFieldLabel in
-// pkg/apis/core/pods/helpers.go, Kubernetes v1.33 to v1.37.
+// Source: validateObjectFieldSelector in pkg/apis/core/validation/validation.go,
+// ConvertDownwardAPIFieldLabel in pkg/apis/core/pods/helpers.go, Kubernetes v1.33 to v1.37.
 func (c *podChecker) fieldRef(v Value, end string, ref Value, allowed string) {
 	path := text(ref, "fieldPath")
 	if path == "" {
@@ -270,9 +275,11 @@ func subscripted(path string) (of, subscript string, ok bool) {
 	return of, subscript, ok
 }
 
-// resourceFieldRef checks a reference to a request or limit, whose path is that of v with end behind it.
+// resourceFieldRef checks a reference to a request or limit, whose path is that of v with end
+// behind it.
 //
-// Source: validateContainerResourceFieldSelector in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: validateContainerResourceFieldSelector in pkg/apis/core/validation/validation.go,
+// Kubernetes v1.33 to v1.37.
 func (c *podChecker) resourceFieldRef(v Value, end string, ref Value, inVolume bool) {
 	name := text(ref, "resource")
 	pages := strings.HasPrefix(name, "requests.hugepages-") || strings.HasPrefix(name, "limits.hugepages-")
@@ -308,7 +315,8 @@ func (c *podChecker) resourceFieldRef(v Value, end string, ref Value, inVolume b
 	}
 }
 
-// envFrom checks the sources of whole environments. Kubernetes does not say in which of them a source is missing.
+// envFrom checks the sources of whole environments. Kubernetes does not say in which of them a
+// source is missing.
 //
 // Source: ValidateEnvFrom in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
 func (c *podChecker) envFrom(list Value) {
@@ -337,8 +345,8 @@ func (c *podChecker) envFrom(list Value) {
 	}
 }
 
-// prefixForm checks a name as if something came after it, which is what the API server does here: a hyphen may stand at
-// the end, where two letters are then taken for an "a".
+// prefixForm checks a name as if something came after it, which is what the API server does here: a
+// hyphen may stand at the end, where two letters are then taken for an "a".
 //
 // Source: maskTrailingDash in k8s.io/apimachinery v0.33 to v0.37, pkg/api/validation/generic.go.
 func (c *podChecker) prefixForm(v Value, name string) {
@@ -353,8 +361,8 @@ func (c *podChecker) prefixForm(v Value, name string) {
 
 // mounts checks the volumes that a container mounts as folders.
 //
-// Source: ValidateVolumeMounts in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37. It does not say
-// which mount has a bad path below the volume, or propagation.
+// Source: ValidateVolumeMounts in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to
+// v1.37. It does not say which mount has a bad path below the volume, or propagation.
 func (c *podChecker) mounts(list, devices Value) {
 	var paths nameSet
 	taken := c.lastPaths(devices, "devicePath", list)
@@ -456,7 +464,8 @@ func (c *podChecker) propagation(list, v Value) {
 
 // devices checks the volumes that a container gets as devices.
 //
-// Source: ValidateVolumeDevices in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: ValidateVolumeDevices in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to
+// v1.37.
 func (c *podChecker) devices(list, mounts Value) {
 	var names, paths nameSet
 	taken := c.lastPaths(mounts, "mountPath", list)

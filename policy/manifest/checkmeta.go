@@ -7,8 +7,9 @@ import (
 	"github.com/podfate/podfate/policy"
 )
 
-// objectChecker checks what of a manifest is around the spec of its Pod: metadata, and the spec of what makes Pods. Like
-// podChecker it looks at the values themselves, and each check knows the default of what it looks at.
+// objectChecker checks what of a manifest is around the spec of its Pod: metadata, and the spec of
+// what makes Pods. Like podChecker it looks at the values themselves, and each check knows the
+// default of what it looks at.
 type objectChecker struct {
 	kind     string
 	root     Value
@@ -21,8 +22,8 @@ type objectChecker struct {
 	r *policy.Report
 }
 
-// ReadAround returns the checks of what is around the spec of the Pod in v, a manifest of kind that was read as o.
-// template is the path of its pod template.
+// ReadAround returns the checks of what is around the spec of the Pod in v, a manifest of kind that
+// was read as o. template is the path of its pod template.
 func ReadAround(v Value, kind, template string, o *policy.Object) policy.Around {
 	c := &objectChecker{kind: kind, root: v, spec: v.Get("spec"), at: template, name: o.StoredName()}
 	c.drawn = c.name != o.Name
@@ -54,8 +55,9 @@ func (c *objectChecker) Check(r *policy.Report, p policy.ObjectPart) bool {
 
 // metadata checks the metadata of the object itself.
 //
-// Source: ValidateObjectMeta in k8s.io/apimachinery v0.33 to v0.37, pkg/api/validation/objectmeta.go, and in
-// pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: ValidateObjectMeta in k8s.io/apimachinery v0.33 to v0.37,
+// pkg/api/validation/objectmeta.go, and in pkg/apis/core/validation/validation.go, Kubernetes v1.33
+// to v1.37.
 func (c *objectChecker) metadata() {
 	meta, form := c.root.Get("metadata"), policy.DNSSubdomain
 	if c.kind == "StatefulSet" {
@@ -94,8 +96,8 @@ func (c *objectChecker) metadata() {
 	}
 }
 
-// generatedLast reports whether what generated code finds comes after all else: so it is for a ReplicationController from
-// 1.37 on.
+// generatedLast reports whether what generated code finds comes after all else: so it is for a
+// ReplicationController from 1.37 on.
 func (c *objectChecker) generatedLast() bool {
 	return c.kind == "ReplicationController" && c.r.Minor() >= 37
 }
@@ -127,13 +129,14 @@ func (c *objectChecker) form(path, s string, faults []string) {
 	}
 }
 
-// pair is an entry of a map of texts. drawn tells that the value has an end that is drawn.
+// pair is an entry of a map of texts. drawn reports that the value has an end that is drawn.
 type pair struct {
 	key, value string
 	drawn      bool
 }
 
-// members returns the entries of a map of texts in document order; of several with one key only the last.
+// members returns the entries of a map of texts in document order; of several with one key only the
+// last.
 func members(v Value) []pair {
 	if v.Kind() != Object {
 		return nil
@@ -168,9 +171,11 @@ func find(pairs []pair, key string) (value string, found bool) {
 	return "", false
 }
 
-// labels checks a map of labels. Kubernetes walks through it in no order; here it is that of the document.
+// labels checks a map of labels. Kubernetes walks through it in no order; here it is that of the
+// document.
 //
-// Source: ValidateLabels in k8s.io/apimachinery v0.33 to v0.37, pkg/apis/meta/v1/validation/validation.go.
+// Source: ValidateLabels in k8s.io/apimachinery v0.33 to v0.37,
+// pkg/apis/meta/v1/validation/validation.go.
 func (c *objectChecker) labels(path string, pairs []pair) {
 	for _, p := range pairs {
 		c.form(path, p.key, policy.LabelKey.Faults(p.key, c.r.Minor()))
@@ -188,7 +193,8 @@ const maxAnnotationBytes = 256 << 10
 
 // annotations checks a map of annotations, whose keys may have capital letters in front.
 //
-// Source: ValidateAnnotations in k8s.io/apimachinery v0.33 to v0.37, pkg/api/validation/objectmeta.go.
+// Source: ValidateAnnotations in k8s.io/apimachinery v0.33 to v0.37,
+// pkg/api/validation/objectmeta.go.
 func (c *objectChecker) annotations(path string, v Value) {
 	size := 0
 	for _, p := range members(v) {
@@ -201,17 +207,19 @@ func (c *objectChecker) annotations(path string, v Value) {
 	}
 }
 
-// The annotations that said which profiles a Pod and its containers run under before there were fields for that.
+// The annotations that said which profiles a Pod and its containers run under before there were
+// fields for that.
 const (
 	seccompPod = "seccomp.security.alpha.kubernetes.io/pod"
 	seccomp    = "container.seccomp.security.alpha.kubernetes.io/"
 	appArmor   = "container.apparmor.security.beta.kubernetes.io/"
 )
 
-// podAnnotations checks annotations that are read. nodeName and the containers' names are those of the Pod beside them.
+// podAnnotations checks annotations that are read. nodeName and the containers' names are those of
+// the Pod beside them.
 //
-// Source: ValidatePodSpecificAnnotations and what it calls in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to
-// v1.37.
+// Source: ValidatePodSpecificAnnotations and what it calls in
+// pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
 func (c *objectChecker) podAnnotations(path string, v Value) {
 	const mirror, cost = "kubernetes.io/config.mirror", "controller.kubernetes.io/pod-deletion-cost"
 	if v.Len() == 0 {
@@ -253,8 +261,8 @@ func (c *objectChecker) podSpec() Value {
 	return c.template.Get("spec")
 }
 
-// deletionCost reports whether s is an integer of 32 bits without a sign in front of a positive one and without zeros in
-// front.
+// deletionCost reports whether s is an integer of 32 bits without a sign in front of a positive one
+// and without zeros in front.
 func deletionCost(s string) bool {
 	if s == "" || s[0] != '-' && s != "0" && (s[0] < '1' || s[0] > '9') {
 		return false
@@ -284,9 +292,9 @@ func (c *objectChecker) seccomp(path, profile string) {
 
 // profiles checks that annotations and fields agree on profiles where the manifest has both.
 //
-// Source: validateSeccompAnnotationsAndFields and validateAppArmorAnnotationsAndFieldsMatchOnCreate in
-// pkg/apis/core/validation/validation.go, applyAppArmorVersionSkew in pkg/registry/core/pod/strategy.go; Kubernetes v1.33
-// to v1.37.
+// Source: validateSeccompAnnotationsAndFields and validateAppArmorAnnotationsAndFieldsMatchOnCreate
+// in pkg/apis/core/validation/validation.go, applyAppArmorVersionSkew in
+// pkg/registry/core/pod/strategy.go; Kubernetes v1.33 to v1.37.
 func (c *objectChecker) profiles() {
 	meta := c.root.Get("metadata")
 	if c.at != "" {
@@ -323,8 +331,8 @@ func (c *objectChecker) profiles() {
 // profileOf returns the profile that a Pod or a container names in its security context.
 func profileOf(v Value, what string) Value { return v.Get("securityContext").Get(what + "Profile") }
 
-// sameProfile checks that an annotation about v, a Pod or a container, names the profile that owner has, which is v or its
-// Pod.
+// sameProfile checks that an annotation about v, a Pod or a container, names the profile that owner
+// has, which is v or its Pod.
 func (c *objectChecker) sameProfile(what string, v, owner Value, annotation string) {
 	local, isLocal := strings.CutPrefix(annotation, "localhost/")
 	field, same := "type", true
@@ -365,7 +373,8 @@ func hasContainer(spec Value, name string) (found bool) {
 
 // owners checks the owner references.
 //
-// Source: ValidateOwnerReferences in k8s.io/apimachinery v0.33 to v0.37, pkg/api/validation/objectmeta.go.
+// Source: ValidateOwnerReferences in k8s.io/apimachinery v0.33 to v0.37,
+// pkg/api/validation/objectmeta.go.
 func (c *objectChecker) owners(list Value) {
 	const where = "metadata.ownerReferences"
 	minor, first, i := c.r.Minor(), "", 0
@@ -468,8 +477,9 @@ func versionOf(api string) (version string, ok bool) {
 
 // finalizers checks the names of finalizers.
 //
-// Source: ValidateFinalizers in k8s.io/apimachinery v0.33 to v0.37, pkg/api/validation/objectmeta.go;
-// validateKubeFinalizerName in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: ValidateFinalizers in k8s.io/apimachinery v0.33 to v0.37,
+// pkg/api/validation/objectmeta.go; validateKubeFinalizerName in
+// pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
 func (c *objectChecker) finalizers(list Value) {
 	const where = "metadata.finalizers"
 	orphan, foreground := false, false
@@ -491,9 +501,11 @@ func (c *objectChecker) finalizers(list Value) {
 	}
 }
 
-// templateMeta checks labels and annotations of the template. Their paths are those that Kubernetes prints.
+// templateMeta checks labels and annotations of the template. Their paths are those that Kubernetes
+// prints.
 //
-// Source: ValidatePodTemplateSpec in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: ValidatePodTemplateSpec in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to
+// v1.37.
 func (c *objectChecker) templateMeta() {
 	if c.at == "" {
 		return // of a Pod itself
@@ -504,11 +516,12 @@ func (c *objectChecker) templateMeta() {
 	c.podAnnotations(c.at+".annotations", annotations)
 }
 
-// generated are the labels that Kubernetes gives the Pods of a Job, in the order in which it checks them.
+// generated are the labels that Kubernetes gives the Pods of a Job, in the order in which it checks
+// them.
 const generated = "controller-uid job-name batch.kubernetes.io/controller-uid batch.kubernetes.io/job-name"
 
-// templateLabels returns the labels of the template; of a Job those that the API server adds too, with a UID that nobody
-// knows yet as "".
+// templateLabels returns the labels of the template; of a Job those that the API server adds too,
+// with a UID that nobody knows yet as "".
 func (c *objectChecker) templateLabels() []pair {
 	pairs := members(c.template.Get("metadata").Get("labels"))
 	if c.kind != "Job" || c.manual() {

@@ -6,11 +6,11 @@ import (
 	"github.com/podfate/podfate/policy"
 )
 
-// podChecker checks the fields of a pod spec that no decision reads. It looks at the values themselves: a manifest
-// without faults, the usual one, then costs neither copies nor memory.
+// podChecker checks the fields of a pod spec that no decision reads. It looks at the values
+// themselves: a manifest without faults, the usual one, then costs neither copies nor memory.
 //
-// Kubernetes puts defaults in before it checks; here each check knows the default of what it looks at. Gates that
-// policy.Features does not list are as the release has them by default.
+// Kubernetes puts defaults in before it checks; here each check knows the default of what it looks
+// at. Gates that policy.Features does not list are as the release has them by default.
 type podChecker struct {
 	spec Value
 	at   string // path of spec with its dot
@@ -96,8 +96,8 @@ func (c *podChecker) container(at policy.Ref) {
 	}
 }
 
-// path returns the path of v, which is the spec or below it, with end behind it; end alone if a fault there will only be
-// counted.
+// path returns the path of v, which is the spec or below it, with end behind it; end alone if a
+// fault there will only be counted.
 //
 //go:noinline
 func (c *podChecker) path(v Value, end string) string {
@@ -119,7 +119,8 @@ func text(v Value, name string) string { return v.Get(name).Text() }
 //go:noinline
 func has(v Value, name string) bool { return v.Get(name).Kind() == Object }
 
-// need adds a fault for each of the members of v, names with spaces between them, that is absent or empty.
+// need adds a fault for each of the members of v, names with spaces between them, that is absent or
+// empty.
 //
 //go:noinline
 func (c *podChecker) need(v Value, names string) {
@@ -252,7 +253,8 @@ func (c *podChecker) between(v Value, name string, low, high int64, detail strin
 //go:noinline
 func isTrue(v Value, name string) bool { return v.Get(name).Bool() }
 
-// few is the size up to which a nameSet is a list: most have fewer members, and a list needs no memory but its own.
+// few is the size up to which a nameSet is a list: most have fewer members, and a list needs no
+// memory but its own.
 const few = 16
 
 // nameSet is a set of texts. The zero nameSet is empty.
@@ -300,7 +302,8 @@ func (n *nameSet) add(s string) bool {
 
 // podOnly checks what may not be in a Pod, although it may be in a template.
 //
-// Source: validatePodMetadataAndSpec in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: validatePodMetadataAndSpec in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to
+// v1.37.
 func (c *podChecker) podOnly() {
 	if text(c.spec, "serviceAccountName") == "" && text(c.spec, "serviceAccount") == "" {
 		c.tokensWithoutAccount()
@@ -315,7 +318,8 @@ func (c *podChecker) podOnly() {
 	c.ctr = Value{}
 }
 
-// imageSpaces checks that there are no spaces around the image of the container. Templates may have them.
+// imageSpaces checks that there are no spaces around the image of the container. Templates may have
+// them.
 func (c *podChecker) imageSpaces() {
 	if s := text(c.ctr, "image"); trimSpace(s) != s {
 		c.bad(c.ctr, ".image", s, "must not have leading or trailing whitespace")

@@ -8,8 +8,8 @@ import (
 
 // handlers checks the hooks and the probes of the container.
 //
-// Source: validateLifecycle, validateLivenessProbe and those after it in pkg/apis/core/validation/validation.go,
-// Kubernetes v1.33 to v1.37.
+// Source: validateLifecycle, validateLivenessProbe and those after it in
+// pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
 func (c *podChecker) handlers() {
 	lifecycle := c.ctr.Get("lifecycle")
 	for _, name := range []string{"postStart", "preStop"} {
@@ -46,7 +46,8 @@ func (c *podChecker) probe(v Value, readiness bool) {
 
 // handler checks that v, a probe or a hook, does one thing, and that.
 //
-// Source: validateHandler and what it calls in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: validateHandler and what it calls in pkg/apis/core/validation/validation.go, Kubernetes
+// v1.33 to v1.37.
 func (c *podChecker) handler(v Value) {
 	found := 0
 	for i, name := range [...]string{"exec", "httpGet", "tcpSocket", "grpc", "sleep"} {
@@ -109,7 +110,8 @@ func (c *podChecker) sleep(v Value) {
 	}
 }
 
-// ephemeralOnly checks that an ephemeral container has neither ports nor resources, not even an empty list of them.
+// ephemeralOnly checks that an ephemeral container has neither ports nor resources, not even an
+// empty list of them.
 func (c *podChecker) ephemeralOnly() {
 	set := c.ctr.Get("ports").Kind() == Array
 	resources := c.ctr.Get("resources")

@@ -14,10 +14,11 @@ const (
 	otherResources     = "requests.cpu requests.memory requests.ephemeral-storage limits.cpu limits.memory limits.ephemeral-storage storage requests.storage"
 )
 
-// resources checks the requests and limits of the container. Kubernetes looks at them in no order, here they come as they
-// are written. Claims are not checked.
+// resources checks the requests and limits of the container. Kubernetes looks at them in no order,
+// here they come as they are written. Claims are not checked.
 //
-// Source: validateResourceRequirements in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: validateResourceRequirements in pkg/apis/core/validation/validation.go, Kubernetes v1.33
+// to v1.37.
 func (c *podChecker) resources(v Value) {
 	limits, requests := v.Get("limits"), v.Get("requests")
 	if limits.Len() == 0 && requests.Len() == 0 {
@@ -43,8 +44,8 @@ type resourceList struct {
 	end, name string // of the path of the resource that is looked at
 }
 
-// check checks the resources of list, whose path ends so, except those that are also in besides. limits are those of
-// requests.
+// check checks the resources of list, whose path ends so, except those that are also in besides.
+// limits are those of requests.
 func (l *resourceList) check(list Value, end string, limits, besides Value) {
 	l.end = end
 	for e, n := walkOf(list); n > 0; n-- {
@@ -77,7 +78,8 @@ func (l *resourceList) bad(value, detail string) {
 
 // checkName checks the name of a resource that a container can have.
 //
-// Source: validateContainerResourceName in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: validateContainerResourceName in pkg/apis/core/validation/validation.go, Kubernetes v1.33
+// to v1.37.
 func (l *resourceList) checkName() {
 	plain := strings.IndexByte(l.name, '/') < 0
 	value := l.c.r.ResourceName(l.name)
@@ -138,7 +140,8 @@ func (l *resourceList) amount(q quantity) {
 
 // divisible reports whether q is a multiple of a page size; also if that is not known here.
 //
-// Source: IsHugePageResourceValueDivisible in pkg/apis/core/helper/helpers.go, Kubernetes v1.33 to v1.37.
+// Source: IsHugePageResourceValueDivisible in pkg/apis/core/helper/helpers.go, Kubernetes v1.33 to
+// v1.37.
 func divisible(size string, q quantity) bool {
 	if quantityFault(size) != "" {
 		return false

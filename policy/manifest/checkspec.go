@@ -13,10 +13,11 @@ const (
 	taintEffects = "NoSchedule PreferNoSchedule NoExecute"
 )
 
-// security checks the security context of the container. Options for Windows are not checked, nor is whether the cluster
-// allows privileged containers.
+// security checks the security context of the container. Options for Windows are not checked, nor
+// is whether the cluster allows privileged containers.
 //
-// Source: ValidateSecurityContext in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: ValidateSecurityContext in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to
+// v1.37.
 func (c *podChecker) security() {
 	v := c.ctr.Get("securityContext")
 	if v.Kind() != Object {
@@ -51,7 +52,8 @@ func isFalse(v Value, name string) bool {
 	return v.Kind() == Bool && !v.Bool()
 }
 
-// profile checks the type of a profile and returns whether it is one on the node; what is how the fault calls its owner.
+// profile checks the type of a profile and returns whether it is one on the node; what is how the
+// fault calls its owner.
 func (c *podChecker) profile(v Value, what string) (local bool) {
 	switch s := text(v, "type"); {
 	case s == "":
@@ -109,9 +111,11 @@ func (c *podChecker) appArmor(v Value) {
 	}
 }
 
-// scheduling checks what comes between the restart policy and the deadline. Of the affinity only that to nodes is checked.
+// scheduling checks what comes between the restart policy and the deadline. Of the affinity only
+// that to nodes is checked.
 //
-// Source: ValidatePodSpec and what it calls in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: ValidatePodSpec and what it calls in pkg/apis/core/validation/validation.go, Kubernetes
+// v1.33 to v1.37.
 func (c *podChecker) scheduling() {
 	v := c.spec
 	const policies = "ClusterFirstWithHostNet ClusterFirst Default None"
@@ -168,9 +172,11 @@ func (c *podChecker) optionalForm(field, s string, form policy.NameForm) {
 	}
 }
 
-// podSecurity checks the security context of the Pod. Sysctls, SELinux and options for Windows are not checked.
+// podSecurity checks the security context of the Pod. Sysctls, SELinux and options for Windows are
+// not checked.
 //
-// Source: validatePodSpecSecurityContext in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: validatePodSpecSecurityContext in pkg/apis/core/validation/validation.go, Kubernetes
+// v1.33 to v1.37.
 func (c *podChecker) podSecurity(v Value) {
 	if v.Kind() != Object {
 		return
@@ -255,7 +261,8 @@ func (c *podChecker) hostnameOverride() {
 
 // nodeAffinity checks which nodes a Pod wants.
 //
-// Source: validateNodeAffinity in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: validateNodeAffinity in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to
+// v1.37.
 func (c *podChecker) nodeAffinity(v Value) {
 	if required := v.Get("requiredDuringSchedulingIgnoredDuringExecution"); required.Kind() == Object {
 		terms := required.Get("nodeSelectorTerms")
@@ -275,7 +282,7 @@ func (c *podChecker) nodeAffinity(v Value) {
 	}
 }
 
-// nodeTerm checks conditions on nodes; values tells that those of labels must be possible ones.
+// nodeTerm checks conditions on nodes; values reports that those of labels must be possible ones.
 func (c *podChecker) nodeTerm(v Value, values bool) {
 	for e, n := walkOf(v.Get("matchExpressions")); n > 0; n-- {
 		rule := e.step()
@@ -324,10 +331,11 @@ func (c *podChecker) badOperator(v Value, s string) {
 	c.r.Invalid(c.path(v, ".operator"), c.r.Word(s), "not a valid selector operator")
 }
 
-// names checks what comes after the deadline. Aliases of hosts, overhead, claims and what depends on the operating system
-// are not checked.
+// names checks what comes after the deadline. Aliases of hosts, overhead, claims and what depends
+// on the operating system are not checked.
 //
-// Source: ValidatePodSpec and what it calls in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: ValidatePodSpec and what it calls in pkg/apis/core/validation/validation.go, Kubernetes
+// v1.33 to v1.37.
 func (c *podChecker) names() {
 	v := c.spec
 	if !c.stateful { // its controller sets these two
@@ -391,7 +399,8 @@ func (c *podChecker) toleration(v Value) {
 
 // fileKeyVolumes checks that files with variables are in empty directories.
 //
-// Source: validateFileKeyRefVolumes in pkg/apis/core/validation/validation.go, Kubernetes v1.34 to v1.37.
+// Source: validateFileKeyRefVolumes in pkg/apis/core/validation/validation.go, Kubernetes v1.34 to
+// v1.37.
 func (c *podChecker) fileKeyVolumes() {
 	if c.r.Minor() < 34 || c.r.Minor() < 35 && !c.r.Static() {
 		return

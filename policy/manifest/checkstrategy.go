@@ -8,7 +8,8 @@ import (
 
 // deploymentStrategy checks how a Deployment replaces Pods.
 //
-// Source: ValidateDeploymentStrategy in pkg/apis/apps/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: ValidateDeploymentStrategy in pkg/apis/apps/validation/validation.go, Kubernetes v1.33 to
+// v1.37.
 func (c *objectChecker) deploymentStrategy() {
 	const path = "spec.strategy"
 	v := c.spec.Get("strategy")
@@ -35,7 +36,8 @@ func (c *objectChecker) deploymentStrategy() {
 
 // daemonSetStrategy checks how a DaemonSet replaces Pods.
 //
-// Source: ValidateDaemonSetUpdateStrategy in pkg/apis/apps/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: ValidateDaemonSetUpdateStrategy in pkg/apis/apps/validation/validation.go, Kubernetes
+// v1.33 to v1.37.
 func (c *objectChecker) daemonSetStrategy() {
 	const path = "spec.updateStrategy"
 	v := c.spec.Get("updateStrategy")
@@ -62,7 +64,8 @@ func (c *objectChecker) daemonSetStrategy() {
 
 // statefulSetStrategy checks how a StatefulSet replaces Pods.
 //
-// Source: ValidateStatefulSetSpec in pkg/apis/apps/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: ValidateStatefulSetSpec in pkg/apis/apps/validation/validation.go, Kubernetes v1.33 to
+// v1.37.
 func (c *objectChecker) statefulSetStrategy() {
 	const path = "spec.updateStrategy"
 	v := c.spec.Get("updateStrategy")
@@ -104,8 +107,8 @@ func (c *objectChecker) pick(json, syntax string) string {
 	return json
 }
 
-// addresses takes the text from the last fault if it has addresses in memory: until 1.33, if there is an object behind a
-// pointer.
+// addresses takes the text from the last fault if it has addresses in memory: until 1.33, if there
+// is an object behind a pointer.
 func (c *objectChecker) addresses(v Value) {
 	if c.r.Minor() < 34 && v.Kind() == Object {
 		c.r.Drawn()

@@ -76,11 +76,12 @@ func (s *volumeSource) at() string {
 	return s.name
 }
 
-// volumeSources are the kinds of volumes in the order in which the API server looks at them. Those without a check of
-// their own have members that are not checked: fc, iscsi, quobyte, flocker, azureDisk, ephemeral.
+// volumeSources are the kinds of volumes in the order in which the API server looks at them. Those
+// without a check of their own have members that are not checked: fc, iscsi, quobyte, flocker,
+// azureDisk, ephemeral.
 //
-// It is never written to. Source: validateVolumeSource and what it calls in pkg/apis/core/validation/validation.go,
-// Kubernetes v1.33 to v1.37.
+// It is never written to. Source: validateVolumeSource and what it calls in
+// pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
 var volumeSources = []volumeSource{
 	{name: "emptyDir", check: (*podChecker).emptyDir},
 	{name: "hostPath", check: (*podChecker).hostPath},
@@ -174,7 +175,8 @@ func (c *podChecker) drops(v Value) bool {
 	return c.r.Minor() < 35 && !c.r.Static() && has(v, "image") // ImageVolume
 }
 
-// renumber makes the messages of the faults after the first n speak of element number of list as number as.
+// renumber makes the messages of the faults after the first n speak of element number of list as
+// number as.
 //
 //go:noinline
 func (c *podChecker) renumber(list Value, n, number, as int) {
@@ -184,10 +186,12 @@ func (c *podChecker) renumber(list Value, n, number, as int) {
 	}
 }
 
-// claimTemplates checks the volumes that a StatefulSet makes of claims, remembers those without faults and returns how many
-// there are: they come before those of the template. Kubernetes looks at them in no order.
+// claimTemplates checks the volumes that a StatefulSet makes of claims, remembers those without
+// faults and returns how many there are: they come before those of the template. Kubernetes looks
+// at them in no order.
 //
-// Source: volumesToAddForTemplates in pkg/apis/apps/validation/validation.go, Kubernetes v1.34 to v1.37.
+// Source: volumesToAddForTemplates in pkg/apis/apps/validation/validation.go, Kubernetes v1.34 to
+// v1.37.
 func (c *podChecker) claimTemplates() (made int) {
 	c.claimed = nameSet{}
 	for e, n := walkOf(c.templates); n > 0; n-- {
@@ -214,7 +218,8 @@ func (c *podChecker) claimTemplates() (made int) {
 	return made
 }
 
-// claims returns the names of the claims that are made for a Pod's ephemeral volumes, nil if there are none.
+// claims returns the names of the claims that are made for a Pod's ephemeral volumes, nil if there
+// are none.
 func (c *podChecker) claims(list Value) (claims map[string]bool) {
 	if !c.pod || c.name == "" {
 		return nil
@@ -420,7 +425,8 @@ func (c *podChecker) downwardAPI(v Value, _ string) {
 	}
 }
 
-// downwardFile checks a file with metadata; its faults are at v, where Kubernetes does not say which file it is.
+// downwardFile checks a file with metadata; its faults are at v, where Kubernetes does not say
+// which file it is.
 func (c *podChecker) downwardFile(v, file Value) {
 	path := text(file, "path")
 	if path == "" {
@@ -444,9 +450,11 @@ func (c *podChecker) downwardFile(v, file Value) {
 	}
 }
 
-// projected checks a volume that is made from several sources. Those that are made from certificates are not checked.
+// projected checks a volume that is made from several sources. Those that are made from
+// certificates are not checked.
 //
-// Source: validateProjectionSources in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: validateProjectionSources in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to
+// v1.37.
 func (c *podChecker) projected(v Value, _ string) {
 	c.between(v, "defaultMode", 0, 0o777, fileModeText)
 	var paths nameSet

@@ -13,10 +13,11 @@ const (
 	noMatch     = "`selector` does not match template `labels`"
 )
 
-// head checks what comes before the template. It returns false if the API server then does not look at the template.
+// head checks what comes before the template. It returns false if the API server then does not look
+// at the template.
 //
-// Source: pkg/apis/apps/validation, pkg/apis/core/validation and pkg/apis/batch/validation, validation.go; Kubernetes
-// v1.33 to v1.37.
+// Source: pkg/apis/apps/validation, pkg/apis/core/validation and pkg/apis/batch/validation,
+// validation.go; Kubernetes v1.33 to v1.37.
 func (c *objectChecker) head() bool {
 	switch c.kind {
 	case "Deployment":
@@ -79,8 +80,8 @@ func (c *objectChecker) notNegative(names ...string) {
 	}
 }
 
-// selector checks the selector of the spec and the labels of the template beside it. It returns false if the selector
-// cannot be read; detail is what is said then.
+// selector checks the selector of the spec and the labels of the template beside it. It returns
+// false if the selector cannot be read; detail is what is said then.
 func (c *objectChecker) selector(empty, detail string) bool {
 	v := c.spec.Get("selector")
 	switch {
@@ -116,7 +117,8 @@ func emptySelector(v Value) bool {
 
 // labelSelector checks the words of a selector.
 //
-// Source: ValidateLabelSelector in k8s.io/apimachinery v0.33 to v0.37, pkg/apis/meta/v1/validation/validation.go.
+// Source: ValidateLabelSelector in k8s.io/apimachinery v0.33 to v0.37,
+// pkg/apis/meta/v1/validation/validation.go.
 func (c *objectChecker) labelSelector(v Value) {
 	c.labels("spec.selector.matchLabels", members(v.Get("matchLabels")))
 	i := 0
@@ -148,7 +150,8 @@ func (c *objectChecker) labelSelector(v Value) {
 
 // readable reports whether the API server can read a selector.
 //
-// Source: LabelSelectorAsSelector in k8s.io/apimachinery v0.33 to v0.37, pkg/apis/meta/v1/helpers.go.
+// Source: LabelSelectorAsSelector in k8s.io/apimachinery v0.33 to v0.37,
+// pkg/apis/meta/v1/helpers.go.
 func (c *objectChecker) readable(v Value) bool {
 	minor := c.r.Minor()
 	for _, p := range members(v.Get("matchLabels")) {
@@ -283,7 +286,8 @@ func (c *objectChecker) controller() {
 // uidLabels are the labels that hold the UID of a Job, which nobody knows before it is created.
 func uidLabel(key string) bool { return strings.HasSuffix(key, "controller-uid") }
 
-// generatedSelector checks that a Job whose selector is to be generated brings nothing that contradicts it.
+// generatedSelector checks that a Job whose selector is to be generated brings nothing that
+// contradicts it.
 //
 // Source: validateGeneratedSelector in pkg/apis/batch/validation/validation.go, generateSelector in
 // pkg/registry/batch/job/strategy.go, Kubernetes v1.33 to v1.37.
@@ -345,7 +349,8 @@ func (c *objectChecker) jobSelector() {
 
 // cron checks the spec of a CronJob up to the template of its Jobs.
 //
-// Source: validateCronJobSpec in pkg/apis/batch/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: validateCronJobSpec in pkg/apis/batch/validation/validation.go, Kubernetes v1.33 to
+// v1.37.
 func (c *objectChecker) cron() {
 	if schedule := text(c.spec, "schedule"); schedule != "" {
 		c.schedule(schedule)
@@ -371,8 +376,8 @@ func (c *objectChecker) schedule(s string) {
 	}
 }
 
-// timeZone checks the form of the name of a time zone. Whether there is a zone of this name only the machine of the API
-// server knows.
+// timeZone checks the form of the name of a time zone. Whether there is a zone of this name only
+// the machine of the API server knows.
 func (c *objectChecker) timeZone(zone string) {
 	const path = "spec.timeZone"
 	const legal = ".-_+"
@@ -398,8 +403,8 @@ func (c *objectChecker) timeZone(zone string) {
 
 // cronTail checks what comes after the template of a CronJob's Jobs.
 //
-// Source: ValidateJobTemplateSpec and ValidateCronJobCreate in pkg/apis/batch/validation/validation.go, Kubernetes v1.33
-// to v1.37.
+// Source: ValidateJobTemplateSpec and ValidateCronJobCreate in
+// pkg/apis/batch/validation/validation.go, Kubernetes v1.33 to v1.37.
 func (c *objectChecker) cronTail() {
 	const path = "spec.jobTemplate.spec."
 	job := c.spec.Get("jobTemplate").Get("spec")

@@ -8,7 +8,8 @@ import (
 
 // Limits of what is read of a command.
 const (
-	// maxCommandWords bounds the words of a script: a loop around a few programs with their flags has some dozens.
+	// maxCommandWords bounds the words of a script: a loop around a few programs with their flags
+	// has some dozens.
 	maxCommandWords = 1000
 	// maxCommandDepth bounds loops in loops.
 	maxCommandDepth = 16
@@ -23,10 +24,11 @@ type CommandRun struct {
 	Code int32
 }
 
-// ReadCommand reads the command of a container with its arguments. Understood are sleep, exit, echo, true, false and :
-// by themselves or in sh -c, there with && and ; and in the loops while … do … done and until … do … done. Nothing of
-// that can come out differently in another round. retries reports whether a loop runs a program again and again that is
-// none of these; then the rest is not understood.
+// ReadCommand reads the command of a container with its arguments. Understood are sleep, exit,
+// echo, true, false and : by themselves or in sh -c, there with && and ; and in the loops while …
+// do … done and until … do … done. Nothing of that can come out differently in another round.
+// retries reports whether a loop runs a program again and again that is none of these; then the
+// rest is not understood.
 func ReadCommand(command, args Value) (run CommandRun, ok, retries bool) {
 	var argv []string
 	for _, list := range []Value{command, args} {

@@ -12,10 +12,10 @@ type Duplicate struct {
 	Second int    // offset of the name where it occurs again
 }
 
-// Duplicates returns the members of v, and of everything below it, whose name occurred before in the same object, in
-// document order. A name that occurs three times is there twice, each time with the first place. The list ends after
-// policy.MaxFaults + 1 entries, one more than a caller reports. What is below without is left out; the zero Value
-// leaves out nothing.
+// Duplicates returns the members of v, and of everything below it, whose name occurred before in
+// the same object, in document order. A name that occurs three times is there twice, each time with
+// the first place. The list ends after policy.MaxFaults + 1 entries, one more than a caller
+// reports. What is below without is left out; the zero Value leaves out nothing.
 func (v Value) Duplicates(without Value) []Duplicate {
 	var found []Duplicate
 	if v.doc == nil || !v.doc.clash {
@@ -28,8 +28,8 @@ func (v Value) Duplicates(without Value) []Duplicate {
 	return found
 }
 
-// eachRepeat calls yield for each repeat below v in document order, until yield returns false. It does not look into
-// without.
+// eachRepeat calls yield for each repeat below v in document order, until yield returns false. It
+// does not look into without.
 func (v Value) eachRepeat(without Value, yield func(repeat) bool) bool {
 	repeats := v.repeats()
 	for child := v.First(); child.Exists(); child = child.Next() {
@@ -46,18 +46,20 @@ func (v Value) eachRepeat(without Value, yield func(repeat) bool) bool {
 	return true
 }
 
-// repeat is a member and the first member of the same name in the same object. again tells that there is another
-// between them.
+// repeat is a member and the first member of the same name in the same object. again reports that
+// there is another between them.
 type repeat struct {
 	member, first Value
 	again         bool
 }
 
-// fewMembers is the size of an object up to which comparing each two names is cheaper than sorting them.
+// fewMembers is the size of an object up to which comparing each two names is cheaper than sorting
+// them.
 const fewMembers = 16
 
-// repeats returns the members of object v whose name occurred before in it, in document order; nil for anything that
-// is not an object. Names are compared after decoding, so that "\u0061" repeats "a".
+// repeats returns the members of object v whose name occurred before in it, in document order; nil
+// for anything that is not an object. Names are compared after decoding, so that "\u0061" repeats
+// "a".
 func (v Value) repeats() []repeat {
 	switch {
 	case v.node().flags&clashes == 0:
@@ -65,7 +67,8 @@ func (v Value) repeats() []repeat {
 	case v.Len() <= fewMembers:
 		return v.repeatsOfFew()
 	}
-	// Sorted, not put into a map: the module's hash seed is known to everyone, so that names could be made to collide.
+	// Sorted, not put into a map: the module's hash seed is known to everyone, so that names could
+	// be made to collide.
 	type named struct {
 		name   string
 		member Value

@@ -89,8 +89,8 @@ func (c *checker) wrongNumber(v Value, code policy.FaultCode, typ string, r rank
 	c.fault(v, code, r, want, c.cannotUnmarshal(v, "number "+v.lexeme(), typ))
 }
 
-// cannotUnmarshal returns the decoder's error for v, "" if the fault will not be listed: a hundred thousand of them shall
-// leave no garbage.
+// cannotUnmarshal returns the decoder's error for v, "" if the fault will not be listed: a hundred
+// thousand of them shall leave no garbage.
 func (c *checker) cannotUnmarshal(v Value, found, typ string) string {
 	if c.faults.listed == policy.MaxFaults {
 		return ""
@@ -104,7 +104,8 @@ func (c *checker) cannotUnmarshal(v Value, found, typ string) string {
 	return string(append(append(b, " of type "...), typ...))
 }
 
-// strictFault notes what strict decoding says against member m. detail is called only if the fault is to be listed.
+// strictFault notes what strict decoding says against member m. detail is called only if the fault
+// is to be listed.
 func (c *checker) strictFault(m Value, code policy.FaultCode, message string, detail func(*policy.FieldError)) {
 	if c.strict.listed == policy.MaxFaults {
 		c.strict.full(m.KeyOffset())
@@ -126,7 +127,8 @@ func (c *checker) strictFault(m Value, code policy.FaultCode, message string, de
 	c.all = append(c.all, f)
 }
 
-// duplicate notes a member that stands in its object for the second time. Kubernetes says nothing of a third.
+// duplicate notes a member that stands in its object for the second time. Kubernetes says nothing
+// of a third.
 func (c *checker) duplicate(r repeat) {
 	if r.again {
 		return
@@ -189,7 +191,8 @@ func (c *checker) releases(others uint8) string {
 	return "it existed until Kubernetes " + policy.VersionName(last)
 }
 
-// draftName returns the field that a name of the drafts of container restart rules became, "" for other names.
+// draftName returns the field that a name of the drafts of container restart rules became, "" for
+// other names.
 func draftName(t typeIndex, name string) string {
 	if t.bareName() != "ContainerRestartRule" {
 		return ""

@@ -10,8 +10,8 @@ import (
 
 // Checked is what [CheckFields] found, all of it in document order.
 //
-// Kubernetes itself stops at the first fault of type, and names unknown and duplicate fields only when there is none.
-// Each fault's Message is what it would say if the fault were alone.
+// Kubernetes itself stops at the first fault of type, and names unknown and duplicate fields only
+// when there is none. Each fault's Message is what it would say if the fault were alone.
 type Checked struct {
 	Faults []policy.FieldError // of type, range and format: the manifest cannot be decoded
 	Strict []policy.FieldError // unknown and duplicate fields: refused, shown or ignored, as fieldValidation says
@@ -26,7 +26,8 @@ type Fault struct {
 	rank   rank
 }
 
-// rank orders the faults of one manifest by what Kubernetes does about them: it prints the first of the lowest rank.
+// rank orders the faults of one manifest by what Kubernetes does about them: it prints the first of
+// the lowest rank.
 type rank uint8
 
 const (
@@ -36,8 +37,8 @@ const (
 	extra                  // of strict decoding: all are printed if there is nothing else
 )
 
-// Message returns the one error that Kubernetes prints for the manifest, with strict decoding (kubectl
-// --validate=strict) or without; "" when it decodes it.
+// Message returns the one error that Kubernetes prints for the manifest, with strict decoding
+// (kubectl --validate=strict) or without; "" when it decodes it.
 func (c Checked) Message(strict bool) string {
 	message, lowest := "", extra
 	for _, f := range c.All {
@@ -59,23 +60,25 @@ func (c Checked) Message(strict bool) string {
 // strictPrefix begins what strict decoding prints.
 const strictPrefix = "strict decoding error: "
 
-// CheckFields compares v with the Go types of kind (one of [Kinds], or KubeletConfiguration) in Kubernetes 1.minor, as
-// the API server's decoder does: names must match in letter case; null is as good as no value; the second of two
-// members of the same name is a fault of strict decoding, and so is a field that this release does not have. What a
-// field means is not checked here. An unknown kind gives no faults.
+// CheckFields compares v with the Go types of kind (one of [Kinds], or KubeletConfiguration) in
+// Kubernetes 1.minor, as the API server's decoder does: names must match in letter case; null is as
+// good as no value; the second of two members of the same name is a fault of strict decoding, and
+// so is a field that this release does not have. What a field means is not checked here. An unknown
+// kind gives no faults.
 //
-// Paths begin at v. Faults and Strict have at most policy.MaxFaults entries each, and then one more of
-// policy.CodeTooManyFaults that says how many were left out. A name or text longer than policy.MaxQuotedBytes is cut,
-// which an ellipsis shows.
+// Paths begin at v. Faults and Strict have at most policy.MaxFaults entries each, and then one more
+// of policy.CodeTooManyFaults that says how many were left out. A name or text longer than
+// policy.MaxQuotedBytes is cut, which an ellipsis shows.
 //
-// Source: UnmarshalStrict in sigs.k8s.io/json, and Decode in k8s.io/apimachinery, pkg/runtime/serializer/json/json.go,
-// in the versions of Kubernetes v1.33.5, v1.34.1, v1.35.4, v1.36.3 and v1.37.1.
+// Source: UnmarshalStrict in sigs.k8s.io/json, and Decode in k8s.io/apimachinery,
+// pkg/runtime/serializer/json/json.go, in the versions of Kubernetes v1.33.5, v1.34.1, v1.35.4,
+// v1.36.3 and v1.37.1.
 func CheckFields(v Value, kind string, minor int) Checked {
 	return CheckProposed(v, kind, policy.Features{Minor: minor})
 }
 
-// CheckProposed is [CheckFields] for a cluster with proposals: their fields are checked as well. Faults in them name the
-// proposal and have no message, since no release has one.
+// CheckProposed is [CheckFields] for a cluster with proposals: their fields are checked as well.
+// Faults in them name the proposal and have no message, since no release has one.
 func CheckProposed(v Value, kind string, f policy.Features) Checked {
 	root, known := rootType(kind)
 	if !known || !v.Exists() {
@@ -114,14 +117,16 @@ type checker struct {
 type wayStep struct {
 	name  string // of a member
 	index int    // of an element, -1 for a member
-	// owner is the struct type that has the member as a field; noOwner for an element and the key of a map.
+	// owner is the struct type that has the member as a field; noOwner for an element and the key
+	// of a map.
 	owner int
 	embed nameOffset // of the field
 }
 
 const noOwner = -1
 
-// way returns how v is reached from the top. It is found out only for a fault: most manifests have none.
+// way returns how v is reached from the top. It is found out only for a fault: most manifests have
+// none.
 func (c *checker) way(v Value) []wayStep {
 	if c.found == v { // a message and a path
 		return c.steps
@@ -178,7 +183,8 @@ func plainPathOf(way []wayStep) string {
 	return string(b)
 }
 
-// fields returns the way to v as type errors write it, fields of structs only, and the struct that the last one belongs to.
+// fields returns the way to v as type errors write it, fields of structs only, and the struct that
+// the last one belongs to.
 func (c *checker) fields(v Value) (owner string, names []string) {
 	for _, s := range c.way(v) {
 		if s.owner == noOwner {
@@ -284,7 +290,8 @@ func (c *checker) object(v Value, t typeIndex) {
 	}
 }
 
-// typeMeta checks apiVersion or kind, which Kubernetes reads before everything else to find out what the text is.
+// typeMeta checks apiVersion or kind, which Kubernetes reads before everything else to find out
+// what the text is.
 func (c *checker) typeMeta(v Value, name string) {
 	if v.Kind() != String && v.Kind() != Null {
 		c.fault(v, policy.CodeWrongType, unreadable, "a string",
@@ -374,7 +381,8 @@ func integer(lexeme string) bool {
 	return true
 }
 
-// text checks a string that is read by a function; fault returns what that function says against it.
+// text checks a string that is read by a function; fault returns what that function says against
+// it.
 func (c *checker) text(v Value, want string, fault func(string) string) {
 	switch v.Kind() {
 	case Null:

@@ -75,21 +75,21 @@ func (t typeIndex) bareName() string {
 	return name[strings.IndexByte(name, '.')+1:]
 }
 
-// minorBit returns the bit of Kubernetes 1.minor in fieldRow.minors; a release outside the table counts as the
-// nearest in it.
+// minorBit returns the bit of Kubernetes 1.minor in fieldRow.minors; a release outside the table
+// counts as the nearest in it.
 func minorBit(minor int) uint8 {
 	return 1 << (min(max(minor, policy.OldestMinor), policy.NewestMinor) - policy.OldestMinor)
 }
 
-// rows returns the fields of struct type t by the hash of their name, then by name; a field that changed between releases
-// has several rows.
+// rows returns the fields of struct type t by the hash of their name, then by name; a field that
+// changed between releases has several rows.
 func (t typeIndex) rows() []fieldRow {
 	n := typeRows[t].elem
 	return fieldRows[structStarts[n]:structStarts[n+1]]
 }
 
-// field returns the field of struct type t that member m names in the release of bit, nil if there is none. others then
-// holds the releases that have it.
+// field returns the field of struct type t that member m names in the release of bit, nil if there
+// is none. others then holds the releases that have it.
 //
 // Looking fields up is what a check does most: the hashes tell how far into the rows to begin.
 func (t typeIndex) field(d *document, m *node, bit uint8) (row *fieldRow, others uint8) {
@@ -125,7 +125,8 @@ func (t typeIndex) names(bit uint8) []string {
 	return names
 }
 
-// nearest returns at most n of names that name could be a misspelling or a part of, the likeliest first.
+// nearest returns at most n of names that name could be a misspelling or a part of, the likeliest
+// first.
 func nearest(names []string, name string, n int) []string {
 	// A longer name is like none of them; the number of steps stays small.
 	const longest = 64
@@ -147,7 +148,8 @@ func nearest(names []string, name string, n int) []string {
 	return out
 }
 
-// EditDistance returns how many bytes must be inserted, deleted or replaced to turn a into b, letter case aside.
+// EditDistance returns how many bytes must be inserted, deleted or replaced to turn a into b,
+// letter case aside.
 func EditDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -7,8 +7,8 @@ import (
 	"github.com/podfate/podfate/policy"
 )
 
-// TestFieldFindsEachRow compares the search by hash with a look at every row, for every name of the table and some
-// that are not in it.
+// TestFieldFindsEachRow compares the search by hash with a look at every row, for every name of the
+// table and some that are not in it.
 func TestFieldFindsEachRow(t *testing.T) {
 	names := map[string]Value{}
 	for _, name := range []string{"", "x", "Containers", "container", "restartpolicy", "é", "a name that is longer than any field of Kubernetes"} {

@@ -49,8 +49,9 @@ func readJobStatus(status Value) (s policy.JobStatus) {
 	return s
 }
 
-// readPodFailurePolicy reads the failure policy of a Job's spec. It has one dialect, that of batch/v1; the drafts of
-// KEP-3329 and the policies of other controllers are to be told apart and translated here.
+// readPodFailurePolicy reads the failure policy of a Job's spec. It has one dialect, that of
+// batch/v1; the drafts of KEP-3329 and the policies of other controllers are to be told apart and
+// translated here.
 func readPodFailurePolicy(spec Value) *policy.PodFailurePolicy {
 	v := member(spec, "podFailurePolicy", Object)
 	if !v.Exists() {
@@ -140,8 +141,8 @@ func readText(v Value, name string) *string {
 	return &s
 }
 
-// readInt32 returns the number with this name in v, nil if there is none. One that is too large is a fault of type,
-// found before.
+// readInt32 returns the number with this name in v, nil if there is none. One that is too large is
+// a fault of type, found before.
 //
 //go:noinline
 func readInt32(v Value, name string) *int32 {

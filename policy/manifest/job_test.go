@@ -144,7 +144,8 @@ func TestKubernetesValidateTables(t *testing.T) {
 			}
 			var texts, wanted []string
 			for _, fault := range got {
-				// Kubernetes repeats the template. Which of the two paths depends on options that these tables set.
+				// Kubernetes repeats the template. Which of the two paths depends on options that
+				// these tables set.
 				if fault.Path == "spec.template" || fault.Path == "spec.template.spec" && c.Old != nil {
 					fault.Message = "spec.template…" + fault.Detail
 				}
@@ -185,7 +186,8 @@ func TestKubernetesDefaultsTable(t *testing.T) {
 	}
 }
 
-// The template of a CronJob has no defaults but the status of conditions, and in 1.33 not even that.
+// The template of a CronJob has no defaults but the status of conditions, and in 1.33 not even
+// that.
 func TestCronJobHasNoDefaults(t *testing.T) {
 	v, err := manifest.Parse([]byte(`{"spec":{"jobTemplate":{"spec":{"completions":3,"podFailurePolicy":{"rules":[{"onPodConditions":[{"type":"a"}]}]}}}}}`))
 	if err != nil {

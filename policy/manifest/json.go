@@ -10,10 +10,12 @@ import (
 	"github.com/podfate/podfate/policy"
 )
 
-// Limits of numbers. Both exist because others compute with the numbers that pass here: a short text such as
-// 1e999999999 becomes a number of a billion digits in a library that keeps numbers exact.
+// Limits of numbers. Both exist because others compute with the numbers that pass here: a short
+// text such as 1e999999999 becomes a number of a billion digits in a library that keeps numbers
+// exact.
 const (
-	// MaxNumberBytes bounds the text of one number. The longest float64 that Go prints has 24 bytes.
+	// MaxNumberBytes bounds the text of one number. The longest float64 that Go prints has 24
+	// bytes.
 	MaxNumberBytes = 64
 	// MaxExponent bounds the exponent of a number, positive or negative. A float64 ends at 308.
 	MaxExponent = 400
@@ -44,7 +46,8 @@ const (
 
 var kindNames = [...]string{"nothing", "null", "bool", "number", "string", "array", "object"}
 
-// String returns the word that Go's JSON decoder prints for the kind ("bool", "number", …), and "nothing" for Invalid.
+// String returns the word that Go's JSON decoder prints for the kind ("bool", "number", …), and
+// "nothing" for Invalid.
 func (k Kind) String() string { return kindNames[min(int(k), len(kindNames)-1)] }
 
 // Error tells why a text is not accepted as JSON.
@@ -62,11 +65,13 @@ type document struct {
 	src   []byte
 	text  string // src once more: strings without escapes are cut out of it without an allocation
 	nodes []node // in the order in which the values begin; node 0 is the whole text
-	// clash: in some object two names have the same bit of their hashes, so that one may be there twice.
+	// clash: in some object two names have the same bit of their hashes, so that one may be there
+	// twice.
 	clash bool
 }
 
-// node is one value. A child follows its parent, the next child follows all that belongs to the one before.
+// node is one value. A child follows its parent, the next child follows all that belongs to the one
+// before.
 type node struct {
 	start, end       uint32 // of the value
 	keyStart, keyEnd uint32 // of the quoted name; both 0 unless the value is a member of an object
@@ -86,12 +91,13 @@ const (
 	clashes                          // of an object: document.clash is about it
 )
 
-// nameHash is a summary of a name. Names are compared only where it is equal: comparing it is a load, comparing names
-// three calls, and most names are not the one looked for. Whoever makes names collide wins nothing but comparisons.
+// nameHash is a summary of a name. Names are compared only where it is equal: comparing it is a
+// load, comparing names three calls, and most names are not the one looked for. Whoever makes names
+// collide wins nothing but comparisons.
 type nameHash uint8
 
-// hashOf returns the hash of a name. The rows of the field table are in its order: policy/upstream/fields/generate
-// computes it in the same way, and a test compares the two.
+// hashOf returns the hash of a name. The rows of the field table are in its order:
+// policy/upstream/fields/generate computes it in the same way, and a test compares the two.
 func hashOf[T string | []byte](name T) nameHash {
 	n := len(name)
 	if n == 0 {
@@ -103,30 +109,32 @@ func hashOf[T string | []byte](name T) nameHash {
 // bit returns one of 64 bits for a name: names with different bits differ.
 func (h nameHash) bit() uint64 { return 1 << (h & 63) }
 
-// Value is one value in a parsed text, small enough to be copied. The zero Value is absent: every method works on it
-// and answers with something empty, so that v.Get("spec").Get("containers") needs no checks between.
+// Value is one value in a parsed text, small enough to be copied. The zero Value is absent: every
+// method works on it and answers with something empty, so that v.Get("spec").Get("containers")
+// needs no checks between.
 type Value struct {
 	doc   *document
 	index uint32
 }
 
-// Parse reads one JSON text: strict RFC 8259 in UTF-8. A byte order mark before it is passed over, as section 8.1 of
-// the RFC allows: editors and PowerShell write one. src is kept and must not change while the Value or one got from it
-// is in use.
+// Parse reads one JSON text: strict RFC 8259 in UTF-8. A byte order mark before it is passed over,
+// as section 8.1 of the RFC allows: editors and PowerShell write one. src is kept and must not
+// change while the Value or one got from it is in use.
 //
-// The limits are policy.MaxRequestBytes, policy.MaxDepth (nested arrays and objects), policy.MaxMembers (of one
-// object), [MaxNumberBytes] and [MaxExponent]; memory is asked for once, in proportion to the number of values. Names that occur twice in an object
-// are accepted; see [Value.Duplicates]. Numbers are kept as they are written.
+// The limits are policy.MaxRequestBytes, policy.MaxDepth (nested arrays and objects),
+// policy.MaxMembers (of one object), [MaxNumberBytes] and [MaxExponent]; memory is asked for once,
+// in proportion to the number of values. Names that occur twice in an object are accepted; see [Value.Duplicates].
+// Numbers are kept as they are written.
 func Parse(src []byte) (Value, *Error) { return new(Parser).Parse(src) }
 
-// Parser reads one text after the other into the same memory. The zero Parser is ready; one goroutine may use it at a
-// time.
+// Parser reads one text after the other into the same memory. The zero Parser is ready; one
+// goroutine may use it at a time.
 type Parser struct {
 	doc document
 	parser
 }
 
-// Parse is the function [Parse], but that the Value is good only until the next call.
+// Parse is the function [Parse], except that the Value is good only until the next call.
 func (p *Parser) Parse(src []byte) (Value, *Error) {
 	if len(src) > policy.MaxRequestBytes {
 		return Value{}, limitError(policy.MaxRequestBytes, LimitRequestBytes,
@@ -146,12 +154,14 @@ func (p *Parser) Parse(src []byte) (Value, *Error) {
 }
 
 const (
-	// manyBytes is the size above which counting the values first is cheaper than letting the list grow: in the worst
-	// text, two bytes a value, growing leaves three times its size as garbage, here at most 3 MiB.
+	// manyBytes is the size above which counting the values first is cheaper than letting the list
+	// grow: in the worst text, two bytes a value, growing leaves three times its size as garbage,
+	// here at most 3 MiB.
 	manyBytes = 64 << 10
 	// bytesPerValue is typical of a manifest without spaces.
 	bytesPerValue = 12
-	// keptNodes is the most that a [Parser] keeps for the next text: 14 KiB, enough for a large manifest.
+	// keptNodes is the most that a [Parser] keeps for the next text: 14 KiB, enough for a large
+	// manifest.
 	keptNodes = 512
 )
 
@@ -171,8 +181,9 @@ func (p *parser) prepare() {
 	}
 }
 
-// survey reports whether src is ASCII, and whether it has control characters other than spaces between values could
-// be. Eight bytes at a time: in the module a loop over bytes costs ten times as much.
+// survey reports whether src is ASCII, and whether it has control characters other than spaces
+// between values could be. Eight bytes at a time: in the module a loop over bytes costs ten times
+// as much.
 func survey(src []byte) (ascii, controls bool) {
 	const high, low = 0x8080808080808080, 0x2020202020202020
 	var all, below uint64
@@ -208,8 +219,9 @@ func invalidUTF8(src []byte) int {
 	return len(src)
 }
 
-// countValues returns at least the number of values in src when src is JSON, and never more than half its bytes and
-// one. Growing the list while parsing would leave several times its size as garbage.
+// countValues returns at least the number of values in src when src is JSON, and never more than
+// half its bytes and one. Growing the list while parsing would leave several times its size as
+// garbage.
 func countValues(src []byte) int {
 	n := 1
 	for i := 0; i < len(src); i++ {
@@ -241,7 +253,8 @@ func countValues(src []byte) int {
 // parser has no recursion: open holds the arrays and objects around the current place.
 type parser struct {
 	src []byte
-	// simple: no byte of src needs a look inside a string: there are no escapes, and nothing that must be escaped.
+	// simple: no byte of src needs a look inside a string: there are no escapes, and nothing that
+	// must be escaped.
 	simple bool
 	clash  bool // as in document
 	pos    int
@@ -258,9 +271,10 @@ type level struct {
 	seen       uint64 // the bits of all names so far
 }
 
-// parse is one loop: each turn reads the name, if there is one, and the beginning of a value, and then everything
-// that may follow a value up to the beginning of the next. It is one function with its state in variables because in
-// the module a call costs as much as reading ten bytes, and a field of p a check of its bounds at each use.
+// parse is one loop: each turn reads the name, if there is one, and the beginning of a value, and
+// then everything that may follow a value up to the beginning of the next. It is one function with
+// its state in variables because in the module a call costs as much as reading ten bytes, and a
+// field of p a check of its bounds at each use.
 func (p *parser) parse() *Error {
 	src := p.src
 	pos, depth := len(mark(src)), 0
@@ -600,7 +614,8 @@ func (v Value) Exists() bool { return v.doc != nil }
 // noNode stands for what is absent. Nobody writes to it.
 var noNode node
 
-// node returns what v stands for. A pointer: copying a node at each question was a third of the time in the module.
+// node returns what v stands for. A pointer: copying a node at each question was a third of the
+// time in the module.
 func (v Value) node() *node {
 	if v.doc == nil {
 		return &noNode
@@ -635,10 +650,12 @@ func (v Value) lexeme() string {
 	return v.doc.text[n.start:n.end]
 }
 
-// Len returns the number of elements or members, members of the same name included; 0 for anything else.
+// Len returns the number of elements or members, members of the same name included; 0 for anything
+// else.
 func (v Value) Len() int { return int(v.node().count) }
 
-// First returns the first element of an array or the value of the first member of an object, in document order.
+// First returns the first element of an array or the value of the first member of an object, in
+// document order.
 func (v Value) First() Value {
 	if v.node().count == 0 {
 		return Value{}
@@ -663,8 +680,8 @@ func (v Value) Key() string {
 	return unquote(v.doc.text[n.keyStart:n.keyEnd], n.flags&keyEscaped != 0)
 }
 
-// KeyOffset returns where the name of the member begins (its opening quote), and the offset of v when it is not a
-// member.
+// KeyOffset returns where the name of the member begins (its opening quote), and the offset of v
+// when it is not a member.
 func (v Value) KeyOffset() int {
 	n := v.node()
 	if n.keyEnd == 0 {
@@ -673,7 +690,8 @@ func (v Value) KeyOffset() int {
 	return int(n.keyStart)
 }
 
-// Name returns the quoted name of the member whose value v is, as it stands; nil when v is not a member.
+// Name returns the quoted name of the member whose value v is, as it stands; nil when v is not a
+// member.
 func (v Value) Name() []byte {
 	n := v.node()
 	if n.keyEnd == 0 {
@@ -682,11 +700,12 @@ func (v Value) Name() []byte {
 	return v.doc.src[n.keyStart:n.keyEnd:n.keyEnd]
 }
 
-// Get returns the value of the member with exactly this name, the last of several, which is the one that counts to
-// Kubernetes when it does not refuse them; absent when there is none or v is not an object.
+// Get returns the value of the member with exactly this name, the last of several, which is the one
+// that counts to Kubernetes when it does not refuse them; absent when there is none or v is not an
+// object.
 //
-// Differs from Kubernetes: it decodes objects that are repeated into each other, and leaves a text or a number as it
-// was when null follows.
+// Differs from Kubernetes: it decodes objects that are repeated into each other, and leaves a text
+// or a number as it was when null follows.
 func (v Value) Get(name string) (found Value) {
 	n := v.node()
 	if n.kind != Object || n.count == 0 {
@@ -713,8 +732,8 @@ func (d *document) named(m *node, name string) bool {
 	return d.text[m.keyStart+1:m.keyEnd-1] == name
 }
 
-// Str returns the text of a string, "" for anything else. An escaped half of a surrogate pair reads as U+FFFD, as in
-// Go's decoder.
+// Str returns the text of a string, "" for anything else. An escaped half of a surrogate pair reads
+// as U+FFFD, as in Go's decoder.
 func (v Value) Str() string {
 	n := v.node()
 	if n.kind != String {
@@ -726,10 +745,11 @@ func (v Value) Str() string {
 // Bool reports whether v is true.
 func (v Value) Bool() bool { return v.Kind() == Bool && v.doc.src[v.Offset()] == 't' }
 
-// Int64 returns the value of a number that is written as an integer, without fraction and exponent, and fits in 64
-// bits; ok is false for anything else.
+// Int64 returns the value of a number that is written as an integer, without fraction and exponent,
+// and fits in 64 bits; ok is false for anything else.
 //
-// Source: the integer case of literalStore in sigs.k8s.io/json, which reads the digits with strconv.ParseInt.
+// Source: the integer case of literalStore in sigs.k8s.io/json, which reads the digits with
+// strconv.ParseInt.
 func (v Value) Int64() (n int64, ok bool) {
 	if v.Kind() != Number {
 		return 0, false
@@ -815,8 +835,9 @@ func mark(src []byte) []byte {
 	return nil
 }
 
-// Position returns line and column of an offset in src, both from 1, the column in Unicode code points. Lines end
-// with a line feed. An offset outside src counts as the nearest end, and a byte order mark at the beginning as nothing.
+// Position returns line and column of an offset in src, both from 1, the column in Unicode code
+// points. Lines end with a line feed. An offset outside src counts as the nearest end, and a byte
+// order mark at the beginning as nothing.
 func Position(src []byte, offset int) (line, column int) {
 	start := len(mark(src))
 	before := src[:max(start, min(offset, len(src)))]

@@ -48,8 +48,8 @@ var texts = []string{
 	pod, strings.ReplaceAll(pod, "\n", "\r\n"), pod[:len(pod)-1], pod + "}", pod[1:],
 }
 
-// check compares Parse with encoding/json on one text: both accept it or neither does, but for the named limits, and
-// the values are equal. A Parser that has read another text says the same.
+// check compares Parse with encoding/json on one text: both accept it or neither does, but for the
+// named limits, and the values are equal. A Parser that has read another text says the same.
 func check(t *testing.T, src []byte) manifest.Value {
 	t.Helper()
 	v, err := manifest.Parse(src)
@@ -122,7 +122,8 @@ func repeats(v manifest.Value) (n int) {
 	return n
 }
 
-// decode turns a Value into what encoding/json makes of it; of members of the same name the last one counts there.
+// decode turns a Value into what encoding/json makes of it; of members of the same name the last
+// one counts there.
 func decode(v manifest.Value) any {
 	switch v.Kind() {
 	case manifest.Null:
@@ -414,8 +415,8 @@ func TestPosition(t *testing.T) {
 	}
 }
 
-// TestByteOrderMark: what PowerShell and some editors write before a text is passed over, and places count without it,
-// except that an offset is one in the bytes that were given.
+// TestByteOrderMark: what PowerShell and some editors write before a text is passed over, and
+// places count without it, except that an offset is one in the bytes that were given.
 func TestByteOrderMark(t *testing.T) {
 	src := []byte("\ufeff{\"a\": é\n}")
 	if _, err := manifest.Parse(src); err == nil || err.Offset != 9 {

@@ -9,8 +9,8 @@ import (
 
 // Looked says how far the checks look into a manifest, in document order.
 type Looked struct {
-	// Checked are the fields of which everything is checked that Kubernetes checks of their values, with all that is in
-	// them; where that holds for a whole object or list, its path alone.
+	// Checked are the fields of which everything is checked that Kubernetes checks of their values,
+	// with all that is in them; where that holds for a whole object or list, its path alone.
 	Checked Paths
 	// NotChecked are the fields that are judged by name and type only: Kubernetes may find more.
 	NotChecked Paths
@@ -41,13 +41,15 @@ func (p *Paths) cut(n int) {
 	}
 }
 
-// judgedOnCreate lists, by the Go name of its type, the fields of an object that are checked when it is created as
-// Kubernetes checks them: whatever the API server can have against such a field, it is said. A field of which it checks
-// nothing but the type is among them. A star stands for a field with all that is in it; without one, the fields of what
-// is in it are looked up under the name of its own type. A field that is not listed is judged by name and type only.
+// judgedOnCreate lists, by the Go name of its type, the fields of an object that are checked when
+// it is created as Kubernetes checks them: whatever the API server can have against such a field,
+// it is said. A field of which it checks nothing but the type is among them. A star stands for a
+// field with all that is in it; without one, the fields of what is in it are looked up under the
+// name of its own type. A field that is not listed is judged by name and type only.
 //
-// Whoever adds a check adds its field here; the comparison in policy/upstream holds each line to the API server: it puts
-// strange values into these fields and excuses only faults of fields that are not listed.
+// Whoever adds a check adds its field here; the comparison in policy/upstream holds each line to
+// the API server: it puts strange values into these fields and excuses only faults of fields that
+// are not listed.
 const judgedOnCreate = `
 CronJob apiVersion kind metadata spec status*
 CronJobSpec concurrencyPolicy failedJobsHistoryLimit jobTemplate schedule startingDeadlineSeconds successfulJobsHistoryLimit suspend
@@ -130,8 +132,8 @@ VolumeProjection configMap downwardAPI secret serviceAccountToken
 VsphereVirtualDiskVolumeSource fsType storagePolicyID storagePolicyName volumePath
 `
 
-// judgedInTemplates is the same of a template in an object of another kind, whose owner may still add to it what is
-// missing before Kubernetes checks it.
+// judgedInTemplates is the same of a template in an object of another kind, whose owner may still
+// add to it what is missing before Kubernetes checks it.
 const judgedInTemplates = `
 JobSpec activeDeadlineSeconds backoffLimit backoffLimitPerIndex completionMode completions managedBy maxFailedIndexes parallelism podFailurePolicy* podReplacementPolicy successPolicy* suspend template ttlSecondsAfterFinished
 JobTemplateSpec spec
@@ -168,8 +170,9 @@ EphemeralContainer name resizePolicy* restartPolicy restartPolicyRules* targetCo
 PodSpec activeDeadlineSeconds containers ephemeralContainers initContainers restartPolicy terminationGracePeriodSeconds
 `
 
-// HowFar returns how far the checks look into v, a manifest of kind without faults of type, in Kubernetes 1.minor. update
-// tells that it replaces another one. Fields that are null or unknown are in neither list.
+// HowFar returns how far the checks look into v, a manifest of kind without faults of type, in
+// Kubernetes 1.minor. update reports that it replaces another one. Fields that are null or unknown
+// are in neither list.
 func HowFar(v Value, kind string, minor int, update bool) Looked {
 	root, known := rootType(kind)
 	if !known {
@@ -183,9 +186,11 @@ func HowFar(v Value, kind string, minor int, update bool) Looked {
 	return l.found
 }
 
-// tolerations is an annotation that no scheduler reads any more, and that the API server still reads as JSON and checks.
+// tolerations is an annotation that no scheduler reads any more, and that the API server still
+// reads as JSON and checks.
 //
-// Source: ValidateTolerationsInPodAnnotations in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
+// Source: ValidateTolerationsInPodAnnotations in pkg/apis/core/validation/validation.go, Kubernetes
+// v1.33 to v1.37.
 const tolerations = "scheduler.alpha.kubernetes.io/tolerations"
 
 type looker struct {
@@ -204,7 +209,8 @@ const (
 	entirely
 )
 
-// row returns the fields of a type that the table lists, with blanks around them; "" if the type is not listed.
+// row returns the fields of a type that the table lists, with blanks around them; "" if the type is
+// not listed.
 func (l *looker) row(t typeIndex) string {
 	begin := "\n" + t.bareName() + " "
 	i := strings.Index(l.table, begin)
@@ -229,8 +235,8 @@ func inRow(row, field string) judged {
 	return byNameAndType
 }
 
-// value looks at v, of type t, at l.path, and reports whether it is checked with all that is in it. Then it has added
-// nothing to the list of what is checked.
+// value looks at v, of type t, at l.path, and reports whether it is checked with all that is in it.
+// Then it has added nothing to the list of what is checked.
 func (l *looker) value(v Value, t typeIndex) bool {
 	switch row := &typeRows[t]; {
 	case row.kind == structType && v.Kind() == Object:
@@ -288,9 +294,10 @@ func (l *looker) list(v Value, elem typeIndex) bool {
 	return whole
 }
 
-// Judges reports whether what the API server says about path of an object of kind is said here too: each field on the way
-// is checked in Kubernetes 1.minor. A part of path that is no field counts as checked: it is a word of the API server,
-// such as the labels that it sees beside the metadata of a template.
+// Judges reports whether what the API server says about path of an object of kind is said here too:
+// each field on the way is checked in Kubernetes 1.minor. A part of path that is no field counts as
+// checked: it is a word of the API server, such as the labels that it sees beside the metadata of a
+// template.
 func Judges(kind, path string, minor int, update bool) bool {
 	t, known := rootType(kind)
 	if !known {

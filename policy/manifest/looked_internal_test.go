@@ -9,8 +9,9 @@ import (
 	"github.com/podfate/podfate/policy"
 )
 
-// TestJudgedFieldsExist holds the lists of what is checked to the types of Kubernetes: a line that names no type or no
-// field of any release checks nothing, and a type that nothing leads to is never looked up.
+// TestJudgedFieldsExist holds the lists of what is checked to the types of Kubernetes: a line that
+// names no type or no field of any release checks nothing, and a type that nothing leads to is
+// never looked up.
 func TestJudgedFieldsExist(t *testing.T) {
 	for _, table := range []string{judgedOnCreate, judgedInTemplates, judgedOnUpdate} {
 		for line := range strings.Lines(table) {
@@ -80,8 +81,8 @@ func TestHowFar(t *testing.T) {
 	}
 }
 
-// TestHowFarIsBounded asks about more fields than are listed: of the rest the number is right, also when a list of which
-// more is checked than fits turns out to be checked as a whole.
+// TestHowFarIsBounded asks about more fields than are listed: of the rest the number is right, also
+// when a list of which more is checked than fits turns out to be checked as a whole.
 func TestHowFarIsBounded(t *testing.T) {
 	containers := func(n int, each string) string {
 		return `{"spec":{"containers":[` + strings.TrimSuffix(strings.Repeat(each+",", n), ",") + `]}}`

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// Path returns where v stands below root, as Kubernetes writes field paths: spec.containers[0].name. A name that is
-// not an identifier is written in brackets and quotes, as in metadata.labels["a.b/c"], with the escapes of JSON for
-// quotes, backslashes and control characters. It is "" for root itself and when v is not below root.
+// Path returns where v stands below root, as Kubernetes writes field paths:
+// spec.containers[0].name. A name that is not an identifier is written in brackets and quotes, as
+// in metadata.labels["a.b/c"], with the escapes of JSON for quotes, backslashes and control
+// characters. It is "" for root itself and when v is not below root.
 //
 // [Value.Locate] is the inverse, except below a member whose name occurred before in the same object: both then have
 // the same path, and Locate returns the first.
@@ -59,9 +60,10 @@ func identifier(s string) bool {
 	return s != ""
 }
 
-// Locate returns the value at path below v, or the deepest value on the way to it when there is none: the list for an
-// index behind its end, the object for a field that is missing. Path "" is v itself. Names that are no identifiers
-// may also stand between dots, as far as they contain neither "." nor "[".
+// Locate returns the value at path below v, or the deepest value on the way to it when there is
+// none: the list for an index behind its end, the object for a field that is missing. Path "" is v
+// itself. Names that are no identifiers may also stand between dots, as far as they contain neither
+// "." nor "[".
 func (v Value) Locate(path string) Value {
 	for path != "" {
 		s, rest, ok := cutStep(path)

@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// quantity is an amount of a resource: value times ten to the power of scale, which is -9 to 18. The zero quantity is 0.
+// quantity is an amount of a resource: value times ten to the power of scale, which is -9 to 18.
+// The zero quantity is 0.
 type quantity struct {
 	value  int64
 	scale  int
@@ -229,10 +230,11 @@ func (q quantity) magnitude(other int) [3]uint64 {
 	return words
 }
 
-// counts reports whether Kubernetes takes q for an integer: it looks at its thousandths, which overflow when q is large.
+// counts reports whether Kubernetes takes q for an integer: it looks at its thousandths, which
+// overflow when q is large.
 //
-// Source: positiveScaleInt64 in k8s.io/apimachinery v0.33 to v0.37, pkg/api/resource/math.go, which multiplies by some
-// powers at once, and gives 0 for the others when they are too much.
+// Source: positiveScaleInt64 in k8s.io/apimachinery v0.33 to v0.37, pkg/api/resource/math.go, which
+// multiplies by some powers at once, and gives 0 for the others when they are too much.
 func (q quantity) counts() bool {
 	if q.scale < listedScale {
 		return q.whole()
@@ -312,7 +314,8 @@ func (q quantity) String() string {
 	return text + [...]string{"n", "u", "m", "", "k", "M", "G", "T", "P", "E"}[power/3+3]
 }
 
-// goSyntax returns q as Kubernetes 1.33 prints it in some places, "" if there are addresses in that.
+// goSyntax returns q as Kubernetes 1.33 prints it in some places, "" if there are addresses in
+// that.
 func (q quantity) goSyntax() string {
 	if q.decimal {
 		return ""

@@ -7,10 +7,11 @@ import (
 	"github.com/podfate/podfate/policy"
 )
 
-// ReadObject turns a manifest, checked by [CheckFields] and free of faults of type, into what the decisions need.
-// template is the path of its pod template from [Kinds] ("" for a Pod).
+// ReadObject turns a manifest, checked by [CheckFields] and free of faults of type, into what the
+// decisions need. template is the path of its pod template from [Kinds] ("" for a Pod).
 //
-// It follows Kubernetes' decoder: a field that is null is absent, a list element that is null is its zero value.
+// It follows Kubernetes' decoder: a field that is null is absent, a list element that is null is
+// its zero value.
 func ReadObject(v Value, kind, template string) policy.Object {
 	return ReadProposed(v, kind, template, 0)
 }

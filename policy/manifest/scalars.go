@@ -15,10 +15,11 @@ const (
 	quantitySuffix  = "unable to parse quantity's suffix"
 )
 
-// quantityFault returns what Kubernetes says against a quantity, "" when it reads it. raw is the JSON text, quotes
-// included: escapes are not decoded, so that "\u0031" is no quantity.
+// quantityFault returns what Kubernetes says against a quantity, "" when it reads it. raw is the
+// JSON text, quotes included: escapes are not decoded, so that "\u0031" is no quantity.
 //
-// Source: Quantity.UnmarshalJSON and ParseQuantity in k8s.io/apimachinery v0.36, pkg/api/resource/quantity.go.
+// Source: Quantity.UnmarshalJSON and ParseQuantity in k8s.io/apimachinery v0.36,
+// pkg/api/resource/quantity.go.
 func quantityFault(raw string) string {
 	if len(raw) >= 2 && raw[0] == '"' {
 		raw = raw[1 : len(raw)-1]
@@ -62,7 +63,8 @@ func quantityFault(raw string) string {
 	if !ok {
 		return quantitySuffix
 	}
-	// Kubernetes computes small values with integers, which never asks for a digit; others as text, which does.
+	// Kubernetes computes small values with integers, which never asks for a digit; others as text,
+	// which does.
 	small := exponent >= -9
 	if binary {
 		small = exponent < 50
@@ -73,7 +75,8 @@ func quantityFault(raw string) string {
 	return ""
 }
 
-// trimSpace is strings.TrimSpace without the tables of package unicode, which are 40 KB of the module.
+// trimSpace is strings.TrimSpace without the tables of package unicode, which are 40 KB of the
+// module.
 func trimSpace(s string) string {
 	for s != "" {
 		r, size := utf8.DecodeRuneInString(s)
@@ -127,15 +130,16 @@ func countDigits(s string) int {
 
 // timeFault returns what Kubernetes says against a point in time, "" when it reads it.
 //
-// Source: Parse in package time of Go 1.26 with the layout RFC3339, as metav1.Time uses it. It is laxer than RFC 3339:
-// hours of one digit, a comma before the fraction, offsets up to 24:60.
+// Source: Parse in package time of Go 1.26 with the layout RFC3339, as metav1.Time uses it. It is
+// laxer than RFC 3339: hours of one digit, a comma before the fraction, offsets up to 24:60.
 func timeFault(text string) string {
 	_, fault := ParseTime(text)
 	return fault
 }
 
-// ParseTime returns the instant of a time field in milliseconds since 1970, which may be negative, and what Kubernetes
-// says against the text, "" when it reads it. What is below a millisecond is cut off.
+// ParseTime returns the instant of a time field in milliseconds since 1970, which may be negative,
+// and what Kubernetes says against the text, "" when it reads it. What is below a millisecond is
+// cut off.
 func ParseTime(text string) (millis int64, fault string) {
 	p := timeParser{rest: text}
 	year := p.year()
@@ -169,7 +173,8 @@ func ParseTime(text string) (millis int64, fault string) {
 
 // dayNumber counts days from the first of January 1970.
 func dayNumber(year, month, day int) int {
-	// With March as its first month, a year has its leap day at the end: Howard Hinnant, days_from_civil.
+	// With March as its first month, a year has its leap day at the end: Howard Hinnant,
+	// days_from_civil.
 	if year += 400; month < 3 { // in 400 years there are as many days wherever they begin
 		year, month = year-1, month+12
 	}
@@ -296,8 +301,8 @@ func daysIn(month, year int) int {
 	return 31
 }
 
-// timeQuote quotes as package time of Go does in its errors: not like strconv. Of a text longer than
-// policy.MaxQuotedBytes the rest is left out, which an ellipsis after the quote shows.
+// timeQuote quotes as package time of Go does in its errors: not like strconv. Of a text longer
+// than policy.MaxQuotedBytes the rest is left out, which an ellipsis after the quote shows.
 func timeQuote(s string) string {
 	if len(s) > policy.MaxQuotedBytes {
 		return timeQuote(s[:policy.MaxQuotedBytes]) + "…"
@@ -317,7 +322,8 @@ func timeQuote(s string) string {
 	return string(append(b, '"'))
 }
 
-// overflowsFloat64 reports whether a number, as it is written in JSON, is larger than a float64 can be.
+// overflowsFloat64 reports whether a number, as it is written in JSON, is larger than a float64 can
+// be.
 func overflowsFloat64(lexeme string) bool {
 	const before, fraction, exponent = 0, 1, 2
 	part, power, digits := before, 0, make([]byte, 0, MaxNumberBytes)
@@ -341,8 +347,9 @@ func overflowsFloat64(lexeme string) bool {
 			}
 		}
 	}
-	// Now the number is 0.digits times ten to the power. From limit on numbers round to infinity: it is halfway between
-	// the largest float64 and what would be the next. It has more digits than a lexeme, so that texts compare as numbers.
+	// Now the number is 0.digits times ten to the power. From limit on numbers round to infinity:
+	// it is halfway between the largest float64 and what would be the next. It has more digits than
+	// a lexeme, so that texts compare as numbers.
 	const limit = "17976931348623158079372897140530341507993413271003782693617377898044496829276475"
 	return len(digits) > 0 && (power > 309 || power == 309 && string(digits) >= limit)
 }

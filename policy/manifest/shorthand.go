@@ -7,8 +7,8 @@ import (
 	"github.com/podfate/podfate/policy"
 )
 
-// MaxShortBytes bounds a question in short. It is far more than a link carries, and what it leads to is bounded by the
-// limits of its members.
+// MaxShortBytes bounds a question in short. It is far more than a link carries, and what it leads
+// to is bounded by the limits of its members.
 const MaxShortBytes = 16 << 10
 
 // ShortAllowed are the clauses that a question in short may have.
@@ -45,7 +45,8 @@ func (s *Short) At(offset int) (text int) {
 	return text
 }
 
-// ReadShort reads a question in short. Clauses are separated by commas or lines, and by blanks where that is clear:
+// ReadShort reads a question in short. Clauses are separated by commas or lines, and by blanks
+// where that is clear:
 //
 //	main=137:OOMKilled              main exits with this code, now
 //	main: 42@10s x4, 1@5s forever   what main does at its successive starts: so often this long with this code
@@ -55,9 +56,9 @@ func (s *Short) At(offset int) (text int) {
 //	expect Failed at 5m             what shall have become of it then, or in the end
 //	timing full                     a kubelet in real time, with that much jitter; or when the first restart comes
 //
-// Without @TIME a run ends at once. "main=" and "main:" may be left out for a Pod with one container. What it means is
-// checked by whoever reads the members: times, events, containers. Older spellings are read as well: main=10s:42x4 and
-// Evicted@2.
+// Without @TIME a run ends at once. "main=" and "main:" may be left out for a Pod with one
+// container. What it means is checked by whoever reads the members: times, events, containers.
+// Older spellings are read as well: main=10s:42x4 and Evicted@2.
 func ReadShort(text string) (*Short, []ShortFault) {
 	if len(text) > MaxShortBytes {
 		return nil, []ShortFault{{Detail: strconv.Itoa(len(text)) + " bytes, at most " + strconv.Itoa(MaxShortBytes) + " allowed"}}

@@ -74,7 +74,8 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// FuzzQuestion asks whether any text is read without a panic, and whether what is read points into the text.
+// FuzzQuestion asks whether any text is read without a panic, and whether what is read points into
+// the text.
 func FuzzQuestion(f *testing.F) {
 	for _, text := range []string{"main=42", "main: 3@10s x4, 1@5s until 2h at 5m Evicted", "expect Failed at 5m", "main=10s:42xforever:OOMKilled", "×", "=:@x"} {
 		f.Add(text)

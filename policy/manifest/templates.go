@@ -6,19 +6,20 @@ import (
 	"github.com/podfate/podfate/policy"
 )
 
-// Template is a Pod template or a Job template in an object of a kind that Podfate does not read itself: a JobSet, a
-// RayCluster, a Rollout. What the owner's controller does with its Pods is not modelled, except for the fields here, which
-// it sets before the API server sees a Pod or a Job.
+// Template is a Pod template or a Job template in an object of a kind that Podfate does not read
+// itself: a JobSet, a RayCluster, a Rollout. What the owner's controller does with its Pods is not
+// modelled, except for the fields here, which it sets before the API server sees a Pod or a Job.
 type Template struct {
 	Path string // from the owner's root: spec.replicatedJobs[0].template
 	Job  bool   // a JobTemplateSpec; otherwise a PodTemplateSpec
 
-	// RestartPolicy is what the owner sets, "" if it leaves the template as it is. If RestartPolicyPath is not "", a field
-	// of the owner at that path replaces whatever the template says; otherwise only a template without a policy gets it.
+	// RestartPolicy is what the owner sets, "" if it leaves the template as it is. If
+	// RestartPolicyPath is not "", a field of the owner at that path replaces whatever the template
+	// says; otherwise only a template without a policy gets it.
 	RestartPolicy, RestartPolicyPath string
 	// ContainerName is what a container without a name is called, "" if nobody names it.
 	ContainerName string
-	// Indexed tells that a Job without completionMode becomes an Indexed one.
+	// Indexed reports that a Job without completionMode becomes an Indexed one.
 	Indexed bool
 }
 
@@ -38,7 +39,8 @@ func (t *Template) SpecPath() string {
 	return t.Path + ".spec"
 }
 
-// ownerRow is a place of a template that its name does not give away, or into which the owner puts something.
+// ownerRow is a place of a template that its name does not give away, or into which the owner puts
+// something.
 type ownerRow struct {
 	group, kind string // kind "" is every kind of the group
 	// path has a name for each member, * for any member and # for any element.
@@ -49,10 +51,10 @@ type ownerRow struct {
 	container     string
 }
 
-// owners is never written to. Sources: (*jobSetWebhook).Default in kubernetes-sigs/jobset v0.10, pkg/webhooks/
-// jobset_webhook.go; setRestartPolicy in kubeflow/training-operator v1.9 and mpi-operator v0.6, with the defaults of
-// pkg/apis/kubeflow.org/v1; DefaultUserContainerName in knative/serving v1.18, pkg/apis/config/defaults.go; the types of
-// the other projects.
+// owners is never written to. Sources: (*jobSetWebhook).Default in kubernetes-sigs/jobset v0.10,
+// pkg/webhooks/ jobset_webhook.go; setRestartPolicy in kubeflow/training-operator v1.9 and
+// mpi-operator v0.6, with the defaults of pkg/apis/kubeflow.org/v1; DefaultUserContainerName in
+// knative/serving v1.18, pkg/apis/config/defaults.go; the types of the other projects.
 var owners = []ownerRow{
 	{group: "jobset.x-k8s.io", kind: "JobSet", path: "spec.replicatedJobs.#.template", job: true, indexed: true, restartPolicy: "OnFailure"},
 	{group: "trainer.kubeflow.org", path: "spec.template.spec.replicatedJobs.#.template", job: true, indexed: true, restartPolicy: "OnFailure"},
@@ -71,8 +73,9 @@ var owners = []ownerRow{
 	{group: "keda.sh", kind: "ScaledJob", path: "spec.jobTargetRef.template"},
 }
 
-// Foreign reports whether apiVersion is of an API group whose kinds Podfate does not know: it may be that of anything
-// that makes Pods. The groups of Kubernetes itself that have or had workloads are known as a whole.
+// Foreign reports whether apiVersion is of an API group whose kinds Podfate does not know: it may
+// be that of anything that makes Pods. The groups of Kubernetes itself that have or had workloads
+// are known as a whole.
 func Foreign(apiVersion string) bool {
 	group, _, grouped := strings.Cut(apiVersion, "/")
 	switch group {
@@ -93,12 +96,14 @@ type finder struct {
 	bare      []string
 }
 
-// Templates returns the templates in v, an object of a foreign kind (see [Foreign]), in document order, at most
-// policy.MaxTemplates and one more. A template is an object where a table has one, or, under the name template or
-// podTemplate, an object whose spec has containers, all of them with names.
+// Templates returns the templates in v, an object of a foreign kind (see [Foreign]), in document
+// order, at most policy.MaxTemplates and one more. A template is an object where a table has one,
+// or, under the name template or podTemplate, an object whose spec has containers, all of them with
+// names.
 //
-// bare are the paths of containers outside of templates, of which another controller makes Pods in its own way (the
-// steps of an Argo Workflow); at most policy.MaxTemplates. metadata and status are passed over.
+// bare are the paths of containers outside of templates, of which another controller makes Pods in
+// its own way (the steps of an Argo Workflow); at most policy.MaxTemplates. metadata and status are
+// passed over.
 func Templates(v Value) (templates []Template, bare []string) {
 	group, _, _ := strings.Cut(v.Get("apiVersion").Text(), "/")
 	f := finder{root: v, group: group, kind: v.Get("kind").Text()}
@@ -128,7 +133,8 @@ func (f *finder) look(v Value, name string) {
 	f.names = f.names[:len(f.names)-1]
 }
 
-// take notes v if it is a template or a container outside of one. It reports whether there is nothing more to look for in it.
+// take notes v if it is a template or a container outside of one. It reports whether there is
+// nothing more to look for in it.
 func (f *finder) take(v Value, name string) bool {
 	row := f.row()
 	switch {
@@ -201,7 +207,8 @@ func hasNamedContainers(list Value) bool {
 	return true
 }
 
-// isBare reports whether v is a container, or a list of containers, as those have it that make Pods in their own way.
+// isBare reports whether v is a container, or a list of containers, as those have it that make Pods
+// in their own way.
 func isBare(v Value, name string) bool {
 	switch name {
 	case "container", "script":
@@ -213,8 +220,9 @@ func isBare(v Value, name string) bool {
 	return v.Get("image").Kind() == String
 }
 
-// CheckTemplate is [CheckFields] for template t of v. Paths begin at v. There are no messages: what the API server prints
-// comes from the schema of the owner, which is not known; nor is it known which unknown fields it lets pass.
+// CheckTemplate is [CheckFields] for template t of v. Paths begin at v. There are no messages: what
+// the API server prints comes from the schema of the owner, which is not known; nor is it known
+// which unknown fields it lets pass.
 func CheckTemplate(v Value, t *Template, f policy.Features) Checked {
 	typ, known := templateType(t.Job)
 	at := v.Locate(t.Path)
@@ -249,7 +257,8 @@ func below(f *policy.FieldError, path string) {
 	}
 }
 
-// templateType returns the type of a Pod template or a Job template: that of a field of a kind that has one.
+// templateType returns the type of a Pod template or a Job template: that of a field of a kind that
+// has one.
 func templateType(job bool) (typeIndex, bool) {
 	if !job {
 		t, known := rootType("PodTemplate")
@@ -269,8 +278,9 @@ func fieldType(t typeIndex, name string) typeIndex {
 	panic("no field " + name)
 }
 
-// ReadTemplate is [ReadObject] for template t of v. The object has the name of its owner, and counts as a PodTemplate or a
-// CronJob: something whose Pods or Jobs come later, under names of their own.
+// ReadTemplate is [ReadObject] for template t of v. The object has the name of its owner, and
+// counts as a PodTemplate or a CronJob: something whose Pods or Jobs come later, under names of
+// their own.
 func ReadTemplate(v Value, t *Template, p policy.Proposals) policy.Object {
 	kind, template := "PodTemplate", t.Path
 	if t.Job {
@@ -291,8 +301,8 @@ func ReadTemplate(v Value, t *Template, p policy.Proposals) policy.Object {
 	return o
 }
 
-// HowFarTemplates is [HowFar] for an object of another kind: its own fields are judged by nobody here, those of templates
-// as those of the Pods and Jobs that are made of them.
+// HowFarTemplates is [HowFar] for an object of another kind: its own fields are judged by nobody
+// here, those of templates as those of the Pods and Jobs that are made of them.
 func HowFarTemplates(v Value, templates []Template, minor int) Looked {
 	l := looker{table: judgedInTemplates, bit: minorBit(minor)}
 	l.owner(v, templates)

@@ -20,7 +20,8 @@ const (
 	textIn   = "valueExpression"
 )
 
-// proposedFields is never written to. Conditions that several spellings have in common are named once.
+// proposedFields is never written to. Conditions that several spellings have in common are named
+// once.
 var proposedFields = []proposedField{
 	{inRule, "when", structType, "when"},
 	{"when", "exitCodes", structType, exitOf},
@@ -57,7 +58,8 @@ var proposedFields = []proposedField{
 	{textIn, "values", sliceType, "any"},
 }
 
-// proposedIn returns the field of an object of this table, nil if it has none of that name, and the names that it has.
+// proposedIn returns the field of an object of this table, nil if it has none of that name, and the
+// names that it has.
 func proposedIn(of, name string) (row *proposedField, names []string) {
 	for i := range proposedFields {
 		if r := &proposedFields[i]; r.of == of {
@@ -69,7 +71,8 @@ func proposedIn(of, name string) (row *proposedField, names []string) {
 	return row, names
 }
 
-// proposedBy checks member m of a struct of type t, which releases do not have, if a proposal that is on has it.
+// proposedBy checks member m of a struct of type t, which releases do not have, if a proposal that
+// is on has it.
 func (c *checker) proposedBy(m Value, t typeIndex) bool {
 	if c.proposals == 0 {
 		return false
@@ -85,7 +88,8 @@ func (c *checker) proposedBy(m Value, t typeIndex) bool {
 	return true
 }
 
-// proposed checks what a proposal has at v. typ "" of a list stands for texts, "any" for texts and numbers.
+// proposed checks what a proposal has at v. typ "" of a list stands for texts, "any" for texts and
+// numbers.
 func (c *checker) proposed(v Value, kind typeKind, typ string) {
 	switch {
 	case v.Kind() == Null:
@@ -201,8 +205,8 @@ func (v Value) at(i int) Value {
 	return e
 }
 
-// readDraft reads the backoffPolicy of a Job at spec. Its Pods are never restarted, unless the template says otherwise: the
-// draft's examples leave that out.
+// readDraft reads the backoffPolicy of a Job at spec. Its Pods are never restarted, unless the
+// template says otherwise: the draft's examples leave that out.
 func readDraft(spec Value, o *policy.Object, p policy.Proposals) {
 	draft := readBackoffPolicy(spec, p)
 	if draft == nil {
@@ -217,8 +221,8 @@ func readDraft(spec Value, o *policy.Object, p policy.Proposals) {
 	}
 }
 
-// readBackoffPolicy reads the backoffPolicy of a Job, as the draft of KEP-3329 has it in three spellings. It returns nil if
-// there is none.
+// readBackoffPolicy reads the backoffPolicy of a Job, as the draft of KEP-3329 has it in three
+// spellings. It returns nil if there is none.
 func readBackoffPolicy(spec Value, p policy.Proposals) *policy.PodFailurePolicy {
 	v := member(spec, "backoffPolicy", Object)
 	if !v.Exists() {
@@ -258,13 +262,15 @@ func readBackoffRule(v Value) (rule policy.PodFailurePolicyRule) {
 	return rule
 }
 
-// backoffReader puts what a rule of the draft asks for into the rule. Several expressions hold together.
+// backoffReader puts what a rule of the draft asks for into the rule. Several expressions hold
+// together.
 type backoffReader struct {
 	rule *policy.PodFailurePolicyRule
 	d    *policy.DraftRule
 }
 
-// each calls f with each condition of v, which stands at path in the rule: those called in and notIn, and the expressions.
+// each calls f with each condition of v, which stands at path in the rule: those called in and
+// notIn, and the expressions.
 func (r *backoffReader) each(v Value, path, in, notIn, expressions string, f func(operator policy.ExitCodesOperator, values Value)) {
 	for _, c := range [...]struct {
 		name     string
@@ -295,7 +301,8 @@ func (r *backoffReader) each(v Value, path, in, notIn, expressions string, f fun
 	}
 }
 
-// exits reads conditions on exit codes. What they come to is a list with In, or one with NotIn if all are.
+// exits reads conditions on exit codes. What they come to is a list with In, or one with NotIn if
+// all are.
 func (r *backoffReader) exits(v Value, path, in, notIn, expressions string) {
 	var not [256]bool
 	listed := false // some condition has In: its codes without those of the others are the result

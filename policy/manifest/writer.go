@@ -5,19 +5,21 @@ import (
 	"unicode/utf8"
 )
 
-// Writer appends JSON to a buffer; it writes the commas and colons itself. The zero Writer is ready. It does not
-// check that a name precedes each member or that every End has its Object or Array: that is the caller's program, not
-// its input, and a test of the caller parses what it wrote.
+// Writer appends JSON to a buffer; it writes the commas and colons itself. The zero Writer is
+// ready. It does not check that a name precedes each member or that every End has its Object or
+// Array: that is the caller's program, not its input, and a test of the caller parses what it
+// wrote.
 type Writer struct {
 	buf     []byte
 	closers []byte // of the arrays and objects that are open
 }
 
-// keptBytes is the most room that a Writer keeps for what is written after [Writer.Reset]: some twenty decisions.
+// keptBytes is the most room that a Writer keeps for what is written after [Writer.Reset]: some
+// twenty decisions.
 const keptBytes = 16 << 10
 
-// Reset forgets what was written and takes room bytes, or the memory that it had if that is more and not too much:
-// what [Writer.Bytes] returned before may change.
+// Reset forgets what was written and takes room bytes, or the memory that it had if that is more
+// and not too much: what [Writer.Bytes] returned before may change.
 func (w *Writer) Reset(room int) {
 	if cap(w.buf) < room || cap(w.buf) > keptBytes {
 		w.buf = make([]byte, 0, room)
@@ -61,8 +63,8 @@ func (w *Writer) End() {
 	w.closers = w.closers[:last]
 }
 
-// comma writes the comma between two values. The last byte tells whether one is needed: strings end with a quote, so
-// that a bracket or colon there is always structure.
+// comma writes the comma between two values. The last byte reports whether one is needed: strings
+// end with a quote, so that a bracket or colon there is always structure.
 func (w *Writer) comma() {
 	if len(w.closers) == 0 || len(w.buf) == 0 {
 		return
@@ -74,8 +76,8 @@ func (w *Writer) comma() {
 	}
 }
 
-// Key writes the name of a member; its value must follow. The name is written as it is: names of answers are words of
-// the program, with nothing to escape.
+// Key writes the name of a member; its value must follow. The name is written as it is: names of
+// answers are words of the program, with nothing to escape.
 //
 //go:noinline
 func (w *Writer) Key(name string) {
@@ -97,8 +99,8 @@ func (w *Writer) String(s string) {
 	w.buf = AppendQuoted(w.buf, s)
 }
 
-// Word writes a string that needs no escapes: a constant of the program, or a path without the user's names. The look
-// at each byte is what a string costs most.
+// Word writes a string that needs no escapes: a constant of the program, or a path without the
+// user's names. The look at each byte is what a string costs most.
 //
 //go:noinline
 func (w *Writer) Word(s string) {
@@ -106,8 +108,8 @@ func (w *Writer) Word(s string) {
 	w.buf = append(append(append(w.buf, '"'), s...), '"')
 }
 
-// Text writes the concatenation of parts as one string that needs no escapes, without putting it together
-// first.
+// Text writes the concatenation of parts as one string that needs no escapes, without putting it
+// together first.
 //
 //go:noinline
 func (w *Writer) Text(parts ...string) {
@@ -119,7 +121,8 @@ func (w *Writer) Text(parts ...string) {
 	w.buf = append(w.buf, '"')
 }
 
-// Parts writes text that is JSON when it is put together, commas included: many calls are what an answer costs most.
+// Parts writes text that is JSON when it is put together, commas included: many calls are what an
+// answer costs most.
 //
 //go:noinline
 func (w *Writer) Parts(parts ...string) {
@@ -167,14 +170,15 @@ func (w *Writer) Raw(json []byte) {
 	w.buf = append(w.buf, json...)
 }
 
-// AppendQuoted appends s to b as a JSON string. Besides quotes, backslashes and control characters it escapes
-// < > & and U+2028, U+2029, so that the text can stand in HTML and in a script; bytes that are not UTF-8, which the
-// reader never lets through, become U+FFFD. These are the bytes that Go's encoding/json writes.
+// AppendQuoted appends s to b as a JSON string. Besides quotes, backslashes and control characters
+// it escapes < > & and U+2028, U+2029, so that the text can stand in HTML and in a script; bytes
+// that are not UTF-8, which the reader never lets through, become U+FFFD. These are the bytes that
+// Go's encoding/json writes.
 func AppendQuoted(b []byte, s string) []byte { return appendQuoted(b, s, true) }
 
 const hexDigits = "0123456789abcdef"
 
-// appendQuoted is AppendQuoted; web tells whether to escape what HTML and scripts could misread.
+// appendQuoted is AppendQuoted; web reports whether to escape what HTML and scripts could misread.
 func appendQuoted(b []byte, s string, web bool) []byte {
 	return append(appendEscaped(append(b, '"'), s, web), '"')
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestCauses holds that each entry of a timeline names the exit that led to it and what was decided about that (R-P10),
-// and that those which no exit led to name none.
+// TestCauses holds that each entry of a timeline names the exit that led to it and what was decided
+// about that (R-P10), and that those which no exit led to name none.
 func TestCauses(t *testing.T) {
 	for _, c := range []struct {
 		name, request string

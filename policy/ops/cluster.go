@@ -7,15 +7,17 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// cluster is what a request says about Kubernetes: the API server with the controllers and, if another one is asked
-// for, the node.
+// cluster is what a request says about Kubernetes: the API server with the controllers and, if
+// another one is asked for, the node.
 type cluster struct {
 	features policy.Features
 	kubelet  policy.KubeletConfiguration
-	// named tells that the request names the version, so that this version's fallbacks are asked for.
+	// named reports that the request names the version, so that this version's fallbacks are asked
+	// for.
 	named bool
-	// otherGates are gates of the KubeletConfiguration that change no answer, as far as Podfate knows them: a real file
-	// sets many. The answer lists them, so that none is passed over in silence.
+	// otherGates are gates of the KubeletConfiguration that change no answer, as far as Podfate
+	// knows them: a real file sets many. The answer lists them, so that none is passed over in
+	// silence.
 	otherGates []string
 	// skewed is the node if the request has one of its own, nil if it is like the API server.
 	skewed *cluster
@@ -43,9 +45,9 @@ type declared struct {
 	proposals   policy.Proposals
 }
 
-// readCluster reads the member cluster. With a member kubelet in it a KubeletConfiguration beside that counts for the
-// node alone, gates included; what the member leaves out is as in the cluster, except that the node's release does not
-// know each gate that is set there.
+// readCluster reads the member cluster. With a member kubelet in it a KubeletConfiguration beside
+// that counts for the node alone, gates included; what the member leaves out is as in the cluster,
+// except that the node's release does not know each gate that is set there.
 func (c *call) readCluster() cluster {
 	cl := c.readClusters()
 	c.node = cl.node().features.Proposals
@@ -79,8 +81,8 @@ func (c *call) readClusters() cluster {
 	return cl
 }
 
-// readOther reads v, which stands at path of the request: the kubelet that base becomes. What it leaves out is as in
-// base, except for the gates: those are the defaults of the version.
+// readOther reads v, which stands at path of the request: the kubelet that base becomes. What it
+// leaves out is as in base, except for the gates: those are the defaults of the version.
 func (c *call) readOther(v manifest.Value, path string, base *cluster) cluster {
 	c.members(v, path, "version", "featureGates", "kubeletConfiguration", "proposals")
 	cl := cluster{kubelet: base.kubelet, otherGates: base.otherGates}
@@ -93,11 +95,11 @@ func (c *call) readOther(v manifest.Value, path string, base *cluster) cluster {
 	return cl
 }
 
-// readDeclared reads version, featureGates, kubeletConfiguration and proposals of v, which stands at path; version and
-// proposals that it leaves out are those of base.
+// readDeclared reads version, featureGates, kubeletConfiguration and proposals of v, which stands
+// at path; version and proposals that it leaves out are those of base.
 //
-// A gate that Podfate does not know is a fault in featureGates, which are written for Podfate, and most likely a
-// mistake. In a KubeletConfiguration, which is written for a kubelet, it is listed.
+// A gate that Podfate does not know is a fault in featureGates, which are written for Podfate, and
+// most likely a mistake. In a KubeletConfiguration, which is written for a kubelet, it is listed.
 func (c *call) readDeclared(v manifest.Value, path string, base *cluster) declared {
 	d := declared{minor: base.features.Minor, named: base.named, path: path + ".kubeletConfiguration", proposals: base.features.Proposals}
 	if version := v.Get("version"); given(version) {
@@ -141,7 +143,8 @@ func (d *declared) draftGates(list []policy.GateSetting) (kept []policy.GateSett
 	return kept
 }
 
-// inherit adds the gates of the API server that d does not set itself, as far as its release lets them be set.
+// inherit adds the gates of the API server that d does not set itself, as far as its release lets
+// them be set.
 func (d *declared) inherit(gates []policy.GateSetting) {
 	own := append(d.gates[:len(d.gates):len(d.gates)], d.kubeletGate...)
 	for _, s := range gates {
@@ -168,9 +171,9 @@ func (c *call) use(cl *cluster, d *declared) {
 	}
 }
 
-// skew warns of a kubelet that Kubernetes does not support beside this API server. It is no fault: objects outlive
-// upgrades, so that what an older API server has stored meets a newer kubelet, and no component looks at the other's
-// version.
+// skew warns of a kubelet that Kubernetes does not support beside this API server. It is no fault:
+// objects outlive upgrades, so that what an older API server has stored meets a newer kubelet, and
+// no component looks at the other's version.
 //
 // Source: https://kubernetes.io/releases/version-skew-policy/#kubelet.
 func (c *call) skew(cl *cluster) []located {
@@ -220,8 +223,8 @@ func (c *call) readVersion(v manifest.Value, path string, otherwise int) (minor 
 	return minor, true
 }
 
-// readProposals reads which proposals there are, and how they are read: {"always-pod": {"sandbox": "recreate"}}. As
-// everywhere null is as good as nothing.
+// readProposals reads which proposals there are, and how they are read: {"always-pod": {"sandbox":
+// "recreate"}}. As everywhere null is as good as nothing.
 func (c *call) readProposals(v manifest.Value, path string) (p policy.Proposals) {
 	if v.Kind() != manifest.Object {
 		c.wrongType(v, path, "an object with an object for each proposal, such as {}")
@@ -359,7 +362,8 @@ func (c *call) readKubelet(v manifest.Value, path string, minor int, p policy.Pr
 	return k
 }
 
-// readDraftPeriod reads what drafts call the longest wait of a node: whole seconds, under one of two names.
+// readDraftPeriod reads what drafts call the longest wait of a node: whole seconds, under
+// one of two names.
 func (c *call) readDraftPeriod(v manifest.Value, path string) *policy.Duration {
 	before := c.faults.n
 	c.members(v, path, "maxSeconds", "maxContainerRestartPeriod")

@@ -8,8 +8,9 @@ import (
 	"github.com/podfate/podfate/policy/simulate"
 )
 
-// readCommands adds tapes that follow from the commands of containers without one, and warns of what those commands
-// show: rules that none of their exits matches, and loops in which the kubelet sees no exit.
+// readCommands adds tapes that follow from the commands of containers without one, and warns of
+// what those commands show: rules that none of their exits matches, and loops in which the kubelet
+// sees no exit.
 func (c *call) readCommands(tapes []simulate.Tape, l *loaded) []simulate.Tape {
 	spec := &l.object.Spec
 	for _, kind := range []policy.ContainerKind{policy.InitContainer, policy.MainContainer} {
@@ -58,8 +59,8 @@ func (c *call) notUnderstood(command manifest.Value, path, name string, retries 
 	c.fault(command, child("runs", name), policy.CodeCommandNotUnderstood, detail+"; say here how it runs")
 }
 
-// warnOfRules warns of the rules of a container that an exit with code does not come to; it never exits if code is below
-// 0.
+// warnOfRules warns of the rules of a container that an exit with code does not come to; it never
+// exits if code is below 0.
 func (c *call) warnOfRules(l *loaded, container *policy.Container, path string, code int64) {
 	matched, exits := -1, "never ends"
 	if code >= 0 {

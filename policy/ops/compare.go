@@ -31,13 +31,14 @@ type restarts struct {
 	until, n  int64
 }
 
-// compare asks one operation in two to eight worlds and says where the answers differ from the first:
-// {"of":"table","request":{…},"variants":[{"name":"1.34","patch":{"cluster":{"version":"1.34"}}},…]}. A patch is a JSON
-// Merge Patch (RFC 7396) on the request; a manifest replaces that of the request. A variant that Kubernetes refuses is
-// an answer.
+// compare asks one operation in two to eight worlds and says where the answers differ from the
+// first:
+// {"of":"table","request":{…},"variants":[{"name":"1.34","patch":{"cluster":{"version":"1.34"}}},…]}.
+// A patch is a JSON Merge Patch (RFC 7396) on the request; a manifest replaces that of the request.
+// A variant that Kubernetes refuses is an answer.
 //
-// What the operation was asked is compared, and beside it all exit codes of every container and the back-off, wherever
-// there is a manifest: these are what equivalent is about.
+// What the operation was asked is compared, and beside it all exit codes of every container and the
+// back-off, wherever there is a manifest: these are what equivalent is about.
 func (c *call) compare() {
 	c.requestMembers(compareMembers...)
 	number := c.readOf(compareNumber)
@@ -191,8 +192,8 @@ func (c *call) objectIn(v manifest.Value, path, name string) manifest.Value {
 	return m
 }
 
-// merge writes target with patch in it, as RFC 7396 has it. Names that stand in target twice stay: they are for the
-// operation to report.
+// merge writes target with patch in it, as RFC 7396 has it. Names that stand in target twice stay:
+// they are for the operation to report.
 func merge(w *manifest.Writer, target, patch manifest.Value) {
 	if patch.Kind() != manifest.Object {
 		w.Raw(patch.Raw())
@@ -248,7 +249,8 @@ func some(w *manifest.Writer, v manifest.Value, wanted func(name string) bool) {
 	}
 }
 
-// askVariant asks the operation in the world of variant i. It reports false if the comparison has failed.
+// askVariant asks the operation in the world of variant i. It reports false if the comparison has
+// failed.
 func (c *call) askVariant(v *variant, i int, number uint32) bool {
 	var w manifest.Writer
 	v.write(&w, c.root.Get("request"))
@@ -291,12 +293,12 @@ func (c *call) askVariant(v *variant, i int, number uint32) bool {
 	return true
 }
 
-// restartWindows are the milliseconds until which the restarts of a simulation are counted, beside its end: the minutes of the
-// slow start, and those after which the kubelet's back-off has settled.
+// restartWindows are the milliseconds until which the restarts of a simulation are counted, beside
+// its end: the minutes of the slow start, and those after which the kubelet's back-off has settled.
 var restartWindows = [...]int64{300_000, 1_800_000}
 
-// countRestarts counts the restarts of each container in each window: a shorter simulation has them, however the
-// timeline of the longer one sums up.
+// countRestarts counts the restarts of each container in each window: a shorter simulation has
+// them, however the timeline of the longer one sums up.
 func (c *call) countRestarts(v *variant, request manifest.Value) {
 	count := func(answer manifest.Value) {
 		for x := answer.Get("containers").First(); x.Exists(); x = x.Next() {
@@ -321,7 +323,8 @@ func (c *call) countRestarts(v *variant, request manifest.Value) {
 	count(v.answer)
 }
 
-// questionMembers are members of requests that say what is asked, and not in which world. Nobody writes to it.
+// questionMembers are members of requests that say what is asked, and not in which world. Nobody
+// writes to it.
 var questionMembers = []string{"apiVersion", "kind", "exits", "pods", "runs", "podRuns", "runsFrom", "events", "until", "from", "now", "old", "static", "show"}
 
 // ask answers another operation's request. The answer stays when the next one is asked.
@@ -339,11 +342,12 @@ func (c *call) ask(number uint32, request []byte) (answer manifest.Value, failed
 	return answer, failed
 }
 
-// narrowingMembers are those of table and curve that ask for less than everything. Nobody writes to it.
+// narrowingMembers are those of table and curve that ask for less than everything. Nobody writes to
+// it.
 var narrowingMembers = []string{"container", "restartCount", "restartCounts", "run", "until", "windows", "outage"}
 
-// beside asks another operation about all that request has in common with it, absent if it has no answer. Where it is
-// the operation that was asked, and for everything, v has the answer.
+// beside asks another operation about all that request has in common with it, absent if it has no
+// answer. Where it is the operation that was asked, and for everything, v has the answer.
 func (c *call) beside(v *variant, asked, number uint32, request manifest.Value) manifest.Value {
 	narrowed := false
 	for m := request.First(); m.Exists(); m = m.Next() {
@@ -376,8 +380,8 @@ func (c *call) failVariant(i int, code policy.ErrorCode, message, limit string) 
 	return false
 }
 
-// variantFaults notes what is wrong with the request of variant i, with the path of the part that it came from. It
-// reports whether others are worth asking.
+// variantFaults notes what is wrong with the request of variant i, with the path of the part that
+// it came from. It reports whether others are worth asking.
 func (c *call) variantFaults(v *variant, i int) bool {
 	e := v.answer.Get("error")
 	faults := e.Get("faults")
@@ -403,8 +407,9 @@ func (c *call) variantFaults(v *variant, i int) bool {
 	return true
 }
 
-// origin returns the path and the offset in the comparison of what an answer to variant i has at path: in its manifest,
-// in its patch, or in the request that all variants share. A path that is not of the request may be one of its manifest.
+// origin returns the path and the offset in the comparison of what an answer to variant i has at
+// path: in its manifest, in its patch, or in the request that all variants share. A path that is
+// not of the request may be one of its manifest.
 func (c *call) origin(v *variant, i int, path string, ofRequest bool) (string, int) {
 	end := 0
 	for end < len(path) && path[end] != '.' && path[end] != '[' {
@@ -423,8 +428,8 @@ func (c *call) origin(v *variant, i int, path string, ofRequest bool) (string, i
 	return path, -1
 }
 
-// writeVariant writes the answer to variant i with the places that what it speaks of has in the comparison, not in the
-// request that was put together.
+// writeVariant writes the answer to variant i with the places that what it speaks of has in the
+// comparison, not in the request that was put together.
 func (c *call) writeVariant(answer manifest.Value, v *variant, i int) {
 	w := &c.w
 	switch answer.Kind() {

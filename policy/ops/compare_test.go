@@ -214,8 +214,9 @@ func containersOf(manifest json.RawMessage) (names []string) {
 	return slices.Compact(names)
 }
 
-// Two requests of the corpus about the same containers, and each with another release, node or policy, are called equivalent
-// only if all 256 codes, decided one by one, come to the same; and different tables are always noticed.
+// Two requests of the corpus about the same containers, and each with another release, node or
+// policy, are called equivalent only if all 256 codes, decided one by one, come to the same; and
+// different tables are always noticed.
 func TestEquivalenceAgainstSingleDecisions(t *testing.T) {
 	cases, err := policytest.Cases()
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// Policy is a compiled manifest: it answers about one exit ([Policy.Eval]) or about many ([Policy.Batch]) without
-// reading the manifest again. It is immutable and keeps nothing of the request; any number of goroutines may use it.
+// Policy is a compiled manifest: it answers about one exit ([Policy.Eval]) or about many
+// ([Policy.Batch]) without reading the manifest again. It is immutable and keeps nothing of the
+// request; any number of goroutines may use it.
 type Policy struct {
 	batch *policy.Batch
 	bytes int
@@ -21,12 +22,14 @@ type Policy struct {
 // Bytes returns about how much memory p holds.
 func (p *Policy) Bytes() int { return p.bytes }
 
-// Batch returns the compiled manifest for many events, in numbers; see package packed for those in bytes.
+// Batch returns the compiled manifest for many events, in numbers; see package packed for those in
+// bytes.
 func (p *Policy) Batch() *policy.Batch { return p.batch }
 
-// Compile prepares the answers about the manifest of request, which is that of decide without its exits. At most room
-// bytes may be held ([Policy.Bytes]); more is LIMIT_EXCEEDED, before they are asked for. The answer names the
-// containers in the order of their numbers and repeats handle, by which a front will know the policy:
+// Compile prepares the answers about the manifest of request, which is that of decide without its
+// exits. At most room bytes may be held ([Policy.Bytes]); more is LIMIT_EXCEEDED, before they are
+// asked for. The answer names the containers in the order of their numbers and repeats handle, by
+// which a front will know the policy:
 //
 //	{"handle":4096,"containers":["main"],"conditions":[],"dropped":[],"warnings":[],"cluster":{…}}
 //
@@ -109,18 +112,20 @@ func (c *call) compile(handle int64, room int) *Policy {
 	return p
 }
 
-// Eval answers about one exit, an entry of decide's exits that may say how often the container was restarted before
-// and how long it ran; then the answer says how long the back-off keeps it waiting:
+// Eval answers about one exit, an entry of decide's exits that may say how often the container was
+// restarted before and how long it ran; then the answer says how long the back-off keeps it
+// waiting:
 //
 //	{"container":"main","exitCode":42,"reason":"Error","restarts":3,"ranForMillis":1000}
 //	{"container":"main","exitCode":42,"reason":"Error","action":"Restart","because":"rule_matched","decidedBy":{…},"delayMillis":40000}
 //
-// The answer is otherwise that of decide without the trace. If failed is true, it is an error payload.
+// The answer is otherwise that of decide without the trace. If failed is true, it is an error
+// payload.
 func (p *Policy) Eval(request []byte) (answer []byte, failed bool) {
 	return new(Memory).Eval(p, request)
 }
 
-// Eval is [Policy.Eval], but that the answer is good only until m is used again.
+// Eval is [Policy.Eval], except that the answer is good only until m is used again.
 func (m *Memory) Eval(p *Policy, request []byte) (answer []byte, failed bool) {
 	if e, reason, ok := p.plainExit(request); ok {
 		w := &m.call.w

@@ -13,8 +13,8 @@ import (
 	"github.com/podfate/podfate/policy/packed"
 )
 
-// randomPod returns a request for Compile, which is one for decide without exits, and the names of its containers.
-// Most are what the API server accepts.
+// randomPod returns a request for Compile, which is one for decide without exits, and the names of
+// its containers. Most are what the API server accepts.
 func randomPod(r *rand.Rand) (request string, names []string) {
 	pick := func(of ...string) string { return of[r.IntN(len(of))] }
 	container := func(name string, init bool) string {
@@ -59,8 +59,8 @@ func randomPod(r *rand.Rand) (request string, names []string) {
 	return `{"cluster":` + cluster + `,"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{` + spec + `}}}`, names
 }
 
-// TestBatchEqualsEvalEqualsDecide asks the same exits in three ways: packed, one by one, and decide without a compiled
-// policy. They agree in every word that they share.
+// TestBatchEqualsEvalEqualsDecide asks the same exits in three ways: packed, one by one, and decide
+// without a compiled policy. They agree in every word that they share.
 func TestBatchEqualsEvalEqualsDecide(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 5))
 	compiled, undecided, exits := 0, 0, 0

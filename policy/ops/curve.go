@@ -16,9 +16,10 @@ type curveRequest struct {
 	outage     policy.Millis // -1: none asked for
 }
 
-// curve answers when restarts come: {"backoff":{"initial":"10s","factor":2,"max":"300s","reset":"600s"},
-// "run":{"for":"10s"},"until":"30m","windows":["5m","30m"],"outage":{"until":"7m"},"model":"kubelet","sweep":"2s"}, all
-// optional. The back-off of the cluster holds as far as the request sets none.
+// curve answers when restarts come:
+// {"backoff":{"initial":"10s","factor":2,"max":"300s","reset":"600s"},
+// "run":{"for":"10s"},"until":"30m","windows":["5m","30m"],"outage":{"until":"7m"},"model":"kubelet","sweep":"2s"},
+// all optional. The back-off of the cluster holds as far as the request sets none.
 func (c *call) curve() {
 	c.requestMembers(curveMembers...)
 	cl := c.readCluster()
@@ -81,8 +82,8 @@ func (c *call) readModel() policy.CurveModel {
 	return policy.ModelKubelet
 }
 
-// readBackoff changes p by the member backoff; free tells that it is there. Nothing exits with a code here and nothing
-// has a name.
+// readBackoff changes p by the member backoff; free reports that it is there. Nothing exits with a
+// code here and nothing has a name.
 func (c *call) readBackoff(v manifest.Value, r *curveRequest) (free bool) {
 	if !given(v) {
 		return false
@@ -226,7 +227,8 @@ func (c *call) writeCurveParameters(r curveRequest) {
 	w.End()
 }
 
-// assumptions names what a real node does otherwise or what sources do not agree on; the codes are stable.
+// assumptions names what a real node does otherwise or what sources do not agree on; the codes are
+// stable.
 func assumptions(p policy.CurveParameters) []string {
 	list := []string{"exits_are_noticed_at_once", "starts_come_when_the_wait_ends", "every_run_lasts_equally_long"}
 	if p.Model == policy.ModelDocumented {
@@ -287,7 +289,7 @@ func writeCurveWindows(w *manifest.Writer, r curveRequest, curve *policy.Curve) 
 	w.End()
 }
 
-// writeCurveSteady writes what goes on for ever.
+// writeCurveSteady writes what goes on forever.
 func writeCurveSteady(w *manifest.Writer, curve *policy.Curve) {
 	if first, ok := curve.FirstAtMax(); ok {
 		w.Key("longestWait")

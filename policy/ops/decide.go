@@ -25,8 +25,8 @@ func (e *exit) asked() policy.Exit {
 	return policy.Exit{Code: e.code, OOMKilled: e.reason == oomKilled, Restarts: e.restarts, PodRestarts: e.ofPod}
 }
 
-// decide answers what happens after each exit, as if it were the only one and the other containers ran, and what a Job
-// makes of each of its Pods.
+// decide answers what happens after each exit, as if it were the only one and the other containers
+// ran, and what a Job makes of each of its Pods.
 func (c *call) decide() {
 	c.requestMembers(decideMembers...)
 	cl := c.readCluster()
@@ -86,11 +86,12 @@ func (c *call) decide() {
 	c.w.End()
 }
 
-// ended warns that the manifest is that of a Pod in which nothing is started again, or of a Job that has ended. Decisions
-// are about their policies.
+// ended warns that the manifest is that of a Pod in which nothing is started again, or of a Job
+// that has ended. Decisions are about their policies.
 //
-// Source: ShouldContainerBeRestarted in pkg/kubelet/container/helpers.go, SyncPod in pkg/kubelet/kubelet.go, syncJob in
-// pkg/controller/job/job_controller.go, Kubernetes v1.33 to v1.37.
+// Source: ShouldContainerBeRestarted in pkg/kubelet/container/helpers.go, SyncPod in
+// pkg/kubelet/kubelet.go, syncJob in pkg/controller/job/job_controller.go, Kubernetes v1.33 to
+// v1.37.
 func (c *call) ended(o *policy.Object) []policy.FieldError {
 	const (
 		starts  = ", and the kubelet starts none of its containers again; the answer is about one that goes on"
@@ -121,8 +122,9 @@ func (c *call) ended(o *policy.Object) []policy.FieldError {
 	return []policy.FieldError{f}
 }
 
-// passOverUnknown turns faults about actions and operators into warnings: the kubelet has an answer to them, or the
-// decision is undecided. That a Pod cannot be created with ephemeral containers is no fault of one that exists.
+// passOverUnknown turns faults about actions and operators into warnings: the kubelet has an answer
+// to them, or the decision is undecided. That a Pod cannot be created with ephemeral containers is
+// no fault of one that exists.
 func (c *call) passOverUnknown(l *loaded) {
 	kept := l.faults[:0]
 	for _, f := range l.faults {
@@ -135,8 +137,8 @@ func (c *call) passOverUnknown(l *loaded) {
 	l.faults = kept
 }
 
-// readExits reads the member exits. Containers are looked up only in a manifest that could be read, and in each of its
-// templates: an exit may be one of several Pods.
+// readExits reads the member exits. Containers are looked up only in a manifest that could be read,
+// and in each of its templates: an exit may be one of several Pods.
 func (c *call) readExits(all []loaded) []exit {
 	v, short := c.root.Get("exits"), c.short("exits")
 	switch {
@@ -179,8 +181,8 @@ func (c *call) readExitList(exits []exit, v manifest.Value, all []loaded) []exit
 	return exits
 }
 
-// readExitOf reads exit i of a manifest with several templates: one of each Pod that has the container, or of each with
-// a single one if the exit names none.
+// readExitOf reads exit i of a manifest with several templates: one of each Pod that has the
+// container, or of each with a single one if the exit names none.
 func (c *call) readExitOf(all []loaded, v manifest.Value, i int) (exits []exit) {
 	name, path := v.Get("container"), child(element("exits", i), "container")
 	e := c.readExit(v, i, &loaded{}) // that is readable in none
@@ -241,8 +243,8 @@ func (c *call) readExit(v manifest.Value, i int, l *loaded) (e exit) {
 // exitMembers are the members of an exit. Nobody writes to them.
 var exitMembers = []string{"container", "exitCode", "reason", "restartCount"}
 
-// readExitMembers reads exit i of a list, or one alone if i is negative. Paths are put together only where there may be
-// a fault.
+// readExitMembers reads exit i of a list, or one alone if i is negative. Paths are put together
+// only where there may be a fault.
 func (c *call) readExitMembers(v manifest.Value, i int, l *loaded) (e exit) {
 	if v.Kind() != manifest.Object {
 		if i < 0 { // null, which is as good as an object without members
@@ -305,7 +307,8 @@ func (c *call) strangeCode(v manifest.Value, path string, n int64) {
 	}, v.Offset(), policy.EventInvalid}))
 }
 
-// strangeCodes returns the warnings about exit codes with which no process ends, where all Pods run on Linux.
+// strangeCodes returns the warnings about exit codes with which no process ends, where all Pods run
+// on Linux.
 func (c *call) strangeCodes(all ...loaded) []located {
 	for i := range all {
 		if all[i].object.Spec.Windows {
@@ -318,8 +321,8 @@ func (c *call) strangeCodes(all ...loaded) []located {
 	return c.strange
 }
 
-// integer reads an integer from least to most. given tells that something stands there; what is no such integer is a
-// fault and 0.
+// integer reads an integer from least to most. given reports that something stands there; what is
+// no such integer is a fault and 0.
 func (c *call) integer(v manifest.Value, path string, least, most int64) (n int64, given bool) {
 	if !v.Exists() || v.Kind() == manifest.Null {
 		return 0, false
@@ -341,7 +344,8 @@ func (c *call) integer(v manifest.Value, path string, least, most int64) (n int6
 	return 0, true
 }
 
-// findContainer looks the member container up. It may be absent if the Pod has a single main container.
+// findContainer looks the member container up. It may be absent if the Pod has a single main
+// container.
 func (c *call) findContainer(v manifest.Value, path string, spec *policy.PodSpec) policy.Ref {
 	name, named := c.text(v.Get("container"), path)
 	if !named {
@@ -364,8 +368,8 @@ func (c *call) findContainer(v manifest.Value, path string, spec *policy.PodSpec
 // maxNames bounds the containers that a fault lists.
 const maxNames = 20
 
-// containerNames returns at most maxNames names, in the order of the manifest. They are collected once for a call: ten
-// thousand exits may name a container that is not there.
+// containerNames returns at most maxNames names, in the order of the manifest. They are collected
+// once for a call: ten thousand exits may name a container that is not there.
 func (c *call) containerNames(spec *policy.PodSpec) []string {
 	if c.names == nil {
 		c.names = listNames(spec)
@@ -384,8 +388,8 @@ func listNames(spec *policy.PodSpec) (names []string) {
 	return names
 }
 
-// withinBudget ends the operation if explaining the exits would compare too many values. A trace walks all rules of
-// its container; the decision itself costs next to nothing.
+// withinBudget ends the operation if explaining the exits would compare too many values. A trace
+// walks all rules of its container; the decision itself costs next to nothing.
 func (c *call) withinBudget(all []loaded, exits []exit) bool {
 	steps := 0
 	for _, e := range exits {
@@ -411,7 +415,8 @@ func (c *call) withinSteps(n int) bool {
 	return n <= policy.MaxSteps
 }
 
-// writeDecision writes what the kubelet decides about one exit and, with a judge, what the Job makes of it.
+// writeDecision writes what the kubelet decides about one exit and, with a judge, what the Job
+// makes of it.
 func (c *call) writeDecision(l *loaded, cl cluster, e exit, judge *jobJudge) {
 	w, o := &c.w, &l.object
 	d, trace := policy.Trace(&o.Spec, cl.node().features, e.ref, e.asked())
@@ -487,7 +492,8 @@ func writeUndecided(w *manifest.Writer, why, path string) {
 	w.End()
 }
 
-// podDefault tells whether the default of the Pod's restartPolicy decided, not what the container is.
+// podDefault reports whether the default of the Pod's restartPolicy decided, not what the container
+// is.
 func podDefault(d policy.Decision) bool {
 	return d.Level == policy.LevelDefault && (d.Because == policy.BecauseAlways || d.Because == policy.BecauseUnknownPodPolicy)
 }
@@ -575,8 +581,9 @@ func (p paths) write(w *manifest.Writer, level policy.Level, rule int) {
 	}
 }
 
-// undecided returns why no answer is given: a rule that would have been looked at has an action or an operator that no
-// modelled release knows, and the request does not name a release whose fallback is asked for.
+// undecided returns why no answer is given: a rule that would have been looked at has an action or
+// an operator that no modelled release knows, and the request does not name a release whose
+// fallback is asked for.
 func undecided(cl *cluster, at paths, trace []policy.Step) (why, path string) {
 	if cl.named {
 		return "", ""

@@ -6,8 +6,8 @@ import (
 	"github.com/podfate/podfate/policy/simulate"
 )
 
-// jobEffect is what one exit means to the Pod of a Job and to the Job itself, as if it were the first failure of the
-// Job's first Pod and the other containers of that Pod had exited with 0.
+// jobEffect is what one exit means to the Pod of a Job and to the Job itself, as if it were the
+// first failure of the Job's first Pod and the other containers of that Pod had exited with 0.
 type jobEffect struct {
 	phase   policy.PodPhase // what becomes of the Pod; Running or Pending: it goes on
 	judged  bool            // the Pod has failed, and match says what the podFailurePolicy makes of it
@@ -39,8 +39,9 @@ type jobJudge struct {
 	mains    []int // the main containers by name, as the kubelet lists them
 }
 
-// meets compiles the rules in such a way that one with an unknown word matches whatever it might be about, unless the
-// request names the release: which rule an exit meets first says all that the Job makes of it.
+// meets compiles the rules in such a way that one with an unknown word matches whatever it might be
+// about, unless the request names the release: which rule an exit meets first says all that the Job
+// makes of it.
 func (j *jobJudge) meets() *policy.FailurePolicy {
 	rules := append([]policy.PodFailurePolicyRule(nil), j.rules()...)
 	for i := range rules {
@@ -119,8 +120,8 @@ func (x *jobEffect) fail(reason, message string) {
 	x.outcome, x.reason, x.message = jobFails, reason, message
 }
 
-// phaseAfter returns the phase of the Pod once nothing runs any more, and fills in what a podFailurePolicy looks at.
-// Main containers are listed by name, as the kubelet does.
+// phaseAfter returns the phase of the Pod once nothing runs any more, and fills in what a
+// podFailurePolicy looks at. Main containers are listed by name, as the kubelet does.
 func (j *jobJudge) phaseAfter(e exit, pod *policy.FailedPod) policy.PodPhase {
 	spec, n := &j.l.object.Spec, policy.PhaseCounts{}
 	isInit := e.ref.Kind == policy.InitContainer && !spec.Container(e.ref).IsSidecar(e.ref.Kind)

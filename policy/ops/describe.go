@@ -7,7 +7,8 @@ import (
 	"github.com/podfate/podfate/policy/simulate"
 )
 
-// describe answers {} or {"module":{"sha256":"…","bytes":N}}, which it repeats; see the package comment.
+// describe answers {} or {"module":{"sha256":"…","bytes":N}}, which it repeats; see the package
+// comment.
 func (c *call) describe() {
 	c.requestMembers(describeMembers...)
 	module := c.readModule(c.root.Get("module"))

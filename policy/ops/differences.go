@@ -57,7 +57,8 @@ func (d *differ) int(name string, n int64) {
 	d.w.Int(n)
 }
 
-// one notes a difference of two values, one of which may be absent; more writes what is said before them.
+// one notes a difference of two values, one of which may be absent; more writes what is said before
+// them.
 func (d *differ) one(kind string, first, here manifest.Value, more func()) {
 	d.begin(kind)
 	if more != nil {
@@ -68,7 +69,8 @@ func (d *differ) one(kind string, first, here manifest.Value, more func()) {
 	d.end()
 }
 
-// value writes a value as it stands, unless it is absent. Of an object it leaves out the trace and places.
+// value writes a value as it stands, unless it is absent. Of an object it leaves out the trace and
+// places.
 func (d *differ) value(name string, v manifest.Value) {
 	if !v.Exists() {
 		return
@@ -87,8 +89,8 @@ func (d *differ) value(name string, v manifest.Value) {
 
 func isPlace(name string) bool { return name == "line" || name == "column" || name == "offset" }
 
-// isAsked reports whether a member of a decision says which exits it is about, how it was found, or what is a difference
-// of its own.
+// isAsked reports whether a member of a decision says which exits it is about, how it was found, or
+// what is a difference of its own.
 func isAsked(name string) bool {
 	switch name {
 	case "from", "to", "exitCode", "trace", "backoffLimit":
@@ -97,7 +99,8 @@ func isAsked(name string) bool {
 	return false
 }
 
-// isDecider reports whether a member says which rule decided, or what it is called, and not what happens.
+// isDecider reports whether a member says which rule decided, or what it is called, and not what
+// happens.
 func isDecider(name string) bool {
 	switch name {
 	case "decidedBy", "because", "rule", "level", "path", "message", "pod", "job", "name":
@@ -219,7 +222,8 @@ func (d *differ) waits() {
 	}
 }
 
-// isWait reports whether a member of a back-off says how long waits are, and not where that comes from.
+// isWait reports whether a member of a back-off says how long waits are, and not where that comes
+// from.
 func isWait(m manifest.Value) bool { return m.Key() != "from" && m.Key() != "preset" }
 
 // answers notes where the answers to the question itself differ.
@@ -327,8 +331,8 @@ func (d *differ) container(v manifest.Value) {
 	d.text("container", v.Get("container").Text())
 }
 
-// afterRestarts compares the tables of a container: one, or where restarts are asked for in either, one for each range of
-// restart counts.
+// afterRestarts compares the tables of a container: one, or where restarts are asked for in either,
+// one for each range of restart counts.
 func (d *differ) afterRestarts(x, y manifest.Value) {
 	p, q := x.Get("restarts").First(), y.Get("restarts").First()
 	if !p.Exists() && !q.Exists() {
@@ -364,8 +368,8 @@ func (d *differ) afterRestarts(x, y manifest.Value) {
 	}
 }
 
-// rows compares what all codes come to, and then what they come to in a container that is killed for lack of memory, as
-// far as that differs in another way.
+// rows compares what all codes come to, and then what they come to in a container that is killed
+// for lack of memory, as far as that differs in another way.
 func (d *differ) rows(a, b manifest.Value, which func()) {
 	for _, killed := range [...]bool{false, true} {
 		if killed && !hasKilled(a) && !hasKilled(b) {
@@ -391,7 +395,8 @@ func (d *differ) rows(a, b manifest.Value, which func()) {
 	}
 }
 
-// hasKilled reports whether rows of a table say something of their own about kills for lack of memory.
+// hasKilled reports whether rows of a table say something of their own about kills for lack of
+// memory.
 func hasKilled(rows manifest.Value) bool {
 	return rows.Get("oomKilled").Exists() || rows.Get("oomKilledRanges").Exists()
 }
@@ -475,8 +480,8 @@ func (d *differ) timelines(a, b manifest.Value) {
 	}
 }
 
-// firstInstant notes the first instant at which what runs, waits or is shown differs, with an entry of each timeline.
-// Entries of one instant may come in another order.
+// firstInstant notes the first instant at which what runs, waits or is shown differs, with an entry
+// of each timeline. Entries of one instant may come in another order.
 func (d *differ) firstInstant(x, y manifest.Value) {
 	for x.Exists() || y.Exists() {
 		at, n := number(x, "atMillis"), int64(0)
@@ -559,8 +564,8 @@ func endingOf(a manifest.Value) (e ending, at int64) {
 	return e, at
 }
 
-// curves notes what differs between two curves: restarts in each window that both have, the restart from which on the
-// other one is ahead, and how late each is back.
+// curves notes what differs between two curves: restarts in each window that both have, the restart
+// from which on the other one is ahead, and how late each is back.
 func (d *differ) curves(a, b manifest.Value) {
 	y := b.Get("windows").First()
 	for x := a.Get("windows").First(); x.Exists(); x = x.Next() {
@@ -581,7 +586,8 @@ func (d *differ) curves(a, b manifest.Value) {
 	d.figure("run", number(a.Get("run"), "forMillis"), number(b.Get("run"), "forMillis"), nil)
 }
 
-// crossing notes the first restart that comes differently, and the first with which the one that was ahead is behind.
+// crossing notes the first restart that comes differently, and the first with which the one that
+// was ahead is behind.
 func (d *differ) crossing(x, y manifest.Value) {
 	ahead := int64(0)
 	for ; x.Exists() && y.Exists(); x, y = x.Next(), y.Next() {

@@ -14,9 +14,10 @@ import (
 //
 // Places in the answer and in the document count in the inner request, as if it had come alone.
 //
-// In place of a request there may be an error that arose outside of the core, while a text was read or
-// on the way here: its payload's member error. It is put into words like one of the core's. Beside
-// a request there may be warnings about the text that it was made from; they only go into the document.
+// In place of a request there may be an error that arose outside of the core, while a text was read
+// or on the way here: its payload's member error. It is put into words like one of the core's.
+// Beside a request there may be warnings about the text that it was made from; they only go into
+// the document.
 func (c *call) explain() {
 	c.requestMembers("of", "request", "error", "warnings", "text")
 	number := c.readOf(explainNumber)
@@ -78,8 +79,9 @@ func (c *call) explainError(number uint32, failure manifest.Value) {
 	w.End()
 }
 
-// writeText writes the document that begins at an offset of the answer as plain text, too, if that was asked for. It is made
-// from the document alone, and here rather than in each of the packages of other languages.
+// writeText writes the document that begins at an offset of the answer as plain text, too, if that
+// was asked for. It is made from the document alone, and here rather than in each of the packages
+// of other languages.
 func (c *call) writeText(at int) {
 	if !c.root.Get("text").Bool() {
 		return
@@ -118,8 +120,8 @@ func (c *call) readOf(not uint32) (number uint32) {
 	return 0
 }
 
-// writeDocument writes the document about an answer. One that is too long to be read again, or whose
-// words would be, is named as such: an explanation never fails where its operation succeeds.
+// writeDocument writes the document about an answer. One that is too long to be read again, or
+// whose words would be, is named as such: an explanation never fails where its operation succeeds.
 func (c *call) writeDocument(number uint32, answer []byte) {
 	q := words.Question{Operation: nameOf(number), Request: c.memory.inner.call.root, Warnings: c.root.Get("warnings")}
 	parsed, err := c.memory.answers.Parse(answer)

@@ -64,8 +64,8 @@ func (c *call) clusterFault(v manifest.Value, f policy.FieldError) {
 	c.faults.add(located{f, offset, policy.UnsupportedVersion})
 }
 
-// faultList holds the faults of a call that can be listed, those that stand first in the request, and counts all: a
-// request of 1 MiB may have more than the module has memory for.
+// faultList holds the faults of a call that can be listed, those that stand first in the request,
+// and counts all: a request of 1 MiB may have more than the module has memory for.
 type faultList struct {
 	kept   []located
 	cut    bool    // some were dropped
@@ -134,9 +134,11 @@ func (c *call) manifestFaults(faults []policy.FieldError) []located {
 	return out
 }
 
-// place returns where the element at path of the manifest stands: its name if it has one, else its value.
+// place returns where the element at path of the manifest stands: its name if it has one, else its
+// value.
 func (c *call) place(path string) int {
-	// Kubernetes names labels and annotations of a template as if they stood in it, and not in its metadata.
+	// Kubernetes names labels and annotations of a template as if they stood in it, and not in its
+	// metadata.
 	for _, name := range [...]string{"labels", "annotations"} {
 		if before, after, found := strings.Cut(path, "template."+name); found {
 			path = before + "template.metadata." + name + after
@@ -156,8 +158,9 @@ func placeOf(v, top manifest.Value) int {
 	return v.Offset()
 }
 
-// failOnFaults ends the operation if faults were noted, with all of them in document order. The error's code is that
-// of the group that makes the others moot: the version, then the manifest, then the events.
+// failOnFaults ends the operation if faults were noted, with all of them in document order. The
+// error's code is that of the group that makes the others moot: the version, then the manifest,
+// then the events.
 func (c *call) failOnFaults() bool {
 	if c.failure != nil {
 		return true
@@ -219,8 +222,8 @@ func (c *call) position(w *manifest.Writer, offset int) {
 	w.Int(int64(column))
 }
 
-// writeFaults writes at most [policy.MaxFaults] faults and, if there were more, how many; more is the number of those that
-// are not in faults.
+// writeFaults writes at most [policy.MaxFaults] faults and, if there were more, how many; more is
+// the number of those that are not in faults.
 func (c *call) writeFaults(w *manifest.Writer, faults []located, more int) {
 	w.Array()
 	listed := 0

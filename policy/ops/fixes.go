@@ -8,8 +8,8 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// fix is an edit of the manifest after which a fault or a warning is gone: operations of a JSON Patch (RFC 6902), in their
-// order.
+// fix is an edit of the manifest after which a fault or a warning is gone: operations of a JSON
+// Patch (RFC 6902), in their order.
 type fix struct {
 	edits   []fixEdit
 	changes string // a code of what some exit comes to then, "" if each comes to the same
@@ -74,7 +74,8 @@ func (c *call) at(path string) manifest.Value {
 	return manifest.Value{}
 }
 
-// parent is the path of the object or list that path is in, and how many members or elements that has.
+// parent is the path of the object or list that path is in, and how many members or elements that
+// has.
 func (c *call) parent(path string) (above string, n int) {
 	above = path[:max(strings.LastIndexAny(path, ".["), 0)]
 	return above, c.at(above).Len()

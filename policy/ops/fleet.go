@@ -66,7 +66,8 @@ type fleetGang struct {
 	restart                               int64 // which of a loop it is
 }
 
-// fleet answers what many Pods come to: {"nodes":1,"groups":[{"pods":110,"run":{"for":"0s","exitCode":1},
+// fleet answers what many Pods come to:
+// {"nodes":1,"groups":[{"pods":110,"run":{"for":"0s","exitCode":1},
 // "restartPolicy":"Always"}],"until":"30m"}. Nothing is played: see package fleet.
 func (c *call) fleet() {
 	c.requestMembers(fleetMembers...)
@@ -361,8 +362,9 @@ func (r *fleetRequest) make() *fleet.Fleet {
 	return fleet.New(groups, r.spread)
 }
 
-// least returns the least maximum of all nodes with which no more requests come than asked for, in whole seconds as far
-// as a KubeletConfiguration can say; otherwise the one with the fewest requests, and met is false.
+// least returns the least maximum of all nodes with which no more requests come than asked for, in
+// whole seconds as far as a KubeletConfiguration can say; otherwise the one with the fewest
+// requests, and met is false.
 func (r *fleetRequest) least(f *fleet.Fleet) (longest policy.Millis, rate int64, met bool) {
 	groups := make([]fleet.Group, len(f.Groups))
 	copy(groups, f.Groups)

@@ -145,7 +145,8 @@ func (a *fleetAnswer) bins() {
 	a.w.End()
 }
 
-// clients writes what waits for the client of a kubelet: of the pool where it is worst, and of each pool.
+// clients writes what waits for the client of a kubelet: of the pool where it is worst, and of each
+// pool.
 func (a *fleetAnswer) clients() {
 	worst := 0
 	queues := make([]fleet.Queue, len(a.r.pools))

@@ -26,8 +26,8 @@ type fleetKind struct {
 	n             int64
 }
 
-// readManifestGroup plays the Pod of a group until the horizon and takes its track from the answer of simulate, which
-// judges manifest and runs. What is wrong with them is a fault of this request.
+// readManifestGroup plays the Pod of a group until the horizon and takes its track from the answer
+// of simulate, which judges manifest and runs. What is wrong with them is a fault of this request.
 func (c *call) readManifestGroup(v manifest.Value, path string, r *fleetRequest, p *fleetPool, g *fleetGroup) {
 	for _, name := range [...]string{"run", "restartPolicy"} {
 		if m := v.Get(name); given(m) {
@@ -212,8 +212,8 @@ func (p *played) restart(l *lifeOf, man manifest.Value, at fleet.Progression) {
 	k.restarts = append(k.restarts, at)
 }
 
-// repeat lets what l did after since, until at, come times more, every apart. It has just been started then, as it was at
-// since.
+// repeat lets what l did after since, until at, come times more, every apart. It has just been
+// started then, as it was at since.
 func (p *played) repeat(l *lifeOf, man manifest.Value, since, at, every policy.Millis, times int64) {
 	var length policy.Millis
 	bad := false
@@ -244,8 +244,8 @@ func (p *played) repeat(l *lifeOf, man manifest.Value, since, at, every policy.M
 	}
 }
 
-// spans takes for how long the Pod runs, and what is lost, from its containers: init containers, and the main container
-// that ran longest, as simulate adds them up.
+// spans takes for how long the Pod runs, and what is lost, from its containers: init containers,
+// and the main container that ran longest, as simulate adds them up.
 func (p *played) spans(answer, man manifest.Value, lives []*lifeOf, horizon policy.Millis) {
 	var longest *lifeOf
 	most := int64(-1)
@@ -286,7 +286,8 @@ func isInit(status manifest.Value, name string) bool {
 	return false
 }
 
-// isSidecar reports whether the init container called name is a sidecar. Of a kind that Podfate does not know none is.
+// isSidecar reports whether the init container called name is a sidecar. Of a kind that Podfate
+// does not know none is.
 func isSidecar(man manifest.Value, name string) bool {
 	for _, spec := range [...]string{"spec", "spec.template.spec", "template.spec"} {
 		for v := man.Locate(spec + ".initContainers").First(); v.Exists(); v = v.Next() {

@@ -40,8 +40,8 @@ func askFleet(t *testing.T, request string) (a fleetAnswer) {
 	return a
 }
 
-// The mixed table: a node with 110 Pods of which a share crashes immediately and the rest succeeds after a
-// minute, by the kubelet's rules.
+// The mixed table: a node with 110 Pods of which a share crashes immediately and the rest succeeds
+// after a minute, by the kubelet's rules.
 func TestMixedTable(t *testing.T) {
 	for _, row := range []struct {
 		name, backoff, policy string
@@ -73,8 +73,8 @@ func TestMixedTable(t *testing.T) {
 	}
 }
 
-// Figures of the proposals about 110 Pods that crash immediately: claims C-11 to C-13, C-23, C-24 and C-29, the
-// client's queue, goals and spreads.
+// Figures of the proposals about 110 Pods that crash immediately: claims C-11 to C-13, C-23, C-24
+// and C-29, the client's queue, goals and spreads.
 func TestFleetFigures(t *testing.T) {
 	const node = `"groups":[{"pods":110,"run":{"for":"0s","exitCode":1}}],"model":"documented"`
 	ask := func(more string) fleetAnswer { t.Helper(); return askFleet(t, "{"+node+","+more+"}") }
@@ -159,8 +159,8 @@ func TestFleetIsTheCurve(t *testing.T) {
 	}
 }
 
-// A Pod that is played for its group is what arithmetic says of the same Pod, and a Pod of several containers is what
-// simulate says of it.
+// A Pod that is played for its group is what arithmetic says of the same Pod, and a Pod of several
+// containers is what simulate says of it.
 func TestFleetOfManifests(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 9))
 	for range 150 {

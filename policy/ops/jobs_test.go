@@ -30,7 +30,8 @@ func endless(parallelism int, more, run, until string) string {
 
 var undecided = regexp.MustCompile(`"undecided":\[[^]]*\]`)
 
-// TestJobWithoutEnd: where a limit ends the simulation of a Job, the answer is that to a request for the time before.
+// TestJobWithoutEnd: where a limit ends the simulation of a Job, the answer is that to a request
+// for the time before.
 func TestJobWithoutEnd(t *testing.T) {
 	const second, fails = `{"for":"1s","exitCode":0,"times":"forever"}`, `{"for":"1s","exitCode":1,"times":"forever"}`
 	for _, test := range []struct {
@@ -86,7 +87,8 @@ func TestJobWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestJobTooLarge: what does not fit into the first instant is refused, with the place that says so.
+// TestJobTooLarge: what does not fit into the first instant is refused, with the place that says
+// so.
 func TestJobTooLarge(t *testing.T) {
 	answer := string(play(t, endless(1000000, "", `{"for":"1s","exitCode":0}`, "1h")))
 	for _, want := range []string{`"code":"LIMIT_EXCEEDED"`, `"path":"spec.parallelism"`, `"line":1`, `"limit":"activePods"`} {
@@ -100,7 +102,8 @@ func TestJobTooLarge(t *testing.T) {
 	}
 }
 
-// BenchmarkJobAnswer is the whole operation for a thousand Pods with five thousand failures one by one.
+// BenchmarkJobAnswer is the whole operation for a thousand Pods with five thousand failures one by
+// one.
 func BenchmarkJobAnswer(b *testing.B) {
 	var runs strings.Builder
 	for i := range 1000 {

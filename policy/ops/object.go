@@ -19,7 +19,8 @@ type loaded struct {
 	dropped  []policy.Dropped
 }
 
-// fieldValidation is what happens to unknown and duplicate fields, in the words of kubectl --validate.
+// fieldValidation is what happens to unknown and duplicate fields, in the words of kubectl
+// --validate.
 type fieldValidation string
 
 const (
@@ -46,15 +47,16 @@ func (c *call) readFieldValidation() fieldValidation {
 	return strict
 }
 
-// admission is the way on which a manifest comes into the cluster. The zero value is a create request.
+// admission is the way on which a manifest comes into the cluster. The zero value is a create
+// request.
 type admission struct {
 	whole  bool           // what is around the Pod is checked even in an object that has been stored
 	static bool           // a kubelet reads it from a file: nothing is dropped, unknown fields are passed over
 	old    *policy.Object // the object that it replaces, nil for none
 }
 
-// load reads the manifest as the API server of f would on create; see [call.admit]. Of several templates the request
-// must name one.
+// load reads the manifest as the API server of f would on create; see [call.admit]. Of several
+// templates the request must name one.
 func (c *call) load(f policy.Features) loaded { return c.one(c.admit(f, admission{})) }
 
 // one returns what the answer is about, and an unreadable manifest after a fault.
@@ -71,9 +73,10 @@ func (c *call) one(all []loaded) loaded {
 	return loaded{}
 }
 
-// admit reads the manifest as the API server of f would, or a kubelet: decode, drop what gates disable, check. There is
-// one result, and in an object of another kind one for each template, or for that which the member templatePath names. There
-// is none, and a failure or a fault in c.faults, if the request around it is wrong: no manifest at all.
+// admit reads the manifest as the API server of f would, or a kubelet: decode, drop what gates
+// disable, check. There is one result, and in an object of another kind one for each template, or
+// for that which the member templatePath names. There is none, and a failure or a fault in
+// c.faults, if the request around it is wrong: no manifest at all.
 func (c *call) admit(f policy.Features, a admission) []loaded {
 	mode := c.readFieldValidation()
 	chosen, named := c.text(c.root.Get("templatePath"), "templatePath")
@@ -132,13 +135,14 @@ func (c *call) admit(f policy.Features, a admission) []loaded {
 	return []loaded{l}
 }
 
-// stored reports whether a manifest is that of an object which an API server took once and gave a UID: what is around the
-// spec of its Pod has been filled in since, and is not what somebody may create.
+// stored reports whether a manifest is that of an object which an API server took once and gave a
+// UID: what is around the spec of its Pod has been filled in since, and is not what somebody may
+// create.
 func stored(man manifest.Value) bool {
 	return given(man.Get("metadata").Get("uid")) || man.Get("status").Len() > 0
 }
 
-// take notes what decoding says. refuses tells that it is the end of strict decoding.
+// take notes what decoding says. refuses reports that it is the end of strict decoding.
 func (c *call) take(l *loaded, checked manifest.Checked, mode fieldValidation, refuses bool) {
 	l.message = checked.Message(refuses)
 	if refuses { // in the order of the text; Kubernetes' own is in the message
@@ -190,7 +194,8 @@ func (c *call) judge(l *loaded, f policy.Features, a admission) {
 	o.Fields, o.Around = nil, nil // a policy may outlive the text
 }
 
-// meetNode makes o what the node of the request takes it for if that lacks a proposal which brings values of old fields.
+// meetNode makes o what the node of the request takes it for if that lacks a proposal which brings
+// values of old fields.
 func (c *call) meetNode(o *policy.Object, f policy.Features) {
 	if c.node.Has(policy.KEP4603Draft) {
 		return
@@ -239,8 +244,9 @@ func unknownKind(path string, code policy.FaultCode, detail string) (manifest.Ki
 	return manifest.KindInfo{}, fault
 }
 
-// withinLimits ends the operation if the Pod or the Job's policy is larger than anything Kubernetes would store. man is
-// the manifest that o was read from, and at its path if that is not what paths begin at.
+// withinLimits ends the operation if the Pod or the Job's policy is larger than anything Kubernetes
+// would store. man is the manifest that o was read from, and at its path if that is not what paths
+// begin at.
 func (c *call) withinLimits(o *policy.Object, man manifest.Value, at string) bool {
 	spec := &o.Spec
 	// The path comes in parts, since it is seldom needed.
@@ -289,7 +295,8 @@ func (c *call) withinLimits(o *policy.Object, man manifest.Value, at string) boo
 	return true
 }
 
-// writeDropped and writeWarnings write what the API server does silently and what it accepts with doubt.
+// writeDropped and writeWarnings write what the API server does silently and what it accepts with
+// doubt.
 func (c *call) writeDropped(dropped []policy.Dropped) {
 	c.w.Key("dropped")
 	c.w.Array()

@@ -43,7 +43,8 @@ const (
 	compareNumber  = 8
 )
 
-// Table returns the operations in the order of their numbers. The list is shared: callers must not change it.
+// Table returns the operations in the order of their numbers. The list is shared: callers must not
+// change it.
 func Table() []Operation { return table }
 
 // What a request of each operation may have, beside apiVersion and kind. Nobody writes to them.
@@ -59,8 +60,9 @@ var (
 	compareMembers  = []string{"of", "request", "variants", "answers"}
 )
 
-// Members returns what a request of the operation called name may have, beside apiVersion and kind; nil for explain,
-// which takes what any of them takes, and for a name that is not in the table. The list is shared: callers must not change it.
+// Members returns what a request of the operation called name may have, beside apiVersion and kind;
+// nil for explain, which takes what any of them takes, and for a name that is not in the table. The
+// list is shared: callers must not change it.
 func Members(name string) []string {
 	switch name {
 	case "describe":
@@ -95,24 +97,25 @@ func Lookup(name string) (Operation, bool) {
 	return Operation{}, false
 }
 
-// Call runs operation number on request and returns its answer. If failed is true, the answer is an error payload:
-// {"error":{"code":…,"num":…,"message":…}}. The answer is the caller's. request is not kept and not changed.
+// Call runs operation number on request and returns its answer. If failed is true, the answer is an
+// error payload: {"error":{"code":…,"num":…,"message":…}}. The answer is the caller's. request is
+// not kept and not changed.
 //
-// The same arguments give the same bytes. Call does not return an error payload for a bug: it panics, and the fronts
-// turn that into INTERNAL.
+// The same arguments give the same bytes. Call does not return an error payload for a bug: it
+// panics, and the fronts turn that into INTERNAL.
 func Call(number uint32, request []byte) (answer []byte, failed bool) {
 	return new(Memory).Call(number, request)
 }
 
-// Memory is what calls that come one after the other use again, so that most of them leave little garbage: the values
-// of the request and the answer. No call sees what another one left there. The zero Memory is ready; it serves one
-// caller at a time, and after a panic no more.
+// Memory is what calls that come one after the other use again, so that most of them leave little
+// garbage: the values of the request and the answer. No call sees what another one left there. The
+// zero Memory is ready; it serves one caller at a time, and after a panic no more.
 type Memory struct {
 	parser manifest.Parser
 	call   call
 
-	// Collect is called between the questions of a call that asks several, if it is not nil: where nobody else does it,
-	// the time to collect garbage.
+	// Collect is called between the questions of a call that asks several, if it is not nil: where
+	// nobody else does it, the time to collect garbage.
 	Collect func()
 
 	// Of explain and compare; nil until they are asked for.
@@ -128,7 +131,7 @@ func (m *Memory) within() *Memory {
 	return m.inner
 }
 
-// Call is the function [Call], but that the answer is good only until m is used again.
+// Call is the function [Call], except that the answer is good only until m is used again.
 func (m *Memory) Call(number uint32, request []byte) (answer []byte, failed bool) {
 	if !known(number) {
 		c := &call{}
@@ -270,7 +273,8 @@ func (c *call) read(request []byte) {
 	}
 }
 
-// members reports every member of v that is not in allowed. path is that of v in the request, "" for the root.
+// members reports every member of v that is not in allowed. path is that of v in the request, ""
+// for the root.
 func (c *call) members(v manifest.Value, path string, allowed ...string) {
 	if v.Kind() != manifest.Object {
 		c.wrongType(v, path, "an object")
@@ -296,7 +300,8 @@ func onlyMembers(v manifest.Value, allowed ...string) bool {
 	return true
 }
 
-// requestMembers checks the request's top: what every request may have, and what this operation reads.
+// requestMembers checks the request's top: what every request may have, and what this operation
+// reads.
 func (c *call) requestMembers(own ...string) {
 	if c.root.Kind() == manifest.Null {
 		return
@@ -363,7 +368,8 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-// child returns the path of a member, in the spelling of manifest.Value.Path for the names that requests use.
+// child returns the path of a member, in the spelling of manifest.Value.Path for the names that
+// requests use.
 func child(path, name string) string {
 	name = cut(name)
 	if path == "" {

@@ -27,8 +27,8 @@ func TestNumbersAreFixed(t *testing.T) {
 	}
 }
 
-// A request can have more faults than the module has memory for. Those that stand first are listed, in their order, however
-// many come after or were found before, and the others are counted.
+// A request can have more faults than the module has memory for. Those that stand first are listed,
+// in their order, however many come after or were found before, and the others are counted.
 func TestManyFaults(t *testing.T) {
 	const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"main","image":"i"}]}}`
 	type answer struct {
@@ -162,7 +162,8 @@ func TestFaultsAreCapped(t *testing.T) {
 	}
 }
 
-// TestMemoryForgets runs all scenarios in the same memory, there and back: what was there before changes no answer.
+// TestMemoryForgets runs all scenarios in the same memory, there and back: what was there before
+// changes no answer.
 func TestMemoryForgets(t *testing.T) {
 	cases, err := policytest.Cases()
 	if err != nil {
@@ -178,8 +179,8 @@ func TestMemoryForgets(t *testing.T) {
 	}
 }
 
-// FuzzCall holds for every input: an answer is JSON, the same each time, within its limit, and the request is not
-// written to.
+// FuzzCall holds for every input: an answer is JSON, the same each time, within its limit, and the
+// request is not written to.
 func FuzzCall(f *testing.F) {
 	cases, err := policytest.Cases()
 	if err != nil {

@@ -2,14 +2,16 @@ package ops
 
 import "github.com/podfate/podfate/policy"
 
-// plainBytes is the length up to which plainExit looks at a request; one with a name and a reason has half of it.
+// plainBytes is the length up to which plainExit looks at a request; one with a name and a reason
+// has half of it.
 const plainBytes = 256
 
-// plainExit reads the exit that request describes, and its reason, if it is written as programs write it: an object of known members, each
-// once, strings without escapes, integers of up to nine digits, and no white space but a blank behind a colon or comma.
-// It names a container, since where it does not the Pod decides whether it must. ok is false for every other text, right
-// or wrong: that is for the parser, which has an answer to all of them, but takes twice as long for what every host sends
-// all the time. A fuzz test holds that the answers are the same.
+// plainExit reads the exit that request describes, and its reason, if it is written as programs
+// write it: an object of known members, each once, strings without escapes, integers of up to nine
+// digits, and no white space but a blank behind a colon or comma. It names a container, since where
+// it does not the Pod decides whether it must. ok is false for every other text, right or wrong:
+// that is for the parser, which has an answer to all of them, but takes twice as long for what
+// every host sends all the time. A fuzz test holds that the answers are the same.
 func (p *Policy) plainExit(request []byte) (e policy.Event, why string, ok bool) {
 	n := len(request)
 	if n < 2 || n > plainBytes || request[0] != '{' || request[n-1] != '}' {
@@ -87,8 +89,8 @@ func (p *Policy) plainExit(request []byte) (e policy.Event, why string, ok bool)
 	return e, "", false
 }
 
-// plainString returns the text between quotes that begins at i, and the place behind it: beyond the end of b if there is
-// none without escapes and in ASCII.
+// plainString returns the text between quotes that begins at i, and the place behind it: beyond the
+// end of b if there is none without escapes and in ASCII.
 func plainString(b []byte, i int) (s []byte, end int) {
 	if i >= len(b) || b[i] != '"' {
 		return nil, len(b)
@@ -104,8 +106,8 @@ func plainString(b []byte, i int) (s []byte, end int) {
 	return nil, len(b)
 }
 
-// plainInteger returns the integer at i, and the place behind it: the end of b if there is none of one to nine digits
-// without a zero in front.
+// plainInteger returns the integer at i, and the place behind it: the end of b if there is none of
+// one to nine digits without a zero in front.
 func plainInteger(b []byte, i int) (v int64, end int) {
 	negative := i < len(b) && b[i] == '-'
 	if negative {

@@ -71,8 +71,8 @@ var plainExits = []string{
 	`{"container}`, `{"}`, `{:}`, `{,}`, `{}`, `{`, `}`, ``, `{ "container":"main","exitCode":1}`,
 }
 
-// FuzzPlainExit holds that an exit is answered in the same bytes however it is read: a line feed in front changes nothing
-// but the way it goes and the offsets of faults.
+// FuzzPlainExit holds that an exit is answered in the same bytes however it is read: a line feed in
+// front changes nothing but the way it goes and the offsets of faults.
 func FuzzPlainExit(f *testing.F) {
 	p, answer := ops.Compile([]byte(plainPod), 1, 1<<20)
 	if p == nil {

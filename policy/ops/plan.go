@@ -8,8 +8,8 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// What exits can be wished to come to: numbers of wishWords. The first are the kubelet's, the others the Job's, for
-// which the container has to stop.
+// What exits can be wished to come to: numbers of wishWords. The first are the kubelet's, the
+// others the Job's, for which the container has to stop.
 const (
 	wishRestart uint8 = iota + 1
 	wishRestartAll
@@ -23,7 +23,8 @@ const (
 // wishWords are the members of wishes, and what a flip may lead to. Nobody writes to them.
 var wishWords = []string{"", "restart", "restartAll", "stop", "count", "ignore", "failJob", "failIndex"}
 
-// ruleActions are the actions of rules that bring about a wish, by its number. Nobody writes to them.
+// ruleActions are the actions of rules that bring about a wish, by its number. Nobody writes to
+// them.
 var ruleActions = [...]string{wishRestart: "Restart", wishRestartAll: "RestartAllContainers", wishCount: "Count", wishIgnore: "Ignore", wishFailJob: "FailJob", wishFailIndex: "FailIndex"}
 
 // line is a rule of a container or of a Job that a plan may change.
@@ -36,7 +37,8 @@ type line struct {
 	has    [codes]bool
 	far    []int32 // the values that are no codes of Linux
 	from   int     // its index in the manifest; -1 for a new one
-	// disrupts tells that it is about Pods with the condition DisruptionTarget, condition that it is about nothing else.
+	// disrupts reports that it is about Pods with the condition DisruptionTarget, condition that it
+	// is about nothing else.
 	disrupts, condition bool
 }
 
@@ -86,7 +88,8 @@ func (x *line) operator() policy.ExitCodesOperator {
 	return policy.OperatorNotIn
 }
 
-// first returns the wish of the first line that matches code, 0 if none does or its word is not known.
+// first returns the wish of the first line that matches code, 0 if none does or its word is not
+// known.
 func first(lines []line, code int) uint8 {
 	for i := range lines {
 		if lines[i].matches(code) {
@@ -96,8 +99,8 @@ func first(lines []line, code int) uint8 {
 	return 0
 }
 
-// place returns lines changed so that the codes with the wish x in want meet the line home first, or none if home is
-// negative; with home == len(lines) they meet a new one.
+// place returns lines changed so that the codes with the wish x in want meet the line home first,
+// or none if home is negative; with home == len(lines) they meet a new one.
 func place(lines []line, x uint8, want *[codes]uint8, home int) []line {
 	out := make([]line, 0, len(lines)+1)
 	fresh := line{action: x, in: true, from: -1}
@@ -135,8 +138,8 @@ func place(lines []line, x uint8, want *[codes]uint8, home int) []line {
 // maxVariants bounds the changes of one list of rules that are tried; a list has at most 20 rules.
 const maxVariants = 96
 
-// variants returns lines with small changes by which the codes of want meet lines of their wishes, wherever that can be:
-// a line that has the wish takes them, or a new one, or none has them.
+// variants returns lines with small changes by which the codes of want meet lines of their wishes,
+// wherever that can be: a line that has the wish takes them, or a new one, or none has them.
 func variants(lines []line, want *[codes]uint8, none uint8) [][]line {
 	all := [][]line{lines}
 	for x := wishRestart; x <= wishFailIndex; x++ {
@@ -160,8 +163,9 @@ func variants(lines []line, want *[codes]uint8, none uint8) [][]line {
 	return all
 }
 
-// shortest returns the fewest lines, and of those the ones with the fewest values, by which the first match of each code
-// is as need has it: 1 if the wish has to be met, -1 if it must not be, 0 if it may. Only In is used if far values matter.
+// shortest returns the fewest lines, and of those the ones with the fewest values, by which the
+// first match of each code is as need has it: 1 if the wish has to be met, -1 if it must not be, 0
+// if it may. Only In is used if far values matter.
 func shortest(wishes []uint8, need func(wish uint8, code int) int, onlyIn bool, least int) (best []line) {
 	found, lowest := false, 0
 	var build func(lines []line, left []uint8, taken [codes]bool, values int)
@@ -201,12 +205,13 @@ func shortest(wishes []uint8, need func(wish uint8, code int) int, onlyIn bool, 
 	return best
 }
 
-// edit is an operation of RFC 6902. Its value is JSON, "" for none. was is what a value that is removed is, which the
-// operation itself does not say.
+// edit is an operation of RFC 6902. Its value is JSON, "" for none. was is what a value that is
+// removed is, which the operation itself does not say.
 type edit struct{ op, path, value, was string }
 
-// listEdits are the edits that make the list of rules at path another one. write gives a new rule as JSON, and values
-// says where the values of a rule stand below it and what they are in the manifest.
+// listEdits are the edits that make the list of rules at path another one. write gives a new rule
+// as JSON, and values says where the values of a rule stand below it and what they are in the
+// manifest.
 func (p *planner) listEdits(path string, was, is []line, write func(*line) string, values func(from int) (string, []int32)) (edits []edit) {
 	at, kept := manifest.Pointer(path), 0
 	for i := range is {
@@ -300,7 +305,8 @@ func (a *cost) less(b *cost) bool {
 	return false
 }
 
-// price measures a list of rules that came out of another one: by what changes for a flip, by what it has for wishes.
+// price measures a list of rules that came out of another one: by what changes for a flip, by what
+// it has for wishes.
 func price(was, is []line, flip bool, edits int) (c cost) {
 	c[3] = edits
 	kept := 0
@@ -442,8 +448,8 @@ func (p *planner) with(own string, rules []line) policy.Container {
 	return container
 }
 
-// kubelet returns the changes of policies and rules by which the kubelet does what is wished, the cheapest first. never
-// asks for a Pod that is not restarted.
+// kubelet returns the changes of policies and rules by which the kubelet does what is wished, the
+// cheapest first. never asks for a Pod that is not restarted.
 func (p *planner) kubelet(never bool) []choice {
 	today := p.acts(p.pod, p.own, p.rules)
 	var want, target [codes]uint8
@@ -506,7 +512,8 @@ func (p *planner) kubelet(never bool) []choice {
 	return inCost(found)
 }
 
-// fewest returns the shortest rules of the container for target, where base is what comes without rules.
+// fewest returns the shortest rules of the container for target, where base is what comes without
+// rules.
 func (p *planner) fewest(target *[codes]uint8, base [codes]uint8) []line {
 	var wishes []uint8
 	for x := wishRestart; x <= wishRestartAll; x++ {
@@ -530,7 +537,8 @@ func (p *planner) fewest(target *[codes]uint8, base [codes]uint8) []line {
 	}, p.l.object.Spec.Windows, 0)
 }
 
-// inCost returns choices in the order of their costs, each once, those that were found first before others.
+// inCost returns choices in the order of their costs, each once, those that were found first before
+// others.
 func inCost(found []choice) []choice {
 	out := make([]choice, 0, len(found))
 	for _, i := range policy.Order(len(found), func(a, b int) bool { return found[a].cost.less(&found[b].cost) }) {
@@ -539,7 +547,8 @@ func inCost(found []choice) []choice {
 	return out
 }
 
-// controller returns the changes of the podFailurePolicy by which the Job does what is wished, the cheapest first.
+// controller returns the changes of the podFailurePolicy by which the Job does what is wished, the
+// cheapest first.
 func (p *planner) controller() []choice {
 	lists := [][]line{p.job}
 	named := p.disruption != 0
@@ -589,7 +598,8 @@ func (p *planner) controller() []choice {
 	return inCost(found)
 }
 
-// disrupted reports whether a Pod that is disrupted meets a line of wish x first, whatever its containers end with.
+// disrupted reports whether a Pod that is disrupted meets a line of wish x first, whatever its
+// containers end with.
 func disrupted(lines []line, x uint8) bool {
 	for i := range lines {
 		y := &lines[i]
@@ -605,8 +615,8 @@ func disrupted(lines []line, x uint8) bool {
 	return x == wishCount
 }
 
-// fewestOfJob writes the rules about the container anew. What others share stays, and so do rules about conditions; the
-// new rules come after the conditions that stand first, or at the end.
+// fewestOfJob writes the rules about the container anew. What others share stays, and so do rules
+// about conditions; the new rules come after the conditions that stand first, or at the end.
 func (p *planner) fewestOfJob(base []line, want, today *[codes]uint8, end bool) []line {
 	var kept []line
 	at := 0
@@ -734,8 +744,8 @@ func (p *planner) ruleJSON(x *line, on, container string) string {
 	return text + `]}}`
 }
 
-// apply returns base, which is the manifest of p in some release, as the choices leave it. ok is false if the API server
-// of f refuses it.
+// apply returns base, which is the manifest of p in some release, as the choices leave it. ok is
+// false if the API server of f refuses it.
 func (p *planner) apply(base *loaded, f policy.Features, kubelet, controller *choice) (l loaded, ok bool) {
 	l = *base
 	o := &l.object
@@ -807,8 +817,8 @@ type change struct {
 	oom       bool
 }
 
-// check decides about every exit again. ok tells that the wishes hold and that nothing else changes about disrupted
-// Pods.
+// check decides about every exit again. ok reports that the wishes hold and that nothing else
+// changes about disrupted Pods.
 func (p *planner) check(after *loaded, cl cluster) (changes []change, n int, ok bool) {
 	q := newAsked(after, cl)
 	q.steps = p.steps
@@ -864,8 +874,8 @@ func (p *planner) check(after *loaded, cl cluster) (changes []change, n int, ok 
 	return changes, n, ok && (q.judge == nil || p.sameConditions(q.judge))
 }
 
-// sameConditions reports whether Pods with a condition that rules ask for come to what they come to today, whatever
-// their containers end with, unless that is wished.
+// sameConditions reports whether Pods with a condition that rules ask for come to what they come to
+// today, whatever their containers end with, unless that is wished.
 func (p *planner) sameConditions(after *jobJudge) bool {
 	list := p.l.object.Spec.Names()
 	for _, r := range p.before.judge.rules() {

@@ -28,8 +28,9 @@ const (
 	podOtherPhase     = "other_phase"
 )
 
-// readPods reads the member pods: a list of Pods, a List of them as kubectl prints it, or one Pod. Whatever their
-// status says is theirs; only what Kubernetes could not have decoded is a fault, and what would make two of them one.
+// readPods reads the member pods: a list of Pods, a List of them as kubectl prints it, or one Pod.
+// Whatever their status says is theirs; only what Kubernetes could not have decoded is a fault, and
+// what would make two of them one.
 func (c *call) readPods(l *loaded, minor int) (pods []manifest.Value) {
 	v := c.root.Get("pods")
 	if !given(v) {
@@ -130,8 +131,8 @@ type podJudge struct {
 	failedBy                    string // and its name
 }
 
-// writePods judges the Pods and writes what becomes of each and of the Job. It returns false if the answer is too long
-// or takes too long.
+// writePods judges the Pods and writes what becomes of each and of the Job. It returns false if the
+// answer is too long or takes too long.
 func (c *call) writePods(pods []manifest.Value, l *loaded, cl cluster) bool {
 	j := &podJudge{call: c, cl: cl, o: &l.object, job: *l.object.Job, uid: c.man.Get("metadata").Get("uid").Text(), failed: map[int64]bool{}}
 	j.job.SetDefaults() // the Job that a CronJob makes has them
@@ -324,7 +325,8 @@ func readFailedPod(status manifest.Value) (p policy.FailedPod, reasons []string)
 
 // annotation returns a number that the controller wrote; ok is false if there is none from 0 on.
 //
-// Source: getCompletionIndex and parseInt32 in pkg/controller/job/indexed_job_utils.go, Kubernetes v1.36.
+// Source: getCompletionIndex and parseInt32 in pkg/controller/job/indexed_job_utils.go, Kubernetes
+// v1.36.
 func annotation(annotations manifest.Value, name string) (n int64, ok bool) {
 	v, err := strconv.Atoi(annotations.Get(name).Text())
 	if err != nil || v < 0 || name == countAnnotation && v > 1<<31-1 {
@@ -335,10 +337,11 @@ func annotation(annotations manifest.Value, name string) (n int64, ok bool) {
 
 // notOurs says why a Pod is not one of the Job's, "" if it is or if nothing speaks against it.
 //
-// A Pod without a controller is adopted if the Job selects it, which it does by labels that hold its uid.
+// A Pod without a controller is adopted if the Job selects it, which it does by labels that hold
+// its uid.
 //
-// Source: getPodsForJob in pkg/controller/job/job_controller.go, Kubernetes v1.36. It compares uids; names are compared
-// here as well, since a manifest seldom has a uid.
+// Source: getPodsForJob in pkg/controller/job/job_controller.go, Kubernetes v1.36. It compares
+// uids; names are compared here as well, since a manifest seldom has a uid.
 func (j *podJudge) notOurs(metadata manifest.Value) string {
 	if ns := metadata.Get("namespace").Text(); ns != "" && j.o.Namespace != "" && ns != j.o.Namespace {
 		return podOtherNamespace
@@ -370,7 +373,8 @@ func (j *podJudge) isUID(uid string) bool {
 	return uid == "" || j.uid == "" || uid == j.uid || j.o.Kind == "CronJob"
 }
 
-// isName reports whether the Job can have this name: a CronJob gives its Jobs its own name and a number.
+// isName reports whether the Job can have this name: a CronJob gives its Jobs its own name and a
+// number.
 func (j *podJudge) isName(name string) bool {
 	switch {
 	case j.o.Name == "":
@@ -469,11 +473,13 @@ func unknownRule(cl cluster, rules string, trace []policy.Step) (why, path strin
 	return "", ""
 }
 
-// writeJob writes what these Pods mean to the Job, as if they were all it had and it looked at them now. Deadlines are
-// not looked at. Pods that run when enough have succeeded, or while the Job is suspended, are deleted in the same sync, so
-// that they keep only a Job without completions from its end.
+// writeJob writes what these Pods mean to the Job, as if they were all it had and it looked at them
+// now. Deadlines are not looked at. Pods that run when enough have succeeded, or while the Job is
+// suspended, are deleted in the same sync, so that they keep only a Job without completions from
+// its end.
 //
-// Source: syncJob in pkg/controller/job/job_controller.go, Kubernetes v1.36, the order of its tests.
+// Source: syncJob in pkg/controller/job/job_controller.go, Kubernetes v1.36, the order of its
+// tests.
 func (j *podJudge) writeJob() {
 	if j.job.ManagedElsewhere() {
 		return

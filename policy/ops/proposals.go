@@ -16,8 +16,8 @@ func (c *call) readRestarts(v manifest.Value, path string) (n uint32, given bool
 	return uint32(count), given
 }
 
-// readRestartCounts reads restartCounts, how often the containers of the Pod were restarted before an exit: a limit asks for
-// the sum. What an exit says of its own container counts there.
+// readRestartCounts reads restartCounts, how often the containers of the Pod were restarted before
+// an exit: a limit asks for the sum. What an exit says of its own container counts there.
 func (c *call) readRestartCounts(all []loaded, exits []exit) {
 	const path = "restartCounts"
 	v, counts := c.root.Get(path), map[string]uint32{}
@@ -60,8 +60,9 @@ func (c *call) readRestartCounts(all []loaded, exits []exit) {
 	}
 }
 
-// readCallback reads decide, what stands in place of rules with the proposal callback, and puts it before the rules of
-// each container that it is about: {"container":"*","exit":[1,2],"do":"Restart"}.
+// readCallback reads decide, what stands in place of rules with the proposal callback, and puts it
+// before the rules of each container that it is about:
+// {"container":"*","exit":[1,2],"do":"Restart"}.
 func (c *call) readCallback(all []loaded, cl *cluster) {
 	const path = "decide"
 	v := c.root.Get(path)
@@ -176,8 +177,8 @@ func (c *call) callbackExits(v manifest.Value, path string) *policy.ContainerRes
 	return on
 }
 
-// writeReadings writes what proposals add to an answer: that its decisions are those of a callback, and the readings that
-// were taken for granted.
+// writeReadings writes what proposals add to an answer: that its decisions are those of a callback,
+// and the readings that were taken for granted.
 func (c *call) writeReadings(all []loaded, exits []exit, cl *cluster) {
 	var codes []string
 	for i := range all {

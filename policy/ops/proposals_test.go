@@ -8,8 +8,8 @@ import (
 	"github.com/podfate/podfate/policy/ops"
 )
 
-// A word of a proposal that is not on is a fault that names the proposal; a name or an option that nobody knows is one
-// with the list of those that there are.
+// A word of a proposal that is not on is a fault that names the proposal; a name or an option that
+// nobody knows is one with the list of those that there are.
 func TestProposalsAreNamed(t *testing.T) {
 	const pod = `,"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"restartPolicy":"AlwaysPod","maxRestartTimes":3,` +
 		`"containers":[{"name":"a","image":"i","restartPolicy":"Never","restartPolicyRules":[{"action":"Complete","when":{"restartTimes":1}}]}]}}`
@@ -59,8 +59,8 @@ func TestProposalsAreNamed(t *testing.T) {
 	}
 }
 
-// AlwaysPod that keeps the sandbox and does not wait is RestartAllContainers after each exit of each main container, event
-// by event.
+// AlwaysPod that keeps the sandbox and does not wait is RestartAllContainers after each exit of
+// each main container, event by event.
 func TestAlwaysPodIsRestartAllContainers(t *testing.T) {
 	for _, runs := range []string{
 		`{"i":[{"for":"1s","exitCode":0,"times":"forever"}],"a":[{"for":"10s","exitCode":0,"times":3}]}`,

@@ -8,7 +8,8 @@ import (
 	"github.com/podfate/podfate/policy/simulate"
 )
 
-// questionMember is the member that holds a question in short, as links, flags and the page carry it.
+// questionMember is the member that holds a question in short, as links, flags and the page carry
+// it.
 const questionMember = "question"
 
 // readQuestion reads the question in short, of which own are the members that the operation has.
@@ -57,7 +58,8 @@ func (c *call) short(member string) (v manifest.Value) {
 	return v
 }
 
-// inShort reads with read what is part of the question: faults are told at their places in its text.
+// inShort reads with read what is part of the question: faults are told at their places in its
+// text.
 func (c *call) inShort(read func()) {
 	c.inQuestion = true
 	read()
@@ -121,7 +123,8 @@ func (c *call) readExpected(l *loaded, until policy.Millis) {
 	})
 }
 
-// expected writes what was expected, and what is. then is the phase at an instant of the answer, the end for one below 0.
+// expected writes what was expected, and what is. then is the phase at an instant of the answer,
+// the end for one below 0.
 func (s *simulation) expected(list []expectation, then func(at policy.Millis) string) {
 	if len(list) == 0 {
 		return

@@ -12,8 +12,8 @@ const (
 	showWaste = "waste"
 )
 
-// readShow reads what the answer shall have beside what it always has, rows or one of words, and reports whether rows are
-// among it.
+// readShow reads what the answer shall have beside what it always has, rows or one of words, and
+// reports whether rows are among it.
 func (c *call) readShow(words ...string) (rows bool) {
 	v := c.root.Get("show")
 	switch {
@@ -95,8 +95,9 @@ func printedContainer(v manifest.Value) policy.PrintedContainer {
 	return x
 }
 
-// afterExit is the Pod just after e: a live Pod with the rest of its status, any other with the other containers running, as
-// far as they have their turn. What happened before is not known to it, so that no "ago" comes of it.
+// afterExit is the Pod just after e: a live Pod with the rest of its status, any other with the
+// other containers running, as far as they have their turn. What happened before is not known to
+// it, so that no "ago" comes of it.
 func (c *call) afterExit(l *loaded, e exit) *policy.PrintedPod {
 	spec := &l.object.Spec
 	ended := policy.PrintedContainer{Kind: policy.StateTerminated, Code: e.code, Reason: e.reason, LastEnd: -1}
@@ -167,8 +168,8 @@ func end(list []policy.PrintedContainer, statuses manifest.Value, name string, e
 	return false
 }
 
-// writeRow writes the members of a row, of which now is the instant and created that of the Pod, below 0 for one that is
-// not known. Both are rounded as the API rounds times.
+// writeRow writes the members of a row, of which now is the instant and created that of the Pod,
+// below 0 for one that is not known. Both are rounded as the API rounds times.
 func writeRow(w *manifest.Writer, r *policy.PrintedRow, now, created policy.Millis) {
 	w.Key("ready")
 	w.Int(int64(r.Ready))
@@ -188,8 +189,8 @@ func writeRow(w *manifest.Writer, r *policy.PrintedRow, now, created policy.Mill
 	}
 }
 
-// rows writes what kubectl prints over time, if that was asked for. names gives each Pod of a Job its name; nil for a Pod
-// alone.
+// rows writes what kubectl prints over time, if that was asked for. names gives each Pod of a Job
+// its name; nil for a Pod alone.
 func (s *simulation) rows(rows *simulate.Rows, name func(number int32) string) {
 	if rows == nil {
 		return
@@ -220,8 +221,8 @@ func (s *simulation) rows(rows *simulate.Rows, name func(number int32) string) {
 	}
 }
 
-// Printed returns what an API server of release 1.minor prints of a Pod with its status, and when the Pod was created,
-// below 0 if it does not say so. Fields have been checked before.
+// Printed returns what an API server of release 1.minor prints of a Pod with its status, and when
+// the Pod was created, below 0 if it does not say so. Fields have been checked before.
 func Printed(spec *policy.PodSpec, pod manifest.Value, minor int) (r policy.PrintedRow, created policy.Millis) {
 	created = -1
 	if v := pod.Get("metadata").Get("creationTimestamp"); given(v) {

@@ -9,7 +9,8 @@ import (
 	"github.com/podfate/podfate/policy/ops"
 )
 
-// rowsOf returns the rows of a simulation: instant, READY, STATUS, RESTARTS and when, AGE in milliseconds.
+// rowsOf returns the rows of a simulation: instant, READY, STATUS, RESTARTS and when, AGE in
+// milliseconds.
 func rowsOf(t *testing.T, request string) (list []string) {
 	t.Helper()
 	reply, failed := ops.Call(4, []byte(request))

@@ -256,7 +256,7 @@ func (c *call) readTapes(v manifest.Value, at string, l *loaded) (tapes []simula
 	return tapes
 }
 
-// readRuns reads the runs of one container; hookless tells that it has no preStop hook.
+// readRuns reads the runs of one container; hookless reports that it has no preStop hook.
 func (c *call) readRuns(v manifest.Value, path string, hookless bool) []simulate.Run {
 	runs := make([]simulate.Run, 0, v.Len())
 	i, forever := 0, false
@@ -304,7 +304,7 @@ func (c *call) readStop(v manifest.Value, path string, hookless bool) *simulate.
 	}
 }
 
-// given tells whether a member is there and not null.
+// given reports whether a member is there and not null.
 func given(v manifest.Value) bool { return v.Exists() && v.Kind() != manifest.Null }
 
 // runLength reads the member for of v, which is required.
@@ -369,7 +369,8 @@ func (c *call) readEvents(v manifest.Value, l *loaded, cl *cluster) []simulate.E
 	return events
 }
 
-// readEvent reads one event; last is when the one before happens, and stands in for an instant that cannot be read.
+// readEvent reads one event; last is when the one before happens, and stands in for an instant that
+// cannot be read.
 func (c *call) readEvent(v manifest.Value, path string, last policy.Millis, l *loaded, cl *cluster) (e simulate.Event) {
 	e.At = last
 	if at := v.Get("at"); !at.Exists() || at.Kind() == manifest.Null {
@@ -432,8 +433,8 @@ func (c *call) forbidden(v manifest.Value, path, detail string) {
 	c.fault(v, path, policy.CodeForbidden, detail)
 }
 
-// fault notes a fault outside the manifest that has nothing but a sentence. It is not inlined: its calls are many, and
-// the module is small.
+// fault notes a fault outside the manifest that has nothing but a sentence. It is not inlined: its
+// calls are many, and the module is small.
 //
 //go:noinline
 func (c *call) fault(v manifest.Value, path string, code policy.FaultCode, detail string) {

@@ -11,7 +11,8 @@ type simulation struct {
 	w *manifest.Writer
 	l *loaded
 	r *simulate.Result
-	// start is when the answer's time begins, and begun when the Pod did, on the clock of the simulation.
+	// start is when the answer's time begins, and begun when the Pod did, on the clock of the
+	// simulation.
 	start, begun policy.Millis
 	// paths are those of the containers, in the order of the result.
 	paths []paths

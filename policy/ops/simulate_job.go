@@ -59,8 +59,9 @@ func (c *call) simulateJob(l *loaded, cl cluster, sc *simulate.Scenario, podRuns
 // jobPath is where a field of the Job's spec stands in the manifest.
 func (l *loaded) jobPath(field string) string { return l.object.JobPath() + field }
 
-// fits returns the first instant that an answer of the largest size does not hold any more: it measures the entries of
-// the timeline, the counters and the lines of Pods, all of which come in order of time.
+// fits returns the first instant that an answer of the largest size does not hold any more: it
+// measures the entries of the timeline, the counters and the lines of Pods, all of which come in
+// order of time.
 func (c *call) fits(l *loaded, js *simulate.JobScenario, r *simulate.JobResult) policy.Millis {
 	// What else an answer holds: layers, status, names of containers, warnings.
 	size := 64<<10 + 1<<9*js.Pod.Spec.Len()
@@ -84,7 +85,8 @@ func (c *call) fits(l *loaded, js *simulate.JobScenario, r *simulate.JobResult) 
 	}
 }
 
-// jobName is the name of the Job, or of the first that a CronJob creates on a clock that begins with the year 1970.
+// jobName is the name of the Job, or of the first that a CronJob creates on a clock that begins
+// with the year 1970.
 func jobName(l *loaded) string {
 	switch name := l.object.StoredName(); {
 	case name == "":
@@ -214,7 +216,8 @@ func (c *call) writeJobSimulation(l *loaded, cl cluster, js *simulate.JobScenari
 	s.end(c, cl, r.Undecided, r.Assumptions)
 }
 
-// entry writes an entry of the timeline: that of a Pod as the simulation of one writes it, with its number.
+// entry writes an entry of the timeline: that of a Pod as the simulation of one writes it, with its
+// number.
 func (s *jobSimulation) entry(r *simulate.Record) {
 	w := s.w
 	w.Object()
@@ -301,7 +304,8 @@ func (s *jobSimulation) match(p *simulate.PodResult, m policy.PodFailureMatch) {
 	optional(s.w, "message", m.Message(&p.Status, s.js.Namespace, s.podName(p)))
 }
 
-// counters writes the counters of the Job's status, one entry for each instant at which they changed.
+// counters writes the counters of the Job's status, one entry for each instant at which they
+// changed.
 func (s *jobSimulation) counters() {
 	s.w.Key("counters")
 	s.w.Array()
@@ -456,8 +460,8 @@ func (s *jobSimulation) totals() {
 // maxTally bounds the kinds of exits that the layers tell apart; the timeline has them all.
 const maxTally = 100
 
-// layers says who decided what: the kubelet about containers, the phase of Pods and the podFailurePolicy about Pods,
-// the Job controller about the Job.
+// layers says who decided what: the kubelet about containers, the phase of Pods and the
+// podFailurePolicy about Pods, the Job controller about the Job.
 func (s *jobSimulation) layers() {
 	w := s.w
 	w.Key("layers")

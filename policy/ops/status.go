@@ -182,8 +182,9 @@ func (p *past) state(v manifest.Value) (s simulate.State) {
 	return s
 }
 
-// goOn gives each container that has ended before a tape of runs like its last one, unless the request has one for it.
-// What it takes for granted about a container that runs is an assumption of the answer.
+// goOn gives each container that has ended before a tape of runs like its last one, unless the
+// request has one for it. What it takes for granted about a container that runs is an assumption of
+// the answer.
 func (p *past) goOn(sc *simulate.Scenario) {
 	for i := range p.Containers {
 		x := &p.Containers[i]
@@ -217,7 +218,8 @@ func (p *past) goOn(sc *simulate.Scenario) {
 	}
 }
 
-// underWay says what the first of the given runs means for a container that has run for some time already.
+// underWay says what the first of the given runs means for a container that has run for some time
+// already.
 func underWay(length, already policy.Millis) string {
 	if length < already {
 		return "run_under_way_ends_now"
@@ -261,12 +263,13 @@ func (s *simulation) writePast(p *past) {
 	w.End()
 }
 
-// timestamp writes an instant as Kubernetes prints times, to the second below. The clock of a simulation begins with
-// the year 1970.
+// timestamp writes an instant as Kubernetes prints times, to the second below. The clock of a
+// simulation begins with the year 1970.
 func timestamp(m policy.Millis) string {
 	seconds := int64(m) / 1000
 	days, rest := seconds/86400, seconds%86400
-	// From the first of March of the year 0 on, leap days come last in a year: Howard Hinnant, days_from_civil.
+	// From the first of March of the year 0 on, leap days come last in a year: Howard Hinnant,
+	// days_from_civil.
 	days += 719468
 	era, day := days/146097, days%146097
 	year := (day - day/1460 + day/36524 - day/146096) / 365

@@ -21,8 +21,8 @@ type suggestion struct {
 	cost
 }
 
-// suggest answers which changes of the manifest make exits come to what is wished. Each was decided again, for every
-// code of every container.
+// suggest answers which changes of the manifest make exits come to what is wished. Each was decided
+// again, for every code of every container.
 func (c *call) suggest() {
 	c.requestMembers(suggestMembers...)
 	cl, all, found := c.admitAll()
@@ -193,7 +193,8 @@ func (r *wishReader) flip(v manifest.Value, path string) {
 	}
 }
 
-// entry reads what wish x is about: a code, a range of codes such as "1-127", all others, or a disruption.
+// entry reads what wish x is about: a code, a range of codes such as "1-127", all others, or a
+// disruption.
 func (r *wishReader) entry(v manifest.Value, path string, x uint8) {
 	c := r.c
 	if r.n++; r.n == policy.MaxWishes+1 {
@@ -305,8 +306,8 @@ func (p *planner) holds() bool {
 	return true
 }
 
-// search tries the changes of both layers, the cheapest first, and decides again. Those that change nothing else come
-// first; others are answered only if there are none.
+// search tries the changes of both layers, the cheapest first, and decides again. Those that change
+// nothing else come first; others are answered only if there are none.
 func (p *planner) search() (list []suggestion) {
 	controller := p.controller()
 	never := p.before.judge != nil && len(controller) > 0 && (p.before.judge.job.PodFailurePolicy != nil || len(controller[0].lines) > 0)
@@ -354,7 +355,8 @@ func (p *planner) search() (list []suggestion) {
 	return out
 }
 
-// listed reports whether s contains all edits of a suggestion in list, or comes to the same policies and rules.
+// listed reports whether s contains all edits of a suggestion in list, or comes to the same
+// policies and rules.
 func (p *planner) listed(list []suggestion, s *suggestion) bool {
 	for i := range list {
 		x := &list[i]
@@ -548,7 +550,8 @@ func (p *planner) writeEnd(w *manifest.Writer, f *fate) {
 	w.End()
 }
 
-// writeVersions says in which releases, with the gates that each has by default, the first suggestion does the same.
+// writeVersions says in which releases, with the gates that each has by default, the first
+// suggestion does the same.
 func (c *call) writeVersions(p *planner, s *suggestion) {
 	w := &c.w
 	w.Key("versions")

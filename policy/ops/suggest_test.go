@@ -161,8 +161,8 @@ func ends(t *testing.T, q map[string]json.RawMessage) (list map[string][257]row,
 	return list, false
 }
 
-// held checks that each suggestion, applied to the text of the manifest, does what is wished, and that nothing else
-// changes but what it says. wish returns the wish for a code, "" for none.
+// held checks that each suggestion, applied to the text of the manifest, does what is wished, and
+// that nothing else changes but what it says. wish returns the wish for a code, "" for none.
 func held(t *testing.T, q map[string]json.RawMessage, request string, a *suggestAnswer, wish func(code int) string) {
 	t.Helper()
 	before, _ := ends(t, q)
@@ -207,9 +207,9 @@ func held(t *testing.T, q map[string]json.RawMessage, request string, a *suggest
 	}
 }
 
-// Each flip that is suggested flips, for all manifests of the corpus: the edits, applied to the text, are accepted, the
-// named code comes to what was asked for, and every other code of every container stays what it was unless the answer
-// says so.
+// Each flip that is suggested flips, for all manifests of the corpus: the edits, applied to the
+// text, are accepted, the named code comes to what was asked for, and every other code of every
+// container stays what it was unless the answer says so.
 func TestFlipsFlip(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 9))
 	found, exact, none := 0, 0, 0
@@ -260,9 +260,9 @@ func TestFlipsFlip(t *testing.T) {
 	}
 }
 
-// Wishes of random Pods and Jobs hold over all codes, are never contradictory when each code has one, and the policy is
-// the shortest there is: no policy with fewer rules and values, of all that can be written with the codes that are
-// named, does the same.
+// Wishes of random Pods and Jobs hold over all codes, are never contradictory when each code has
+// one, and the policy is the shortest there is: no policy with fewer rules and values, of all that
+// can be written with the codes that are named, does the same.
 func TestWishesAreMetByTheShortestPolicy(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 12))
 	n := 300
@@ -304,8 +304,8 @@ func TestWishesAreMetByTheShortestPolicy(t *testing.T) {
 	}
 }
 
-// shortestByTrying tries every policy with at most two rules whose values are among codes and 0, on every restart policy
-// of Pod and container.
+// shortestByTrying tries every policy with at most two rules whose values are among codes and 0, on
+// every restart policy of Pod and container.
 func shortestByTrying(pod string, codes []int, want map[int]string) (rules, values int) {
 	features := policy.DefaultFeatures(36)
 	actions := map[policy.Action]string{policy.Restart: "restart", policy.RestartAllContainers: "restartAll", policy.Stop: "stop"}
@@ -374,8 +374,9 @@ func shortestByTrying(pod string, codes []int, want map[int]string) (rules, valu
 	return rules, values
 }
 
-// Wishes about both layers of random Jobs hold: over all codes of all containers in the words of table, for disrupted
-// Pods in those of decide, and Pods with other conditions keep what they come to.
+// Wishes about both layers of random Jobs hold: over all codes of all containers in the words of
+// table, for disrupted Pods in those of decide, and Pods with other conditions keep what they come
+// to.
 func TestWishesOfJobs(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	n := 250

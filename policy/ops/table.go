@@ -36,17 +36,18 @@ type codeRange struct {
 	*fate
 }
 
-// containerTable is what every exit of one container comes to, while the Pod's other containers run; in the layer of
-// the Job they have exited with 0 when the Pod ends.
+// containerTable is what every exit of one container comes to, while the Pod's other containers
+// run; in the layer of the Job they have exited with 0 when the Pod ends.
 type containerTable struct {
 	ref policy.Ref
 	rows
 	restarts []restartRange // nil where they change nothing, as in all releases
-	// matched has a bit for each rule of the container that some code meets first: 1 if one of those codes is not
-	// decided by it, 2 if one is, 4 if one is undecided.
+	// matched has a bit for each rule of the container that some code meets first: 1 if one of
+	// those codes is not decided by it, 2 if one is, 4 if one is undecided.
 	matched []uint8
 	ignored []policy.Ignored // by rule: why the first code that it does not decide is not decided by it
-	// failure is the same about the rules of the Job's podFailurePolicy, 1 where the Pod does not fail.
+	// failure is the same about the rules of the Job's podFailurePolicy, 1 where the Pod does not
+	// fail.
 	failure []uint8
 }
 
@@ -57,7 +58,8 @@ type rows struct {
 	killed []codeRange // of all codes with that reason, where a proposal asks for it; else nil
 }
 
-// restartRange are restart counts after which the rows are the same: those from one on until the next.
+// restartRange are restart counts after which the rows are the same: those from one on until the
+// next.
 type restartRange struct {
 	from uint32
 	rows
@@ -87,9 +89,9 @@ func newAsked(l *loaded, cl cluster) *asked {
 	return q
 }
 
-// tableOf works out what every exit of a container comes to, with what decide would say about each. It explains one exit
-// for each that differs in what it meets, and not all 256. base says how often containers were restarted before; counted
-// that no other numbers are asked about.
+// tableOf works out what every exit of a container comes to, with what decide would say about each.
+// It explains one exit for each that differs in what it meets, and not all 256. base says how often
+// containers were restarted before; counted that no other numbers are asked about.
 func (q *asked) tableOf(base exit, counted bool) containerTable {
 	ref := base.ref
 	container := q.l.object.Spec.Container(ref)
@@ -176,8 +178,8 @@ func (q *asked) tableOf(base exit, counted bool) containerTable {
 	return t
 }
 
-// restartBounds are the restart counts of container at which something may change; others is the sum of those of the
-// other containers. There is none without words of proposals.
+// restartBounds are the restart counts of container at which something may change; others is the
+// sum of those of the other containers. There is none without words of proposals.
 func restartBounds(spec *policy.PodSpec, container *policy.Container, others uint32) (bounds []uint32) {
 	if !spec.Proposed {
 		return nil
@@ -272,7 +274,8 @@ func (q *asked) fateSteps(container *policy.Container) int {
 	return n
 }
 
-// tables is tableOf for all containers, which exits names. It stops, with what it has, when it has cost more than
+// tables is tableOf for all containers, which exits names. It stops, with what it has, when it has
+// cost more than
 // [policy.MaxSteps].
 func (q *asked) tables(exits []exit, counted bool) (tables []containerTable) {
 	for _, e := range exits {
@@ -392,8 +395,9 @@ func (c *call) table() {
 	w.End()
 }
 
-// admitAll reads cluster and manifest as decide does, for questions about policies rather than about single exits. found
-// has the faults, which are noted, the warnings and what was dropped of all templates together.
+// admitAll reads cluster and manifest as decide does, for questions about policies rather than
+// about single exits. found has the faults, which are noted, the warnings and what was dropped of
+// all templates together.
 func (c *call) admitAll() (cl cluster, all []loaded, found loaded) {
 	cl = c.readCluster()
 	all = c.admit(cl.features, admission{})
@@ -409,7 +413,8 @@ func (c *call) admitAll() (cl cluster, all []loaded, found loaded) {
 	return cl, all, found
 }
 
-// findIn reports, with a fault, that none of the Pods has a container called name, which stands at path of the request.
+// findIn reports, with a fault, that none of the Pods has a container called name, which stands at
+// path of the request.
 func (c *call) findIn(all []loaded, v manifest.Value, path, name string) {
 	for i := range all {
 		if _, found := all[i].object.Spec.Find(name); found || !all[i].readable {
@@ -505,8 +510,8 @@ type ruleUse struct {
 	because string // why it never does; "" for one that decides about some exit; or ruleOpen
 }
 
-// ruleOpen is said of a rule that decides about no exit and still may decide: by a condition of the Pod, or in a release
-// whose words are not known.
+// ruleOpen is said of a rule that decides about no exit and still may decide: by a condition of the
+// Pod, or in a release whose words are not known.
 const ruleOpen = "open"
 
 // The reasons for which a rule never decides, beside those of [policy.StepCode] and [policy.Ignored].
@@ -516,7 +521,8 @@ const (
 	noSuchContainer = "no_such_container" // it names a container that the Pod does not have
 )
 
-// rules says of each rule, of the containers in the order of tables and then of the Job, whether it ever decides.
+// rules says of each rule, of the containers in the order of tables and then of the Job, whether it
+// ever decides.
 func (q *asked) rules(tables []containerTable) (uses []ruleUse) {
 	l, cl, judge := q.l, q.cl, q.judge
 	for i := range tables {
@@ -596,7 +602,8 @@ func unknownIn(cl *cluster, code policy.StepCode) string {
 	return ruleOpen
 }
 
-// idle says why a rule about values, for codes from least on, decides nothing although nothing is wrong around it.
+// idle says why a rule about values, for codes from least on, decides nothing although nothing is
+// wrong around it.
 func (u *ruleUse) idle(operator policy.ExitCodesOperator, values []int32, least int32, cl *cluster) {
 	listed := [codes]bool{}
 	n := int32(0)

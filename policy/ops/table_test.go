@@ -71,8 +71,8 @@ func bare(r row) row {
 	return r
 }
 
-// questions returns each manifest of the corpus once for each cluster that it is asked about, as the members of a
-// request.
+// questions returns each manifest of the corpus once for each cluster that it is asked about, as
+// the members of a request.
 func questions(t *testing.T) (list []map[string]json.RawMessage) {
 	t.Helper()
 	cases, err := policytest.Cases()
@@ -116,8 +116,8 @@ func ask(t *testing.T, operation string, q map[string]json.RawMessage, more stri
 	return failed
 }
 
-// A table is what decide says about each of the 256 codes alone, with and without an OOM kill, for every distinct
-// manifest and cluster of the corpus.
+// A table is what decide says about each of the 256 codes alone, with and without an OOM kill, for
+// every distinct manifest and cluster of the corpus.
 func TestTableIsAllDecisions(t *testing.T) {
 	asked, decisions := 0, 0
 	for n, q := range questions(t) {
@@ -195,8 +195,8 @@ func TestTableIsAllDecisions(t *testing.T) {
 	}
 }
 
-// A rule that is out of reach can be taken away, and nothing changes but the numbers of the rules after it; unless it
-// matches and is passed over, since a match ends the search.
+// A rule that is out of reach can be taken away, and nothing changes but the numbers of the rules
+// after it; unless it matches and is passed over, since a match ends the search.
 func TestUnreachableRulesCanGo(t *testing.T) {
 	removed := 0
 	for _, q := range questions(t) {

@@ -8,8 +8,8 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// findTemplates looks for templates in a manifest whose kind is not known, and reports whether there are any. Otherwise
-// it completes the fault about the kind; too many are a failure.
+// findTemplates looks for templates in a manifest whose kind is not known, and reports whether
+// there are any. Otherwise it completes the fault about the kind; too many are a failure.
 func (c *call) findTemplates(fault *policy.FieldError) bool {
 	if !manifest.Foreign(c.man.Get("apiVersion").Str()) {
 		return false
@@ -55,8 +55,8 @@ func (c *call) noSuchTemplate(templates ...string) {
 	c.requestFault(v, fault)
 }
 
-// admitTemplates reads the templates of a manifest of another kind. The owner's own fields are not judged, nor what it
-// does with its Pods; a warning says so.
+// admitTemplates reads the templates of a manifest of another kind. The owner's own fields are not
+// judged, nor what it does with its Pods; a warning says so.
 func (c *call) admitTemplates(f policy.Features, mode fieldValidation, chosen string, named bool) []loaded {
 	if named {
 		kept := c.templates[:0:0]
@@ -82,7 +82,8 @@ func (c *call) admitTemplates(f policy.Features, mode fieldValidation, chosen st
 	return all
 }
 
-// admitTemplate reads one template. Which unknown fields the owner lets pass is not known, so that they are warnings.
+// admitTemplate reads one template. Which unknown fields the owner lets pass is not known, so that
+// they are warnings.
 func (c *call) admitTemplate(t *manifest.Template, f policy.Features, mode fieldValidation) loaded {
 	l := loaded{template: t}
 	checked := manifest.CheckTemplate(c.man, t, f)
@@ -139,7 +140,8 @@ func (c *call) ownerWarnings() []policy.FieldError {
 	return list
 }
 
-// writeTemplates writes which templates the answer is about, unless the manifest is of a kind that Podfate reads itself.
+// writeTemplates writes which templates the answer is about, unless the manifest is of a kind that
+// Podfate reads itself.
 func (c *call) writeTemplates() {
 	if len(c.templates) == 0 {
 		return

@@ -8,8 +8,8 @@ import (
 	"github.com/podfate/podfate/policy/ops"
 )
 
-// TestTextOfADocument asks for the document as plain text: it says what the document says, and leaves answer and document as
-// they are without it.
+// TestTextOfADocument asks for the document as plain text: it says what the document says, and
+// leaves answer and document as they are without it.
 func TestTextOfADocument(t *testing.T) {
 	const inner = `"of":"simulate","request":{"show":["rows"],"question":"c: 1@1s x2, 0@5s, expect Failed","manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"restartPolicy":"OnFailure","containers":[{"name":"c","image":"i"}]}}}`
 	plain, failed := ops.Call(6, []byte(`{`+inner+`}`))

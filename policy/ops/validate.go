@@ -7,11 +7,11 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// validate answers whether the API server would accept the manifest. Faults of the manifest are the answer, not an
-// error; faults of the request around it are.
+// validate answers whether the API server would accept the manifest. Faults of the manifest are the
+// answer, not an error; faults of the request around it are.
 //
-// Beside what every request has it reads old, the manifest that this one replaces, and static: true, a file that a
-// kubelet reads. A KubeletConfiguration without a manifest is judged by itself.
+// Beside what every request has it reads old, the manifest that this one replaces, and static:
+// true, a file that a kubelet reads. A KubeletConfiguration without a manifest is judged by itself.
 func (c *call) validate() {
 	c.requestMembers(validateMembers...)
 	cl := c.readCluster()
@@ -105,8 +105,8 @@ func (l *loaded) panics() bool {
 	return n > 0 && l.faults[n-1].Code == policy.CodePanics
 }
 
-// kubeletAlone returns the path of a KubeletConfiguration that is asked about by itself, "" if there is a manifest or what
-// belongs to one.
+// kubeletAlone returns the path of a KubeletConfiguration that is asked about by itself, "" if
+// there is a manifest or what belongs to one.
 func (c *call) kubeletAlone() string {
 	for _, name := range []string{"manifest", "old", "static", "templatePath"} {
 		if given(c.root.Get(name)) {
@@ -121,7 +121,8 @@ func (c *call) kubeletAlone() string {
 	return ""
 }
 
-// validateKubelet answers whether a kubelet would start with the configuration at path. Only its own faults are the answer.
+// validateKubelet answers whether a kubelet would start with the configuration at path. Only its
+// own faults are the answer.
 func (c *call) validateKubelet(cl cluster, path string) {
 	for _, f := range c.faults.kept {
 		if !strings.HasPrefix(f.Path, path) {
@@ -166,7 +167,8 @@ func (c *call) readAdmission(f policy.Features) (a admission) {
 	return a
 }
 
-// readOld reads the manifest that is replaced. Only what stops decoding is a fault: it was accepted once.
+// readOld reads the manifest that is replaced. Only what stops decoding is a fault: it was accepted
+// once.
 func (c *call) readOld(v manifest.Value, f policy.Features) *policy.Object {
 	if v.Kind() != manifest.Object {
 		c.wrongType(v, "old", "an object")
@@ -211,7 +213,8 @@ type spelling struct {
 	source string
 }
 
-// spellingsOf returns what is often written wrongly in an object of a manifest, by the place of that object.
+// spellingsOf returns what is often written wrongly in an object of a manifest, by the place of
+// that object.
 func spellingsOf(place string) []spelling {
 	limit := spelling{
 		[]string{"restartLimit", "maxRestarts", "maxRestartTimes", "restartTimes"}, policy.WarnNoRestartLimit,

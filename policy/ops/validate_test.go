@@ -9,7 +9,8 @@ import (
 	"github.com/podfate/podfate/policy/ops"
 )
 
-// smallPod is a validate request with a Pod of about 4 KB, as kubectl prints one: two containers with rules.
+// smallPod is a validate request with a Pod of about 4 KB, as kubectl prints one: two containers
+// with rules.
 func smallPod() []byte {
 	var labels, env strings.Builder
 	for i := range 20 {

@@ -11,12 +11,13 @@ import (
 // seriesMembers are those of a series of waits. Nobody writes to them.
 var seriesMembers = []string{"initial", "factor", "max", "waits"}
 
-// classNames are those of how a run ended: the classes in order, then what the model has no restarts of. Nobody writes
-// to them.
+// classNames are those of how a run ended: the classes in order, then what the model has no
+// restarts of. Nobody writes to them.
 var classNames = []string{"crash", "success", "infrastructure", "imagePull"}
 
-// readWaits reads the member backoff of a request that plays containers; nil if it is absent. What it leaves out is as in
-// base, a back-off of the cluster. find says which container has a name; nil forbids the member containers.
+// readWaits reads the member backoff of a request that plays containers; nil if it is absent. What
+// it leaves out is as in base, a back-off of the cluster. find says which container has a name; nil
+// forbids the member containers.
 func (c *call) readWaits(base policy.Backoff, find func(name string) (policy.Ref, bool)) *policy.Waits {
 	v := c.root.Get("backoff")
 	if !given(v) {
@@ -82,8 +83,8 @@ func (c *call) readJobBackoff(l *loaded) {
 	c.retries = c.readSeries(v, path, simulate.JobRetries())
 }
 
-// each calls read with the members of v that are not null, an object at path whose names are among allowed; nil allows
-// any.
+// each calls read with the members of v that are not null, an object at path whose names are among
+// allowed; nil allows any.
 func (c *call) each(v manifest.Value, path string, allowed []string, read func(name, path string, m manifest.Value)) {
 	if !given(v) {
 		return
@@ -131,8 +132,9 @@ func (c *call) readSeriesAlone(v manifest.Value, path string, base policy.Series
 	return c.readSeries(v, path, base)
 }
 
-// readSeries reads initial, factor, max and waits of v, which is at path. What it leaves out is as in base. If only max
-// is given, it lowers initial as the kubelet does; initial and factor take the place of a list in base.
+// readSeries reads initial, factor, max and waits of v, which is at path. What it leaves out is as
+// in base. If only max is given, it lowers initial as the kubelet does; initial and factor take the
+// place of a list in base.
 func (c *call) readSeries(v manifest.Value, path string, base policy.Series) policy.Series {
 	s := base
 	before := c.faults.n
@@ -213,7 +215,8 @@ func writeWaitList(w *manifest.Writer, list []policy.Millis) {
 	w.End()
 }
 
-// writeWaits writes the waits that a simulation was asked to play in place of the cluster's, if it was.
+// writeWaits writes the waits that a simulation was asked to play in place of the cluster's, if it
+// was.
 func (c *call) writeWaits(s *simulation) {
 	w := &c.w
 	if waits := c.waits; waits != nil {

@@ -25,8 +25,8 @@ type jobCost struct {
 	limit   string // that ended the simulation, "" for none
 }
 
-// costWithout plays a Job without podFailurePolicy, without limits for indexes, and with the default backoffLimit; nil
-// if it has nothing else anyway.
+// costWithout plays a Job without podFailurePolicy, without limits for indexes, and with the
+// default backoffLimit; nil if it has nothing else anyway.
 func costWithout(js *simulate.JobScenario) *jobCost {
 	const usual = 6 // SetDefaults_Job in pkg/apis/batch/v1/defaults.go, Kubernetes v1.36
 	plain, limit, cost := *js.Job, int32(usual), &jobCost{}
@@ -51,7 +51,8 @@ func costWithout(js *simulate.JobScenario) *jobCost {
 	return cost
 }
 
-// waste writes for how long the Pods of a Job ran, with what its spec says about failures and without it.
+// waste writes for how long the Pods of a Job ran, with what its spec says about failures and
+// without it.
 func (s *jobSimulation) waste(without *jobCost) {
 	w := s.w
 	w.Key("waste")

@@ -19,7 +19,8 @@ const (
 // AnswerBytes returns how long the answer to n events is.
 func AnswerBytes(n int) int { return AnswerHeaderBytes + n*VerdictBytes }
 
-// Head reads the header of a batch whose answer will have room bytes. code is 0, or a negated error number:
+// Head reads the header of a batch whose answer will have room bytes. code is 0, or a negated error
+// number:
 //
 //	EVENT_INVALID         the header is none, or does not fit the length
 //	LIMIT_EXCEEDED        more than [policy.MaxBatchRecords] events
@@ -54,9 +55,9 @@ func PutHead(answer []byte, count, faults int) {
 	put32(answer[12:], uint32(faults))
 }
 
-// Eval answers the events in batch into answer and returns their number. It allocates nothing and keeps neither.
-// The two must not overlap. A negated error number, see [Head], means that nothing was written. An event that makes no
-// sense fails alone: its verdict has a status.
+// Eval answers the events in batch into answer and returns their number. It allocates nothing and
+// keeps neither. The two must not overlap. A negated error number, see [Head], means that nothing
+// was written. An event that makes no sense fails alone: its verdict has a status.
 func Eval(b *policy.Batch, batch, answer []byte) int32 {
 	question, size, count, code := Head(batch, len(answer))
 	if code != 0 {

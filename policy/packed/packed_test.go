@@ -83,7 +83,8 @@ func trainer() *policy.Batch {
 	}}}, policy.BatchOptions{Features: policy.DefaultFeatures(36), Backoff: policy.KubeletBackoff(policy.DefaultFeatures(36), 0)})
 }
 
-// TestBytes: the first example of plugins/README.md, an event that has more fields behind it, and one that makes no sense.
+// TestBytes: the first example of plugins/README.md, an event that has more fields behind it, and
+// one that is not meaningful.
 func TestBytes(t *testing.T) {
 	event, err := hex.DecodeString("2a000000" + "00000200" + "03000000" + "07000000" + "e803000000000000" + "0000000000000000")
 	if err != nil {
@@ -116,7 +117,8 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestPodsInBytes: the second example of plugins/README.md, a Pod in two records whose condition decides.
+// TestPodsInBytes: the second example of plugins/README.md, a Pod in two records whose condition
+// decides.
 func TestPodsInBytes(t *testing.T) {
 	b := policy.NewBatch(&policy.PodSpec{Containers: []policy.Container{{Name: "main"}}}, policy.BatchOptions{
 		Features: policy.DefaultFeatures(36), Job: &policy.Job{PodFailurePolicy: &policy.PodFailurePolicy{Rules: []policy.PodFailurePolicyRule{
@@ -140,7 +142,8 @@ func TestPodsInBytes(t *testing.T) {
 	}
 }
 
-// TestPartsAreOneBatch: events are answered sixteen at a time, and a Pod may go over the end of such a part.
+// TestPartsAreOneBatch: events are answered sixteen at a time, and a Pod may go over the end of
+// such a part.
 func TestPartsAreOneBatch(t *testing.T) {
 	b := policy.NewBatch(&policy.PodSpec{Containers: []policy.Container{{Name: "main"}}}, policy.BatchOptions{
 		Features: policy.DefaultFeatures(36), Job: &policy.Job{PodFailurePolicy: &policy.PodFailurePolicy{Rules: []policy.PodFailurePolicyRule{

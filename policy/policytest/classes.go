@@ -13,7 +13,8 @@ import (
 const onePod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"x","restartPolicy":"Never",` +
 	`"restartPolicyRules":[{"action":"Restart","exitCodes":{"operator":"In","values":[42]}}]}]}}`
 
-// malformed are requests of every kind with one thing wrong in their bytes: cut short, a byte changed, added or removed.
+// malformed are requests of every kind with one thing wrong in their bytes: cut short, a byte
+// changed, added or removed.
 func (g *generator) malformed() {
 	requests := []Vector{
 		call(1, `{"module":{"sha256":"`+strings.Repeat("0a", 32)+`","bytes":5}}`),
@@ -148,7 +149,8 @@ func (g *generator) limits() {
 	around("quoted", policy.MaxQuotedBytes/2, func(n int) Vector {
 		return parts("pf_call", decide, head+main+`]}},"exits":[{"exitCode":1,"container":"`, 1, "é", n, `x"}]}`, 1)
 	})
-	// One decision of 20 rules is 3 KB, so that 4 MiB of answers lie near 1400 exits; the limit is in bytes, not in exits.
+	// One decision of 20 rules is 3 KB, so that 4 MiB of answers lie near 1400 exits; the limit is
+	// in bytes, not in exits.
 	full := rules + strings.Repeat(rule+",", 19) + rule + `]}]}}`
 	for _, n := range []int{1000, 1300, 1350, 1400, 1450, 1500, 2000, 9999} {
 		if g.small && n != 2000 {
@@ -305,7 +307,8 @@ func (g *generator) handles() {
 	g.full()
 }
 
-// full asks an instance that lends and keeps all it may for answers to requests with more faults than there is memory for.
+// full asks an instance that lends and keeps all it may for answers to requests with more faults
+// than there is memory for.
 func (g *generator) full() {
 	for range policy.MaxBufferBytes>>20 - 2 {
 		g.add("full", Vector{Do: "pf_alloc", X: []any{1 << 20}})
@@ -333,7 +336,8 @@ func (g *generator) full() {
 	}
 }
 
-// buffers are lent, given back, given back twice, too many, too large, and requests that do not lie in one.
+// buffers are lent, given back, given back twice, too many, too large, and requests that do not lie
+// in one.
 func (g *generator) buffers() {
 	alloc := func(n int) { g.add("buffer", Vector{Do: "pf_alloc", X: []any{n}}) }
 	raw := func(do string, x ...any) { g.add("buffer", Vector{Do: do, X: x}) }
@@ -397,7 +401,8 @@ func (g *generator) buffers() {
 	raw("pf_eval_batch", 4096, "2+40", 56, "2+0", 40) // out in front of in: no header lies there
 }
 
-// batches are headers that are wrong or half written, records of other sizes, and batches at the limit.
+// batches are headers that are wrong or half written, records of other sizes, and batches at the
+// limit.
 func (g *generator) batches() {
 	g.fresh("header")
 	two := strings.Replace(onePod, `]}]}}`, `]},{"name":"side","image":"x"}]}}`, 1)

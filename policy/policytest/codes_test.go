@@ -24,8 +24,9 @@ var codeTypes = []struct{ folder, name, heading string }{
 	{"policy/simulate", "Kind", "Entries of a timeline"},
 }
 
-// TestCodes holds docs/codes.md, which lists every code of an answer, to the constants: one without a comment, which is
-// what the page says of it, fails by its name. go test ./policy/policytest -run TestCodes -update writes the page anew.
+// TestCodes holds docs/codes.md, which lists every code of an answer, to the constants: one without
+// a comment, which is what the page says of it, fails by its name. go test ./policy/policytest -run
+// TestCodes -update writes the page anew.
 func TestCodes(t *testing.T) {
 	const file = "../../docs/codes.md"
 	var b strings.Builder
@@ -71,8 +72,8 @@ func TestCodes(t *testing.T) {
 
 type codeConstant struct{ name, value, comment string }
 
-// constants returns the constants of a type in a folder, by value. A comment above a group speaks for those of it that have
-// none.
+// constants returns the constants of a type in a folder, by value. A comment above a group speaks
+// for those of it that have none.
 func constants(t *testing.T, folder, typeName string) (list []codeConstant) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil {

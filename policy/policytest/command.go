@@ -14,11 +14,13 @@ import (
 // began is when the program of the tests started, which is when go test's time limit begins to run.
 var began = time.Now()
 
-// spare is how long before the time limit of go test children are killed, so that a test still reports what happened; a tenth of the
-// limit if that is less. Beyond the limit the tests' own program is ended without a word about them.
+// spare is how long before the time limit of go test children are killed, so that a test still
+// reports what happened; a tenth of the limit if that is less. Beyond the limit the tests' own
+// program is ended without a word about them.
 const spare = 30 * time.Second
 
-// pipeDelay is how long the output of a child that was killed is waited for: a grandchild may hold it open.
+// pipeDelay is how long the output of a child that was killed is waited for: a grandchild may hold
+// it open.
 const pipeDelay = 10 * time.Second
 
 var errLate = errors.New("the time limit of go test (-timeout) is near, so its children were killed")
@@ -37,8 +39,9 @@ var children = sync.OnceValue(func() context.Context {
 	return ctx
 })
 
-// Command is exec.Command for a child that never outlives the tests: it and what it starts are killed shortly before go test's time
-// limit, and, where there are process groups, also if the tests' program dies in whatever way.
+// Command is exec.Command for a child that never outlives the tests: it and what it starts are
+// killed shortly before go test's time limit, and, where there are process groups, also if the
+// tests' program dies in whatever way.
 func Command(name string, args ...string) *exec.Cmd {
 	return CommandContext(context.Background(), name, args...)
 }
@@ -60,8 +63,8 @@ func Output(t testing.TB, command *exec.Cmd) []byte {
 	return out
 }
 
-// CombinedOutput runs a command and returns what it printed to both of its streams. An error has the command line, the output and, if
-// the child was killed for that, that the time was up.
+// CombinedOutput runs a command and returns what it printed to both of its streams. An error has
+// the command line, the output and, if the child was killed for that, that the time was up.
 func CombinedOutput(command *exec.Cmd) ([]byte, error) {
 	out, err := command.CombinedOutput()
 	if err != nil {

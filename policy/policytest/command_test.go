@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// TestChildrenEndWithTheirTests (R-T8) runs this test program again with a test that starts a shell with a child of its own, and ends it
-// by its own time limit, by an interrupt and by a kill. Then none of the two is left.
+// TestChildrenEndWithTheirTests (R-T8) runs this test program again with a test that starts a shell
+// with a child of its own, and ends it by its own time limit, by an interrupt and by a kill. Then
+// none of the two is left.
 func TestChildrenEndWithTheirTests(t *testing.T) {
 	if os.Getenv("PODFATE_TEST_ORPHANS") != "" {
 		command := Command("sh", "-c", "sleep 300 & echo $! $$; wait")

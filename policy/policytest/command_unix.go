@@ -10,9 +10,10 @@ import (
 	"syscall"
 )
 
-// watch is run by a shell beside the tests. It waits until the tests' program is gone, which alone holds the other end of the pipe, and
-// then kills the process groups that are still in the list: "+ GROUP" when it began and "- GROUP" when it ended. In a group of its own,
-// the shell is not interrupted together with the tests.
+// watch is run by a shell beside the tests. It waits until the tests' program is gone, which alone
+// holds the other end of the pipe, and then kills the process groups that are still in the list: "+
+// GROUP" when it began and "- GROUP" when it ended. In a group of its own, the shell is not
+// interrupted together with the tests.
 const watch = `cat >/dev/null
 groups=
 while read -r sign group; do
@@ -26,13 +27,15 @@ done <"$1"
 rm -f "$1"
 for g in $groups; do kill -9 "-$g"; done`
 
-// announced runs a command in a shell that leads its process group, and puts that into the list before and after.
+// announced runs a command in a shell that leads its process group, and puts that into the list
+// before and after.
 const announced = `list=$1; shift; echo "+ $$" >>"$list"; "$@"; status=$?; echo "- $$" >>"$list"; exit $status`
 
 // wrapping is how many words of a command line are the shell's.
 const wrapping = 5
 
-// watched is the list of process groups, and the pipe that is open as long as the tests' program runs.
+// watched is the list of process groups, and the pipe that is open as long as the tests' program
+// runs.
 type watched struct {
 	list string
 	pipe *os.File

@@ -95,7 +95,8 @@ func summarizeComparison(b *strings.Builder, raw []byte) error {
 	return nil
 }
 
-// inShort is a value of a difference: of a decision what happens and the path that decided, of a fault its code.
+// inShort is a value of a difference: of a decision what happens and the path that decided, of a
+// fault its code.
 func inShort(raw json.RawMessage) string {
 	if raw == nil {
 		return "-"

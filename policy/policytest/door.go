@@ -11,22 +11,25 @@ import (
 // RebuildModule is what to do when the committed module is older than its source.
 const RebuildModule = "run task wasm (go run ./wasm/seal -o wasm/policy.wasm)"
 
-// Door is one way to reach the operations: the module on an engine, the HTTP API, the command line, a plugin.
+// Door is one way to reach the operations: the module on an engine, the HTTP API, the command line,
+// a plugin.
 type Door struct {
 	Name string
-	// Module says that wasm/policy.wasm answers. Then all differences together are one failure: a module that is older than its source
-	// would otherwise fail hundreds of tests.
+	// Module says that wasm/policy.wasm answers. Then all differences together are one failure: a
+	// module that is older than its source would otherwise fail hundreds of tests.
 	Module bool
-	// LeftOut says by the name of a case why this door is not asked. Something else has to hold what it answers then.
+	// LeftOut says by the name of a case why this door is not asked. Something else has to hold
+	// what it answers then.
 	LeftOut map[string]string
 	// Every is the n of a sample that asks one case in n; 0 for all.
 	Every int
-	// Call answers request by operation op. failed tells that answer is an error payload; err that the door itself
-	// broke, which no scenario expects.
+	// Call answers request by operation op. failed reports that answer is an error payload; err
+	// that the door itself broke, which no scenario expects.
 	Call func(op ops.Operation, request []byte) (answer []byte, failed bool, err error)
 }
 
-// Run sends every scenario through door and demands the bytes of the native core. It logs how many there were.
+// Run sends every scenario through door and demands the bytes of the native core. It logs how many
+// there were.
 func Run(t *testing.T, door Door) {
 	t.Helper()
 	cases, err := Cases()

@@ -9,8 +9,8 @@ import (
 	"github.com/podfate/podfate/policy/simulate"
 )
 
-// TestEventTypes holds that each type of event has a scenario that expects something about it (R-P11): it happens there,
-// the answer shows it, and it is not ignored.
+// TestEventTypes holds that each type of event has a scenario that expects something about it
+// (R-P11): it happens there, the answer shows it, and it is not ignored.
 func TestEventTypes(t *testing.T) {
 	cases, err := Cases()
 	if err != nil {

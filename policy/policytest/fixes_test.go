@@ -25,8 +25,9 @@ type fixable struct {
 	Fixes      []fixOf
 }
 
-// TestFixesKeepWhatHappens applies each fix of each fault and warning in the corpus: the fault is gone, and every exit code
-// of every container comes to what it came to before, unless the fix says that something changes.
+// TestFixesKeepWhatHappens applies each fix of each fault and warning in the corpus: the fault is
+// gone, and every exit code of every container comes to what it came to before, unless the fix says
+// that something changes.
 func TestFixesKeepWhatHappens(t *testing.T) {
 	fixes := map[string]int{}
 	cases, err := Cases()

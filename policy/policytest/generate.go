@@ -15,9 +15,9 @@ import (
 	"github.com/podfate/podfate/policy/packed"
 )
 
-// WriteVectors writes the conformance vectors to w: the scenarios and cases of every operation and class, the same on each
-// run, with the answers of the native machine. With small there are a few thousand. The line is what each runner has
-// to print, but for engine, version and module.
+// WriteVectors writes the conformance vectors to w: the scenarios and cases of every operation and
+// class, the same on each run, with the answers of the native machine. With small there are a few
+// thousand. The line is what each runner has to print, but for engine, version and module.
 func WriteVectors(w io.Writer, small bool) (Line, error) {
 	cases, err := Cases()
 	if err != nil {

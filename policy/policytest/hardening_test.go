@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestHardening holds HARDENING.md true to the code: each row is there once and says what proves it or what is not done,
-// and each test that it names exists.
+// TestHardening holds HARDENING.md true to the code: each row is there once and says what proves it
+// or what is not done, and each test that it names exists.
 func TestHardening(t *testing.T) {
 	text, err := os.ReadFile("HARDENING.md")
 	if err != nil {

@@ -26,8 +26,8 @@ type Case struct {
 	file      string // where Want stands, for -update
 }
 
-// Cases returns the requests of all scenarios, ordered by file and by place in the file. It fails if there is none:
-// a runner that tests nothing must not pass.
+// Cases returns the requests of all scenarios, ordered by file and by place in the file. It fails
+// if there is none: a runner that tests nothing must not pass.
 func Cases() ([]Case, error) {
 	var cases []Case
 	err := fs.WalkDir(scenarios, "scenarios", func(file string, d fs.DirEntry, err error) error {
@@ -90,7 +90,8 @@ func parse(file string, text []byte) ([]Case, error) {
 	return cases, nil
 }
 
-// compose puts the manifest into the request of operation op; of compare, into the request that the variants share.
+// compose puts the manifest into the request of operation op; of compare, into the request that the
+// variants share.
 func compose(op, manifest string, request []byte) ([]byte, error) {
 	members := map[string]json.RawMessage{}
 	if err := yaml.UnmarshalStrict(request, &members); err != nil {

@@ -152,7 +152,8 @@ func readings(assumptions []string) string {
 //	from restart 7 on 1 every 310000, 11612 an hour in thousandths
 //	needed from 420000: back with restart 7 at 624000, late 204000, best 204000, gap 302000
 //
-// for a table (the line of the container layer, then that of the Job; sizes as rules, values, bytes, bytes of JSON):
+// for a table (the line of the container layer, then that of the Job; sizes as rules, values,
+// bytes, bytes of JSON):
 //
 //	table of main at spec.containers[0]
 //	0-41: Stop, pod spec.restartPolicy (policy_never)

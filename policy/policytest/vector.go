@@ -14,7 +14,8 @@ import (
 	"strings"
 )
 
-// Vector is one line of the conformance vectors: a call of an export, as plugins/README.md describes the format.
+// Vector is one line of the conformance vectors: a call of an export, as plugins/README.md
+// describes the format.
 type Vector struct {
 	ID    string `json:"id"`
 	Do    string `json:"do"`
@@ -29,7 +30,8 @@ type Vector struct {
 	D     string `json:"d,omitempty"`
 }
 
-// maxAnswerText is how long an answer may be that is written as it is; of a longer one the vector has the digest.
+// maxAnswerText is how long an answer may be that is written as it is; of a longer one the vector
+// has the digest.
 const maxAnswerText = 600
 
 // request returns the bytes of v's request; has is false if it brings none.
@@ -71,12 +73,15 @@ func integer(v any) (int64, error) {
 	return 0, fmt.Errorf("%v is no integer", v)
 }
 
-// Instance is an instance of the module, seen through its exports: on some engine, or the native machine behind them.
+// Instance is an instance of the module, seen through its exports: on some engine, or the native
+// machine behind them.
 type Instance interface {
-	// Call calls an export with arguments of 32 bits (addresses of the native machine are wider). payload is the answer of
-	// an export that returns a result word, whose bit 31 is that of result. An error is a trap.
+	// Call calls an export with arguments of 32 bits (addresses of the native machine are wider).
+	// payload is the answer of an export that returns a result word, whose bit 31 is that of
+	// result. An error is a trap.
 	Call(export string, args []uint64) (result uint64, payload []byte, err error)
-	// Bytes returns the n bytes at an address, nil if they do not lie in the memory. Writing to them writes to the memory.
+	// Bytes returns the n bytes at an address, nil if they do not lie in the memory. Writing to
+	// them writes to the memory.
 	Bytes(address uint64, n int) []byte
 	// MemoryBytes is the size of the memory; 0 if it is not bounded by a module.
 	MemoryBytes() int
@@ -94,7 +99,8 @@ type Player struct {
 // payloads are the exports that return a result word.
 var payloads = map[string]bool{"pf_call": true, "pf_compile": true, "pf_eval": true}
 
-// Play plays v and returns its answer. An error means that v is none, or that an instance cannot be made.
+// Play plays v and returns its answer. An error means that v is none, or that an instance cannot be
+// made.
 func (p *Player) Play(v *Vector) (answer string, err error) {
 	if v.Do == "new" {
 		if err := p.renew(); err != nil {
@@ -217,8 +223,8 @@ func (p *Player) once(v *Vector, args []uint64, request []byte, has bool) (strin
 	return answer, nil
 }
 
-// Evaluate evaluates one exit n times on one instance and returns the size of its memory at the end. The escape makes
-// garbage each time.
+// Evaluate evaluates one exit n times on one instance and returns the size of its memory at the
+// end. The escape makes garbage each time.
 func (p *Player) Evaluate(n int) (memoryBytes int, err error) {
 	play := func(v Vector) string {
 		answer := ""
@@ -263,8 +269,8 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Replay plays the vectors in r and compares their answers; the first ten mismatches are described to report. Engine, version
-// and module of the line are left to the caller.
+// Replay plays the vectors in r and compares their answers; the first ten mismatches are described
+// to report. Engine, version and module of the line are left to the caller.
 func (p *Player) Replay(r io.Reader, report func(string)) (Line, error) {
 	defer p.Close()
 	var l Line

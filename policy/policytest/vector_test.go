@@ -10,7 +10,8 @@ import (
 	"github.com/podfate/podfate/policy/policytest"
 )
 
-// TestVectors makes the small set twice and looks whether everything that a runner should meet is in it.
+// TestVectors makes the small set twice and looks whether everything that a runner should meet is
+// in it.
 func TestVectors(t *testing.T) {
 	var once bytes.Buffer
 	line, err := policytest.WriteVectors(&once, true)

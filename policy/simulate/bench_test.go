@@ -20,8 +20,9 @@ func crashing(n int, step, until Millis) *Scenario {
 
 const day = 86400 * second
 
-// BenchmarkCrashLoops is the target of the design: a day of crash loops of 110 containers in 20 ms and 16 MiB, with
-// equal rhythms and with all different ones; a year and a thousand of them cost the same.
+// BenchmarkCrashLoops is the target of the design: a day of crash loops of 110 containers in 20 ms
+// and 16 MiB, with equal rhythms and with all different ones; a year and a thousand of them cost
+// the same.
 func BenchmarkCrashLoops(b *testing.B) {
 	for _, bench := range []struct {
 		name  string
@@ -46,7 +47,8 @@ func BenchmarkCrashLoops(b *testing.B) {
 	}
 }
 
-// BenchmarkEvents is a scenario with more and more events, up to as many as there may be: the cost of one stays.
+// BenchmarkEvents is a scenario with more and more events, up to as many as there may be: the cost
+// of one stays.
 func BenchmarkEvents(b *testing.B) {
 	for _, n := range []int{100, 1000, MaxEvents} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {

@@ -7,8 +7,8 @@ import (
 	. "github.com/podfate/podfate/policy/simulate"
 )
 
-// TestConditionsOfAnEnd is R-P7: conditions go with the phase that they were worked out with, which may be ahead of the
-// one that is shown, or behind it.
+// TestConditionsOfAnEnd is R-P7: conditions go with the phase that they were worked out with, which
+// may be ahead of the one that is shown, or behind it.
 func TestConditionsOfAnEnd(t *testing.T) {
 	never, sidecar := policy.RestartPolicyNever, policy.RestartPolicyAlways
 	restartAll := []policy.ContainerRestartRule{{

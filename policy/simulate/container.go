@@ -5,8 +5,8 @@ import "github.com/podfate/podfate/policy"
 // never is an instant that does not come.
 const never Millis = 1 << 62
 
-// instanceState is what the kubelet knows of an instance. Created containers, which a runtime failed to start, are
-// not modelled.
+// instanceState is what the kubelet knows of an instance. Created containers, which a runtime
+// failed to start, are not modelled.
 type instanceState uint8
 
 const (
@@ -73,7 +73,8 @@ type status struct {
 	ready       bool
 }
 
-// container is one container of the Pod: what the runtime has of it, what the API shows, what the kubelet remembers.
+// container is one container of the Pod: what the runtime has of it, what the API shows, what the
+// kubelet remembers.
 type container struct {
 	ref     policy.Ref
 	spec    *policy.Container
@@ -200,7 +201,8 @@ func (t *tape) next() (r Run, ok bool) {
 	return r, true
 }
 
-// ask works out what restartsAfter and triggers answer, for the newest exit code, which rarely changes.
+// ask works out what restartsAfter and triggers answer, for the newest exit code, which rarely
+// changes.
 func (k *kubelet) ask(c *container, code int32) {
 	if c.asked.valid && c.asked.code == code {
 		return
@@ -229,7 +231,8 @@ func (k *kubelet) triggers(c *container, code int32) bool {
 
 // wanted is the decision about one container from the live runtime.
 //
-// Source: ShouldContainerBeRestarted in pkg/kubelet/container/helpers.go, Kubernetes v1.33 to v1.37.
+// Source: ShouldContainerBeRestarted in pkg/kubelet/container/helpers.go, Kubernetes v1.33 to
+// v1.37.
 func (k *kubelet) wanted(c *container) bool {
 	if k.deleted {
 		return false

@@ -26,9 +26,11 @@ const (
 
 // endings are those of the event types from [EventEvicted] on. Nobody writes to it.
 //
-// Source: pkg/kubelet/eviction/eviction_manager.go and helpers.go, pkg/kubelet/preemption/preemption.go,
-// pkg/kubelet/nodeshutdown/nodeshutdown_manager.go, pkg/scheduler/framework/preemption, pkg/controller/tainteviction,
-// pkg/controller/devicetainteviction, pkg/controller/podgc, pkg/registry/core/pod/storage/eviction.go, Kubernetes v1.36.
+// Source: pkg/kubelet/eviction/eviction_manager.go and helpers.go,
+// pkg/kubelet/preemption/preemption.go, pkg/kubelet/nodeshutdown/nodeshutdown_manager.go,
+// pkg/scheduler/framework/preemption, pkg/controller/tainteviction,
+// pkg/controller/devicetainteviction, pkg/controller/podgc,
+// pkg/registry/core/pod/storage/eviction.go, Kubernetes v1.36.
 var endings = [...]ending{
 	EventEvicted:          {byKubelet, lowOnNode, "Evicted", lowOnNode},
 	EventNodeShutdown:     {byKubelet, nodeShutdown, nodeShutdownReason, nodeShutdown},
@@ -41,8 +43,8 @@ var endings = [...]ending{
 	EventNodeLost:         {by: "DeletionByPodGC", message: "PodGC: node no longer exists"},
 }
 
-// upcoming returns the next event of the scenario, nil if there is none, and where it is counted. Of one instant, those
-// of all Pods come first.
+// upcoming returns the next event of the scenario, nil if there is none, and where it is counted.
+// Of one instant, those of all Pods come first.
 func (k *kubelet) upcoming() (*Event, *int) {
 	own, all := k.sc.Events[k.nextEvent:], k.sc.all[k.nextOfAll:]
 	switch {
@@ -54,7 +56,8 @@ func (k *kubelet) upcoming() (*Event, *int) {
 	return nil, nil
 }
 
-// events lets happen what the scenario has for this instant and reports whether the kubelet should look.
+// events lets happen what the scenario has for this instant and reports whether the kubelet should
+// look.
 func (k *kubelet) events() (happened bool) {
 	if k.deadline <= k.now && !k.terminated && !k.down {
 		k.deadline = never
@@ -131,10 +134,12 @@ func (k *kubelet) event(e *Event) (happened bool) {
 	return e.Type != EventSandboxLost || k.sandboxGone == never
 }
 
-// unheard says why an event of this type changes nothing, "" if it does: a Pod whose containers are being stopped hears
-// of no other reason to end it. That it is deleted, its node or its deadline still count.
+// unheard says why an event of this type changes nothing, "" if it does: a Pod whose containers are
+// being stopped hears of no other reason to end it. That it is deleted, its node or its deadline
+// still count.
 //
-// Source: startPodSync and acknowledgeTerminating in pkg/kubelet/pod_workers.go, Kubernetes v1.33 to v1.37.
+// Source: startPodSync and acknowledgeTerminating in pkg/kubelet/pod_workers.go, Kubernetes v1.33
+// to v1.37.
 func (k *kubelet) unheard(t EventType) string {
 	switch {
 	case k.busy != terminating:
@@ -213,11 +218,12 @@ func (k *kubelet) podEvent(e *Event) {
 	}
 }
 
-// markEvicted sets the phase that the kubelet gives a Pod which it ends itself, before the containers are killed. Of
-// several reasons the last one counts. If all of them then end with 0, the phase computed at the end wins.
+// markEvicted sets the phase that the kubelet gives a Pod which it ends itself, before the
+// containers are killed. Of several reasons the last one counts. If all of them then end with 0,
+// the phase computed at the end wins.
 //
-// Source: SyncTerminatingPod in pkg/kubelet/kubelet.go, acknowledgeTerminating in pkg/kubelet/pod_workers.go,
-// Kubernetes v1.33 to v1.37.
+// Source: SyncTerminatingPod in pkg/kubelet/kubelet.go, acknowledgeTerminating in
+// pkg/kubelet/pod_workers.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) markEvicted() {
 	by := k.evictedBy
 	if by == nil {
@@ -381,11 +387,12 @@ func (k *kubelet) unnoticed(in *instance) (noticed bool) {
 	return k.notice()
 }
 
-// unheardOf reports whether the kubelet looks at once after a change of the runtime that is no event to it: it does only
-// if nothing takes time, and otherwise with the next sync that something else causes, at the latest the resync.
+// unheardOf reports whether the kubelet looks at once after a change of the runtime that is no
+// event to it: it does only if nothing takes time, and otherwise with the next sync that something
+// else causes, at the latest the resync.
 //
-// Source: generateEvents and Relist in pkg/kubelet/pleg/generic.go, isSyncPodWorthy in pkg/kubelet/kubelet.go,
-// completeWork in pkg/kubelet/pod_workers.go, Kubernetes v1.33 to v1.37.
+// Source: generateEvents and Relist in pkg/kubelet/pleg/generic.go, isSyncPodWorthy in
+// pkg/kubelet/kubelet.go, completeWork in pkg/kubelet/pod_workers.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) unheardOf() (noticed bool) {
 	switch t := &k.sc.Timing; {
 	case t.KubeletSync:

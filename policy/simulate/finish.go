@@ -41,7 +41,8 @@ func (k *kubelet) finish() {
 	r.Assumptions = k.assumed
 }
 
-// failed notes a run that has ended with code. Of a run that began before the answer does, what came after counts.
+// failed notes a run that has ended with code. Of a run that began before the answer does, what
+// came after counts.
 func (k *kubelet) failed(c *container, from, to Millis, code int32) {
 	if code != 0 {
 		c.stats.Failed += max(to-max(from, k.sc.Start), 0)
@@ -103,8 +104,8 @@ func (k *kubelet) shown(c *container, s state) State {
 
 // conditions returns those that the API shows.
 //
-// Source: generateAPIPodStatus in pkg/kubelet/kubelet_pods.go, pkg/kubelet/status/generate.go, mergePodStatus in
-// pkg/kubelet/status/status_manager.go, Kubernetes v1.33 to v1.37.
+// Source: generateAPIPodStatus in pkg/kubelet/kubelet_pods.go, pkg/kubelet/status/generate.go,
+// mergePodStatus in pkg/kubelet/status/status_manager.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) conditions() []Condition { return k.conditionsOf(&k.api, k.shownStatus) }
 
 // conditionsOf returns those of a view with the containers that belong to it.

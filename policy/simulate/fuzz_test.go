@@ -115,9 +115,9 @@ func (d *dice) scenario() *Scenario {
 	return sc
 }
 
-// apiNeverLies holds of every timeline: in the API a Pod that is over stays over, with one phase, nothing is started after
-// that, and nothing runs, unless the node is lost and somebody else says so. What only the kubelet knows differs from
-// what the API shows.
+// apiNeverLies holds of every timeline: in the API a Pod that is over stays over, with one phase,
+// nothing is started after that, and nothing runs, unless the node is lost and somebody else says
+// so. What only the kubelet knows differs from what the API shows.
 func apiNeverLies(t *testing.T, sc *Scenario, r *Result) {
 	t.Helper()
 	phase := policy.PodPending
@@ -181,7 +181,8 @@ func indexOf(spec *policy.PodSpec, r policy.Ref) int {
 	return len(spec.InitContainers) + r.Index
 }
 
-// TestTheAPINeverGoesBack asks for apiNeverLies on scenarios that are drawn anew in the same way each time.
+// TestTheAPINeverGoesBack asks for apiNeverLies on scenarios that are drawn anew in the same way
+// each time.
 func TestTheAPINeverGoesBack(t *testing.T) {
 	const scenarios = 8_000
 	random, data, over := rand.New(rand.NewPCG(1, 2)), make([]byte, 120), 0
@@ -203,9 +204,9 @@ func TestTheAPINeverGoesBack(t *testing.T) {
 	}
 }
 
-// FuzzSimulate holds for every scenario: no panic; the same answer twice; times never go back; a restart count never
-// falls while nothing is purged; a start never comes before the end of its wait; and a summary of repetition says
-// what playing the rounds would.
+// FuzzSimulate holds for every scenario: no panic; the same answer twice; times never go back; a
+// restart count never falls while nothing is purged; a start never comes before the end of its
+// wait; and a summary of repetition says what playing the rounds would.
 func FuzzSimulate(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte{3, 0, 1, 0, 1, 1, 0, 1, 3})

@@ -87,7 +87,8 @@ func (s *Indexes) remove(i int32) {
 
 // String writes the set as Kubernetes does: 0,2,3,5-9.
 //
-// Source: orderedIntervals.String in pkg/controller/job/indexed_job_utils.go, Kubernetes v1.33 to v1.37.
+// Source: orderedIntervals.String in pkg/controller/job/indexed_job_utils.go, Kubernetes v1.33 to
+// v1.37.
 func (s *Indexes) String() string {
 	var b []byte
 	for _, r := range s.runs {
@@ -106,9 +107,11 @@ func (s *Indexes) String() string {
 	return string(b)
 }
 
-// parseIndexes reads a list of a success policy that the API server has accepted, as far as it lies below completions.
+// parseIndexes reads a list of a success policy that the API server has accepted, as far as it lies
+// below completions.
 //
-// Source: parseIndexesFromString in pkg/controller/job/indexed_job_utils.go, Kubernetes v1.33 to v1.37.
+// Source: parseIndexesFromString in pkg/controller/job/indexed_job_utils.go, Kubernetes v1.33 to
+// v1.37.
 func parseIndexes(list string, completions int32) (s Indexes) {
 	for list != "" {
 		var part string

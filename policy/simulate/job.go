@@ -8,12 +8,13 @@ import (
 
 // Limits of the simulation of a Job.
 const (
-	// MaxJobPods bounds the Pods that a simulation creates: an answer of 4 MiB holds about as many. One that has ended
-	// takes 500 bytes with its line in the result, one that runs 3 KB.
+	// MaxJobPods bounds the Pods that a simulation creates: an answer of 4 MiB holds about as many.
+	// One that has ended takes 500 bytes with its line in the result, one that runs 3 KB.
 	MaxJobPods = 15_000
 	// MaxActivePods bounds those that run at once.
 	MaxActivePods = 5_000
-	// MaxJobContainers bounds the containers of all Pods together, and a tenth of it those that run at once.
+	// MaxJobContainers bounds the containers of all Pods together, and a tenth of it those that run
+	// at once.
 	MaxJobContainers = 100_000
 )
 
@@ -24,8 +25,8 @@ const (
 	LimitJobContainers = "jobContainers"
 )
 
-// Kinds of entries of the timeline of a Job, beside those of its Pods. A condition that becomes true appears under its
-// type.
+// Kinds of entries of the timeline of a Job, beside those of its Pods. A condition that becomes
+// true appears under its type.
 const (
 	PodCreated   Kind = "PodCreated"   // the Job controller has created a Pod
 	PodDeleted   Kind = "PodDeleted"   // by the Job controller
@@ -33,26 +34,29 @@ const (
 	StatusDenied Kind = "StatusDenied" // the API server refuses the status that the controller or, of a Pod, the kubelet writes
 )
 
-// Entries of the timeline that concern neither a container nor a Pod have this in place of a container.
+// Entries of the timeline that concern neither a container nor a Pod have this in place of a
+// container.
 const OfJob = -2
 
 // JobScenario is what the simulation of a Job starts from.
 type JobScenario struct {
-	// Pod is what its Pods have in common. Its tapes are those of the whole Job: each start takes the next run, whatever
-	// Pod it is in. Its Events name Pods, or concern the Job. Start and Past do not count.
+	// Pod is what its Pods have in common. Its tapes are those of the whole Job: each start takes
+	// the next run, whatever Pod it is in. Its Events name Pods, or concern the Job. Start and Past
+	// do not count.
 	Pod             Scenario
 	Job             *policy.Job // valid and with its defaults
 	Name, Namespace string
 	PodTapes        []PodTapes
 	Retries         policy.Series // of Pods that replace failed ones; the zero value is the controller's own
-	// Undecided says why nobody knows what the podFailurePolicy makes of a failed Pod, "" if it is known; nil never asks.
+	// Undecided says why nobody knows what the podFailurePolicy makes of a failed Pod, "" if it is
+	// known; nil never asks.
 	Undecided func(*policy.FailedPod, policy.PodFailureMatch) (reason, path string)
 
 	spare []*kubelet // memory of an earlier simulation, for the next one
 }
 
-// PodTapes are the tapes of one Pod, by its number in order of creation from 0, or of one completion index, where each
-// Pod of the index goes on where the one before has stopped.
+// PodTapes are the tapes of one Pod, by its number in order of creation from 0, or of one
+// completion index, where each Pod of the index goes on where the one before has stopped.
 type PodTapes struct {
 	Pod, Index int32 // one of them is -1
 	Tapes      []Tape
@@ -64,13 +68,15 @@ type JobResult struct {
 	Counters []JobCounters // one for each instant at which they changed
 	Pods     []PodResult   // in order of creation
 	Status   JobStatus
-	// Containers of the template, in the order of a [Result], with what became of them in all Pods together.
+	// Containers of the template, in the order of a [Result], with what became of them in all Pods
+	// together.
 	Containers  []ContainerTotals
 	Until       Millis
 	Undecided   []Undecided
 	Assumptions []string
-	// Exceeded names the limit that ended the simulation at Until, "" for none. What the result says of that instant is
-	// of no use; up to the one before it is complete with that one as the end of the scenario.
+	// Exceeded names the limit that ended the simulation at Until, "" for none. What the result
+	// says of that instant is of no use; up to the one before it is complete with that one as the
+	// end of the scenario.
 	Exceeded string
 	Steps    int64
 	Spent    Spent
@@ -124,11 +130,12 @@ type PodResult struct {
 	Unjudged               bool                   // the controller let it go before it ended: suspended, or no longer needed; Match says nothing
 }
 
-// PodName returns the name that a simulation gives to a Pod: like those of an API server, but the letters at the end
-// count the Pods. index is below 0 unless the Job is Indexed.
+// PodName returns the name that a simulation gives to a Pod: like those of an API server, but the
+// letters at the end count the Pods. index is below 0 unless the Job is Indexed.
 //
 // Source: podGenerateNameWithIndex in pkg/controller/job/indexed_job_utils.go, getPodsPrefix in
-// pkg/controller/controller_utils.go, GenerateName in k8s.io/apiserver/pkg/storage/names, Kubernetes v1.33 to v1.37.
+// pkg/controller/controller_utils.go, GenerateName in k8s.io/apiserver/pkg/storage/names,
+// Kubernetes v1.33 to v1.37.
 func PodName(job string, number, index int32) string {
 	const letters, most = "bcdfghjklmnpqrstvwxz", 63 - 5 // letters only, so that names are in order of creation
 	suffix := [7]byte{}
@@ -145,7 +152,8 @@ func PodName(job string, number, index int32) string {
 	return job[:min(len(job), most-len(tail))] + tail + string(suffix[i:])
 }
 
-// job is the state of a simulation: what the API server has of the Job and its Pods, and the Job controller's memory.
+// job is the state of a simulation: what the API server has of the Job and its Pods, and the Job
+// controller's memory.
 type job struct {
 	sc   *JobScenario
 	spec *policy.Job
@@ -386,7 +394,8 @@ func (j *job) record(r *Record) {
 	j.res.Timeline = append(j.res.Timeline, *r)
 }
 
-// blockOf adds the entries of one Pod to the timeline, or the Pod to the entries before if they are the same.
+// blockOf adds the entries of one Pod to the timeline, or the Pod to the entries before if they are
+// the same.
 func (j *job) blockOf(number int32, list []Record) {
 	t := j.res.Timeline
 	if len(list) == 0 {
@@ -409,7 +418,7 @@ func (j *job) blockOf(number int32, list []Record) {
 	}
 }
 
-// alike tells whether a and b say the same of different Pods at the same instant.
+// alike reports whether a and b say the same of different Pods at the same instant.
 func (a *Record) alike(b *Record) bool {
 	return a.Event == b.Event && a.Container == b.Container && a.RestartCount == b.RestartCount && a.ExitCode == b.ExitCode &&
 		a.Reason == b.Reason && a.Until == b.Until && a.Delay == b.Delay && a.From == b.From && a.To == b.To && a.Ignored == b.Ignored &&
@@ -418,8 +427,8 @@ func (a *Record) alike(b *Record) bool {
 		(a.Cause == nil || *a.Cause == *b.Cause) && len(a.Starts)+len(b.Starts) == 0
 }
 
-// ask is what the podFailurePolicy says of p as it is now. Of a Pod that nobody knows an answer for it says so, and
-// nothing else happens from then on; see tellUnknown.
+// ask is what the podFailurePolicy says of p as it is now. Of a Pod that nobody knows an answer for
+// it says so, and nothing else happens from then on; see tellUnknown.
 func (j *job) ask(p *jobPod) policy.PodFailureMatch {
 	s := j.statusOf(p)
 	match := j.policy.Match(s)

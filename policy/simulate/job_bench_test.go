@@ -8,8 +8,8 @@ import (
 	"github.com/podfate/podfate/policy/simulate"
 )
 
-// failures is a Job of so many completions that all fail five times, one after the other or at once. The lengths of the
-// runs are in no order, so that the indexes that wait have gaps.
+// failures is a Job of so many completions that all fail five times, one after the other or at
+// once. The lengths of the runs are in no order, so that the indexes that wait have gaps.
 func failures(completions int32, oneByOne bool) *simulate.JobScenario {
 	n, limit, never := completions, int32(6), false
 	j := &policy.Job{Parallelism: &n, Completions: &n, BackoffLimitPerIndex: &limit, Suspend: &never}
@@ -33,8 +33,8 @@ func failures(completions int32, oneByOne bool) *simulate.JobScenario {
 	return sc
 }
 
-// BenchmarkJob is what a Job of a thousand completions and five thousand failures takes, and what one of half the size
-// does: time and memory grow with the number of Pods.
+// BenchmarkJob is what a Job of a thousand completions and five thousand failures takes, and what
+// one of half the size does: time and memory grow with the number of Pods.
 func BenchmarkJob(b *testing.B) {
 	for _, how := range []struct {
 		name     string

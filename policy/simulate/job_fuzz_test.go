@@ -94,8 +94,8 @@ func (d *dice) job() *JobScenario {
 	return sc
 }
 
-// FuzzJob holds for every Job: no panic; the same answer twice; times never go back; no index has two Pods that the
-// controller counts on; and the counters at the end are those of the Pods.
+// FuzzJob holds for every Job: no panic; the same answer twice; times never go back; no index has
+// two Pods that the controller counts on; and the counters at the end are those of the Pods.
 func FuzzJob(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte{3, 10, 1, 20, 0, 1, 1, 3, 0, 0, 0, 0, 0, 1})

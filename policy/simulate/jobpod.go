@@ -70,8 +70,8 @@ func (p *jobPod) begin(j *job) {
 	j.observe(p)
 }
 
-// first returns the first of the numbers from 0 to n-1 for which after says yes, n if there is none. Those for which it
-// says no come first.
+// first returns the first of the numbers from 0 to n-1 for which after says yes, n if there is
+// none. Those for which it says no come first.
 func first(n int, after func(int) bool) int {
 	low := 0
 	for low < n {
@@ -254,15 +254,16 @@ func (j *job) finishes(p *jobPod) {
 	j.finishing[n] = p
 }
 
-// waiting is a failed Pod that is over and keeps its finalizer until its index has another Pod. Nothing about it changes
-// any more, so that the controller need not look at all of them again whenever one is added.
+// waiting is a failed Pod that is over and keeps its finalizer until its index has another Pod.
+// Nothing about it changes any more, so that the controller need not look at all of them again
+// whenever one is added.
 type waiting struct {
 	end           Millis // of the back-off
 	index, number int32
 }
 
-// rest takes p out of what the controller looks at in each round: index and all else are such that only a new Pod of the
-// index changes what becomes of p.
+// rest takes p out of what the controller looks at in each round: index and all else are such that
+// only a new Pod of the index changes what becomes of p.
 func (j *job) rest(p *jobPod, end Millis) {
 	n := j.restsAt(p.Index)
 	j.waiting = append(j.waiting, waiting{})
@@ -367,8 +368,8 @@ func (j *job) assumptions(k *kubelet) {
 	j.assumed = all.assumed
 }
 
-// drain moves what the kubelet has recorded into the timeline of the Job. That a sandbox exists goes without saying,
-// and the phase changes when the API shows it.
+// drain moves what the kubelet has recorded into the timeline of the Job. That a sandbox exists
+// goes without saying, and the phase changes when the API shows it.
 func (j *job) drain(p *jobPod, was policy.PodPhase) {
 	k, kept := p.k, p.k.res.Timeline[:0]
 	for i := range k.res.Timeline {
@@ -419,13 +420,14 @@ func (j *job) statusOf(p *jobPod) *policy.FailedPod {
 
 // finishTime is when p has ended as far as the back-off is concerned, to the second.
 //
-// Source: getFinishedTime and latestFinishTime in pkg/controller/job/backoff_utils.go, Kubernetes v1.33 to v1.37.
+// Source: getFinishedTime and latestFinishTime in pkg/controller/job/backoff_utils.go, Kubernetes
+// v1.33 to v1.37.
 func (j *job) finishTime(p *jobPod) Millis {
 	if p.k == nil {
 		return p.finish
 	}
-	// The end of a Pod whose main containers have not all ended is that of its sidecars: of the two lists each is looked
-	// at for itself, and the second has the last word.
+	// The end of a Pod whose main containers have not all ended is that of its sidecars: of the two
+	// lists each is looked at for itself, and the second has the last word.
 	at := p.k.latestEnd(-1, false)
 	at = p.k.latestEnd(at, true)
 	switch {
@@ -440,8 +442,8 @@ func (j *job) finishTime(p *jobPod) Millis {
 	return wholeSecond(at)
 }
 
-// latestEnd is the latest end of the main containers, or of the sidecars, and not before at; below 0 if one of them has
-// none.
+// latestEnd is the latest end of the main containers, or of the sidecars, and not before at; below
+// 0 if one of them has none.
 func (k *kubelet) latestEnd(at Millis, sidecars bool) Millis {
 	for i := range k.ctrs {
 		c := &k.ctrs[i]
@@ -467,7 +469,8 @@ func (k *kubelet) restarts() (n int64) {
 	return n
 }
 
-// podHeap holds Pods by their next instant and number. An entry whose Pod has gone on since is passed over.
+// podHeap holds Pods by their next instant and number. An entry whose Pod has gone on since is
+// passed over.
 type podHeap []podDue
 
 type podDue struct {

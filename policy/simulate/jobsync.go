@@ -50,8 +50,9 @@ type backoffRecord struct {
 
 // sync is one round of the controller. It reports no change of its own doing but through j.dirty.
 //
-// A status is written when everything has been worked out: that Kubernetes writes twice, with the Pods not counted yet
-// in between, is over at the same instant. A write that the API server refuses leaves what was done to Pods.
+// A status is written when everything has been worked out: that Kubernetes writes twice, with the
+// Pods not counted yet in between, is over at the same instant. A write that the API server refuses
+// leaves what was done to Pods.
 //
 // Source: syncJob in pkg/controller/job/job_controller.go, Kubernetes v1.33 to v1.37.
 func (j *job) sync() {
@@ -104,11 +105,12 @@ type round struct {
 	newSucceeded, newFailed    []int32
 }
 
-// countFinished counts the Pods that have finished since the last sync, and what they mean for the back-off.
+// countFinished counts the Pods that have finished since the last sync, and what they mean for the
+// back-off.
 //
-// Source: getNewFinishedPods and nonIgnoredFailedPodsCount in pkg/controller/job/job_controller.go, newBackoffRecord in
-// backoff_utils.go, calculateSucceededIndexes and calculateFailedIndexes in indexed_job_utils.go, Kubernetes v1.33 to
-// v1.37.
+// Source: getNewFinishedPods and nonIgnoredFailedPodsCount in pkg/controller/job/job_controller.go,
+// newBackoffRecord in backoff_utils.go, calculateSucceededIndexes and calculateFailedIndexes in
+// indexed_job_utils.go, Kubernetes v1.33 to v1.37.
 func (s *round) countFinished() {
 	s.succeeded, s.failed = s.status.Succeeded, s.status.Failed
 	succeeded, failed := int64(0), int64(0)
@@ -223,8 +225,8 @@ func (s *round) judge() {
 	}
 }
 
-// allowed is how long a Job may be active. The controller counts in nanoseconds of 64 bits, so that what is above 292
-// years overflows: the largest number of all ends the Job at once.
+// allowed is how long a Job may be active. The controller counts in nanoseconds of 64 bits, so that
+// what is above 292 years overflows: the largest number of all ends the Job at once.
 //
 // Source: pastActiveDeadline in pkg/controller/job/job_controller.go, Kubernetes v1.33 to v1.37.
 func allowed(seconds int64) Millis {
@@ -244,8 +246,9 @@ func (s *JobStatus) condition(name string) *JobCondition {
 	return nil
 }
 
-// failJobMessage returns what the first failed Pod says with which a rule fails the Job, "" if there is none. Of those
-// that fail at one instant Kubernetes takes any; here it is the one that was created first.
+// failJobMessage returns what the first failed Pod says with which a rule fails the Job, "" if
+// there is none. Of those that fail at one instant Kubernetes takes any; here it is the one that
+// was created first.
 //
 // Source: getFailJobMessage in pkg/controller/job/job_controller.go, Kubernetes v1.33 to v1.37.
 func (s *round) failJobMessage() (message string) {
@@ -262,9 +265,10 @@ func (s *round) failJobMessage() (message string) {
 	return m.Message(s.statusOf(first), s.sc.Namespace, PodName(s.sc.Name, first.Number, first.Index))
 }
 
-// pastRestarts tells whether containers of running Pods were restarted too often.
+// pastRestarts reports whether containers of running Pods were restarted too often.
 //
-// Source: pastBackoffLimitOnFailure in pkg/controller/job/job_controller.go, Kubernetes v1.33 to v1.37.
+// Source: pastBackoffLimitOnFailure in pkg/controller/job/job_controller.go, Kubernetes v1.33 to
+// v1.37.
 func (j *job) pastRestarts() bool {
 	limit := int64(*j.spec.BackoffLimit)
 	return j.pod.RestartPolicy == policy.RestartPolicyOnFailure && j.restarts >= max(limit, 1)
@@ -294,7 +298,8 @@ func (s *round) successRule() int {
 	return -1
 }
 
-// isMet reports whether found of the indexes that a rule lists, or of all if it lists none, are enough.
+// isMet reports whether found of the indexes that a rule lists, or of all if it lists none, are
+// enough.
 func isMet(rule *policy.SuccessPolicyRule, listed, found int64) bool {
 	least := int64(-1)
 	if rule.SucceededIndexes != nil {
@@ -308,8 +313,8 @@ func isMet(rule *policy.SuccessPolicyRule, listed, found int64) bool {
 	return least >= 0 && found >= least
 }
 
-// SuccessRule returns the first rule of a success policy, nil for none, that is met when the indexes of done have
-// succeeded; -1 if none is.
+// SuccessRule returns the first rule of a success policy, nil for none, that is met when the
+// indexes of done have succeeded; -1 if none is.
 //
 // Source: matchSuccessPolicy in pkg/controller/job/success_policy.go, Kubernetes v1.33 to v1.37.
 func SuccessRule(p *policy.SuccessPolicy, completions int32, done *Indexes) int {
@@ -329,10 +334,11 @@ func SuccessRule(p *policy.SuccessPolicy, completions int32, done *Indexes) int 
 	return -1
 }
 
-// delay finds the failed Pods whose finalizer stays until their index has another Pod, one for each index: their
-// annotations go on with it.
+// delay finds the failed Pods whose finalizer stays until their index has another Pod, one for each
+// index: their annotations go on with it.
 //
-// Source: getPodsWithDelayedDeletionPerIndex in pkg/controller/job/indexed_job_utils.go, Kubernetes v1.33 to v1.37.
+// Source: getPodsWithDelayedDeletionPerIndex in pkg/controller/job/indexed_job_utils.go, Kubernetes
+// v1.33 to v1.37.
 func (s *round) delay() {
 	s.syncs++
 	var last *jobPod
@@ -374,16 +380,18 @@ func (s *round) succeededNow(index int32) bool {
 	return false
 }
 
-// activeOn tells whether a Pod of the index is active. One that is being deleted does not count, but while it keeps the
-// index from being pending no other Pod of the index can have failed.
+// activeOn reports whether a Pod of the index is active. One that is being deleted does not count,
+// but while it keeps the index from being pending no other Pod of the index can have failed.
 func (j *job) activeOn(index int32) bool { return j.busy.has(index) }
 
-// manage creates the Pods that are missing, deletes those of a suspended Job, and sees whether the Job is complete.
+// manage creates the Pods that are missing, deletes those of a suspended Job, and sees whether the
+// Job is complete.
 //
-// More Pods than are wanted do not occur here: nothing changes parallelism or completions, and what has ended does not
-// come back.
+// More Pods than are wanted do not occur here: nothing changes parallelism or completions, and what
+// has ended does not come back.
 //
-// Source: manageJob and the rest of syncJob in pkg/controller/job/job_controller.go, Kubernetes v1.33 to v1.37.
+// Source: manageJob and the rest of syncJob in pkg/controller/job/job_controller.go, Kubernetes
+// v1.33 to v1.37.
 func (s *round) manage() {
 	spec := s.spec
 	if s.suspended {
@@ -488,7 +496,8 @@ func (s *round) replace() {
 
 // nextCounts are the annotations of a Pod that replaces p, nil for the first of its index.
 //
-// Source: getNewIndexFailureCounts in pkg/controller/job/indexed_job_utils.go, Kubernetes v1.33 to v1.37.
+// Source: getNewIndexFailureCounts in pkg/controller/job/indexed_job_utils.go, Kubernetes v1.33 to
+// v1.37.
 func (j *job) nextCounts(p *jobPod) (failures, ignored int32) {
 	switch {
 	case p == nil:
@@ -499,7 +508,7 @@ func (j *job) nextCounts(p *jobPod) (failures, ignored int32) {
 	return p.FailureCount, max(p.IgnoredCount, 0) + 1
 }
 
-// waits tells whether the back-off is not over yet.
+// waits reports whether the back-off is not over yet.
 func (s *round) waits(failures int64, last Millis) bool {
 	end := s.backoffEnd(failures, last)
 	if end <= s.now {
@@ -516,7 +525,8 @@ func JobRetries() policy.Series {
 
 // backoffEnd is when the next Pod may be created.
 //
-// Source: getRemainingTimeForFailuresCount in pkg/controller/job/backoff_utils.go, Kubernetes v1.33 to v1.37.
+// Source: getRemainingTimeForFailuresCount in pkg/controller/job/backoff_utils.go, Kubernetes v1.33
+// to v1.37.
 func (s *round) backoffEnd(failures int64, last Millis) Millis {
 	if failures == 0 {
 		return 0
@@ -529,8 +539,8 @@ func (s *round) backoffEnd(failures int64, last Millis) Millis {
 	return last + wait
 }
 
-// wait lets the controller look again at the end of the back-off. Up to 1.35 it then takes the Job for one without
-// active Pods.
+// wait lets the controller look again at the end of the back-off. Up to 1.35 it then takes the Job
+// for one without active Pods.
 func (s *round) wait(end Millis) {
 	s.wake = min(s.wake, end)
 	if s.told != end {
@@ -542,7 +552,8 @@ func (s *round) wait(end Millis) {
 	}
 }
 
-// replaced returns the failed Pod whose index waits for another one, if it is among those that finish.
+// replaced returns the failed Pod whose index waits for another one, if it is among those that
+// finish.
 func (s *round) replaced(index int32) *jobPod {
 	for _, p := range s.finishing[first(len(s.finishing), func(i int) bool { return s.finishing[i].Index >= index }):] {
 		if p.Index != index {
@@ -560,11 +571,11 @@ func (s *round) retryAt(p *jobPod) Millis {
 	return s.backoffEnd(int64(p.absolute())+1, s.finishTime(p))
 }
 
-// pending looks at the first n indexes that have neither ended nor a Pod. It returns those whose back-off is over, and
-// when the first of the others is.
+// pending looks at the first n indexes that have neither ended nor a Pod. It returns those whose
+// back-off is over, and when the first of the others is.
 //
-// Source: firstPendingIndexes in pkg/controller/job/indexed_job_utils.go, getPodCreationInfoForIndependentIndexes in
-// job_controller.go, Kubernetes v1.33 to v1.37.
+// Source: firstPendingIndexes in pkg/controller/job/indexed_job_utils.go,
+// getPodCreationInfoForIndependentIndexes in job_controller.go, Kubernetes v1.33 to v1.37.
 func (s *round) pending(n int) (list []int32, until Millis) {
 	until = never
 	wait := s.waiting
@@ -609,8 +620,8 @@ func (s *round) pending(n int) (list []int32, until Millis) {
 	return list, until
 }
 
-// takeable returns the Pods that are to be counted and let go, those of an indexed Job by index: of more than are taken
-// at once the others wait for the next sync.
+// takeable returns the Pods that are to be counted and let go, those of an indexed Job by index: of
+// more than are taken at once the others wait for the next sync.
 func (s *round) takeable() (list []*jobPod) {
 	ends := s.end.Type != ""
 	for _, p := range s.finishing {
@@ -638,8 +649,8 @@ func (s *round) takeable() (list []*jobPod) {
 
 // write counts what has finished and writes the status.
 //
-// Source: trackJobStatusAndRemoveFinalizers, canRemoveFinalizer, flushUncountedAndRemoveFinalizers and enactJobFinished
-// in pkg/controller/job/job_controller.go, Kubernetes v1.33 to v1.37.
+// Source: trackJobStatusAndRemoveFinalizers, canRemoveFinalizer, flushUncountedAndRemoveFinalizers
+// and enactJobFinished in pkg/controller/job/job_controller.go, Kubernetes v1.33 to v1.37.
 func (s *round) write() {
 	j, was := s.job, &s.job.status
 	now := &s.status
@@ -744,8 +755,8 @@ func (s *round) write() {
 	j.status = *now
 }
 
-// keep leaves among those that finish whose finalizer stays, but for those of which nothing changes before they are
-// replaced.
+// keep leaves among those that finish whose finalizer stays, but for those of which nothing changes
+// before they are replaced.
 func (s *round) keep() {
 	left, all := s.finishing[:0], s.finishing
 	for i, p := range all {
@@ -762,7 +773,7 @@ func (s *round) keep() {
 	s.job.finishing = left
 }
 
-// refused tells whether the API server refuses the status.
+// refused reports whether the API server refuses the status.
 //
 // Source: getStatusValidationOptions in pkg/registry/batch/job/strategy.go, validateJobStatus in
 // pkg/apis/batch/validation/validation.go, Kubernetes v1.33 to v1.37.

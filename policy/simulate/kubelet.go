@@ -56,7 +56,8 @@ type kubelet struct {
 	busy   work   // what goes on at freeAt
 	freeAt Millis // the sync under way waits until then
 
-	// The last exits after which a container stays down, all containers are restarted, and the next container has its turn.
+	// The last exits after which a container stays down, all containers are restarted, and the next
+	// container has its turn.
 	stopCause, resetCause, turnCause *Cause
 
 	plan      plan
@@ -189,7 +190,8 @@ func (k *kubelet) ref(i int) policy.Ref {
 	return policy.Ref{Kind: policy.MainContainer, Index: i - k.inits}
 }
 
-// record adds an entry to the timeline. It and note are not inlined: their calls are many, and the module is small.
+// record adds an entry to the timeline. It and note are not inlined: their calls are many, and the
+// module is small.
 //
 //go:noinline
 func (k *kubelet) record(r *Record) {
@@ -239,8 +241,8 @@ func (k *kubelet) undecided(u Undecided) {
 	k.stopped = true
 }
 
-// loop goes from instant to instant until the horizon. What happens at the first instant happens to a Pod that runs,
-// unless it is something that keeps it from running.
+// loop goes from instant to instant until the horizon. What happens at the first instant happens to
+// a Pod that runs, unless it is something that keeps it from running.
 func (k *kubelet) loop() {
 	k.begin()
 	for !k.stopped {
@@ -255,8 +257,8 @@ func (k *kubelet) loop() {
 	}
 }
 
-// begin lets the kubelet see the Pod for the first time. Whoever plays several Pods on one clock begins each when it is
-// created, and then always steps the one whose next instant comes first.
+// begin lets the kubelet see the Pod for the first time. Whoever plays several Pods on one clock
+// begins each when it is created, and then always steps the one whose next instant comes first.
 func (k *kubelet) begin() {
 	k.killCode = KilledExitCode
 	if p := k.sc.Past; p != nil && p.Outside != "" {
@@ -289,7 +291,8 @@ func (k *kubelet) admit() {
 	}
 }
 
-// step plays one instant, which [kubelet.next] named, or an earlier one at which something was done to the Pod.
+// step plays one instant, which [kubelet.next] named, or an earlier one at which something was done
+// to the Pod.
 func (k *kubelet) step(t Millis, sync bool) {
 	k.now, k.killCode, k.started = t, KilledExitCode, k.started[:0]
 	if k.birth <= k.now {
@@ -311,7 +314,8 @@ func (k *kubelet) step(t Millis, sync bool) {
 	k.summarize()
 }
 
-// next returns the next instant at which something happens, and whether it is one of a sync of its own.
+// next returns the next instant at which something happens, and whether it is one of a sync of its
+// own.
 func (k *kubelet) next() (at Millis, sync bool) {
 	at = min(k.deletion, k.birth)
 	if e, _ := k.upcoming(); e != nil {
@@ -342,7 +346,8 @@ func (k *kubelet) next() (at Millis, sync bool) {
 	return at, sync && at != never
 }
 
-// seen is when the kubelet sees the end of an instance that runs. It waits for one that it stops itself.
+// seen is when the kubelet sees the end of an instance that runs. It waits for one that it stops
+// itself.
 func (k *kubelet) seen(in *instance) Millis {
 	if in.stopping {
 		return in.exitAt
@@ -354,14 +359,16 @@ func (k *kubelet) seen(in *instance) Millis {
 	return at
 }
 
-// relistOnDemand is how soon the kubelet looks at a Pod after a sync that did something and succeeded, with
-// PLEGOnDemandRelist. The code names no time: this is about what a container takes to start, so that a loop of
-// RestartAllContainers makes some starts a second.
+// relistOnDemand is how soon the kubelet looks at a Pod after a sync that did something and
+// succeeded, with PLEGOnDemandRelist. The code names no time: this is about what a container takes
+// to start, so that a loop of RestartAllContainers makes some starts a second.
 //
-// Source: SyncPod in pkg/kubelet/kubelet.go, RequestRelist in pkg/kubelet/pleg/generic.go, Kubernetes v1.36 and v1.37.
+// Source: SyncPod in pkg/kubelet/kubelet.go, RequestRelist in pkg/kubelet/pleg/generic.go,
+// Kubernetes v1.36 and v1.37.
 const relistOnDemand = 100
 
-// settle syncs until nothing changes, or schedules the next sync if the kubelet needs time to see what it did.
+// settle syncs until nothing changes, or schedules the next sync if the kubelet needs time to see
+// what it did.
 func (k *kubelet) settle() {
 	k.syncAt, k.relistAt = never, none
 	for n := 0; ; n++ {
@@ -398,8 +405,9 @@ func (k *kubelet) settle() {
 			}
 			break
 		}
-		// Differs from a real kubelet, which shows a refused start only with the next sync that something else causes:
-		// here it counts as a change, so that what is shown does not depend on the other containers.
+		// Differs from a real kubelet, which shows a refused start only with the next sync that
+		// something else causes: here it counts as a change, so that what is shown does not depend
+		// on the other containers.
 		again := k.told && !k.sc.Timing.KubeletSync
 		k.told = false
 		if !k.notice() && !changed && !again {
@@ -420,8 +428,8 @@ func (k *kubelet) settle() {
 
 // Settings of the kubelet's work queue.
 //
-// Source: NewMainKubelet in pkg/kubelet/kubelet.go, completeWork in pkg/kubelet/pod_workers.go, Kubernetes v1.33 to
-// v1.37.
+// Source: NewMainKubelet in pkg/kubelet/kubelet.go, completeWork in pkg/kubelet/pod_workers.go,
+// Kubernetes v1.33 to v1.37.
 const (
 	syncFrequency      = 60 * policy.Second
 	backOffPeriod      = 10 * policy.Second
@@ -446,7 +454,8 @@ func (k *kubelet) schedule() {
 	k.quiet = false
 }
 
-// resync puts the Pod into the work queue where it has been since the last sync, which left nothing to do.
+// resync puts the Pod into the work queue where it has been since the last sync, which left nothing
+// to do.
 func (k *kubelet) resync() {
 	if k.syncAt != never {
 		return
@@ -476,8 +485,8 @@ func (k *kubelet) wakes(at, wait Millis) Millis {
 
 // sync is one round of the kubelet. It reports whether it changed the runtime.
 //
-// Source: SyncPod in pkg/kubelet/kubelet.go and in pkg/kubelet/kuberuntime/kuberuntime_manager.go, Kubernetes v1.33 to
-// v1.37.
+// Source: SyncPod in pkg/kubelet/kubelet.go and in pkg/kubelet/kuberuntime/kuberuntime_manager.go,
+// Kubernetes v1.33 to v1.37.
 func (k *kubelet) sync() (changed bool) {
 	k.serial++
 	k.refused, k.waitUntil = false, never
@@ -636,11 +645,13 @@ func (k *kubelet) phaseCause(to policy.PodPhase) *Cause {
 	return nil
 }
 
-// createSandbox begins anew: init containers are removed with their logs. What the sync knows of the runtime is from its
-// beginning: the one that this very sync starts still counts on, or is refused for its last end.
+// createSandbox begins anew: init containers are removed with their logs. What the sync knows of
+// the runtime is from its beginning: the one that this very sync starts still counts on, or is
+// refused for its last end.
 //
-// Source: purgeInitContainers and startContainer in pkg/kubelet/kuberuntime/kuberuntime_container.go, SyncPod and
-// doBackOff in kuberuntime_manager.go, Kubernetes v1.33 to v1.37.
+// Source: purgeInitContainers and startContainer in
+// pkg/kubelet/kuberuntime/kuberuntime_container.go, SyncPod and doBackOff in
+// kuberuntime_manager.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) createSandbox() {
 	if k.plan.recreate {
 		k.renew()
@@ -664,7 +675,8 @@ func (k *kubelet) createSandbox() {
 
 // prune removes all but the newest dead instance of each init container.
 //
-// Source: pruneInitContainersBeforeStart in pkg/kubelet/kuberuntime/kuberuntime_container.go, Kubernetes v1.36.
+// Source: pruneInitContainersBeforeStart in pkg/kubelet/kuberuntime/kuberuntime_container.go,
+// Kubernetes v1.36.
 func (k *kubelet) prune() {
 	for i := range k.inits {
 		c := &k.ctrs[i]
@@ -688,11 +700,12 @@ func (k *kubelet) end(i int, at Millis, code int32, reason string) {
 	k.decide(c, in)
 }
 
-// collect removes the older dead instance of containers that have died, once the status has shown the end: one is kept.
-// No event of the runtime tells the kubelet so. What ends with the Pod stays, unless others take longer to stop.
+// collect removes the older dead instance of containers that have died, once the status has shown
+// the end: one is kept. No event of the runtime tells the kubelet so. What ends with the Pod stays,
+// unless others take longer to stop.
 //
-// Source: syncLoopIteration and cleanUpContainersInPod in pkg/kubelet/kubelet.go, getContainersToDeleteInPod in
-// pod_container_deletor.go, Kubernetes v1.33 to v1.37.
+// Source: syncLoopIteration and cleanUpContainersInPod in pkg/kubelet/kubelet.go,
+// getContainersToDeleteInPod in pod_container_deletor.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) collect() (changed bool) {
 	if k.rac() && k.f.Minor >= 36 {
 		return false // the status keeps what it has shown
@@ -723,8 +736,8 @@ func exitReason(code int32) string {
 
 // start tries to start container i and reports whether the back-off let it.
 //
-// Source: doBackOff in pkg/kubelet/kuberuntime/kuberuntime_manager.go, startContainer in kuberuntime_container.go,
-// Kubernetes v1.33 to v1.37.
+// Source: doBackOff in pkg/kubelet/kuberuntime/kuberuntime_manager.go, startContainer in
+// kuberuntime_container.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) start(i int) bool {
 	c := &k.ctrs[i]
 	last := c.lastExited(k.serial)
@@ -781,7 +794,8 @@ func (k *kubelet) takeRun(c *container, in *instance) {
 	in.own = end{in.exitAt, in.code, in.reason}
 }
 
-// apiRestarts is the count that the status will most likely show for a new instance; [kubelet.generate] corrects it.
+// apiRestarts is the count that the status will most likely show for a new instance; [kubelet.generate]
+// corrects it.
 func (k *kubelet) apiRestarts(c *container, attempt int64) int64 {
 	if !k.rac() || !c.api.listed {
 		return attempt
@@ -835,11 +849,12 @@ func (k *kubelet) refuse(c *container) {
 	}
 }
 
-// planReset plans to kill and remove every instance, one after the other: first those whose exit does not ask for it.
-// While there is no sandbox, that has to wait: the Pod is killed, and this sync does no more than create a sandbox.
+// planReset plans to kill and remove every instance, one after the other: first those whose exit
+// does not ask for it. While there is no sandbox, that has to wait: the Pod is killed, and this
+// sync does no more than create a sandbox.
 //
-// Source: getContainersToReset and SyncPod in pkg/kubelet/kuberuntime/kuberuntime_manager.go, Kubernetes v1.35 to
-// v1.37.
+// Source: getContainersToReset and SyncPod in pkg/kubelet/kuberuntime/kuberuntime_manager.go,
+// Kubernetes v1.35 to v1.37.
 func (k *kubelet) planReset(p *plan) {
 	*p = plan{kill: p.kill[:0], startInit: p.startInit[:0], startMain: p.startMain[:0], startEphemeral: p.startEphemeral[:0]}
 	if !k.sandboxReady {
@@ -869,7 +884,8 @@ func (k *kubelet) endReset(p *plan) (changed bool) {
 
 // terminate ends the Pod: whatever runs is killed, and nothing is started any more.
 //
-// Source: SyncTerminatingPod and SyncTerminatedPod in pkg/kubelet/kubelet.go, Kubernetes v1.33 to v1.37.
+// Source: SyncTerminatingPod and SyncTerminatedPod in pkg/kubelet/kubelet.go, Kubernetes v1.33 to
+// v1.37.
 func (k *kubelet) terminate() {
 	if k.busy != terminating {
 		k.busy = terminating
@@ -945,7 +961,7 @@ func (k *kubelet) locate() {
 	}
 }
 
-// everInitialized tells whether the status shows that main containers had their turn.
+// everInitialized reports whether the status shows that main containers had their turn.
 //
 // Source: hasPodInitialized in pkg/kubelet/status/status_manager.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) everInitialized() bool {

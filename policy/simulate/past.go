@@ -2,8 +2,8 @@ package simulate
 
 import "github.com/podfate/podfate/policy"
 
-// Past is what became of a Pod before the simulation begins, as its status tells it. Instants are on the scenario's
-// clock and not after its Start; 0 stands for one that is not known.
+// Past is what became of a Pod before the simulation begins, as its status tells it. Instants are
+// on the scenario's clock and not after its Start; 0 stands for one that is not known.
 type Past struct {
 	Phase           policy.PodPhase
 	Reason, Message string
@@ -45,15 +45,17 @@ type Wait struct {
 	Container int
 	Delay     Millis // counted from the exit
 	Source    WaitSource
-	// Next is when the start comes if the container has exited already, below 0 if it has not. Earliest and Latest are the
-	// bounds of what is not known: fractions of seconds, and all that may have happened to the back-off.
+	// Next is when the start comes if the container has exited already, below 0 if it has not.
+	// Earliest and Latest are the bounds of what is not known: fractions of seconds, and all that
+	// may have happened to the back-off.
 	Next, Earliest, Latest Millis
 }
 
 // subsecond is what times in a status leave open: they are cut to whole seconds.
 const subsecond = policy.Second - 1
 
-// latestRetry is by how much a refused start can come too late up to 1.34: a try of the work queue and its jitter.
+// latestRetry is by how much a refused start can come too late up to 1.34: a try of the work queue
+// and its jitter.
 const latestRetry = backOffPeriod*3/2 + 2*workQueueTick
 
 // resume makes the kubelet one that has looked after the Pod since it began.
@@ -163,10 +165,11 @@ func pastState(s *State) state {
 	return out
 }
 
-// wait works out how long the container waits after its present run or its last one. The status says it only while it
-// waits in CrashLoopBackOff. Otherwise the gap between the last two runs was the wait before: the longest of the
-// series that fits into it, since a start is late by less than one step; up to 1.34 it can be later than the shortest
-// steps are apart, which is then an assumption. Without a gap it is counted in restarts.
+// wait works out how long the container waits after its present run or its last one. The status
+// says it only while it waits in CrashLoopBackOff. Otherwise the gap between the last two runs was
+// the wait before: the longest of the series that fits into it, since a start is late by less than
+// one step; up to 1.34 it can be later than the shortest steps are apart, which is then an
+// assumption. Without a gap it is counted in restarts.
 func (k *kubelet) wait(x *PastContainer, c *container) Wait {
 	w := Wait{Container: k.index(x.Ref), Delay: x.Delay, Source: FromMessage, Next: -1}
 	if x.Delay > 0 {
@@ -195,8 +198,8 @@ func (k *kubelet) wait(x *PastContainer, c *container) Wait {
 	return w
 }
 
-// foresee tells which of the waits are under way, once the kubelet has looked at the Pod. Nothing is started again in one
-// that is over, is being ended, or will be before.
+// foresee tells which of the waits are under way, once the kubelet has looked at the Pod. Nothing
+// is started again in one that is over, is being ended, or will be before.
 func (k *kubelet) foresee() {
 	if k.made.phase.Terminal() || k.deleted {
 		return

@@ -46,7 +46,8 @@ const (
 
 // compute works out the plan for a Pod whose phase is not terminal.
 //
-// Source: computePodActions in pkg/kubelet/kuberuntime/kuberuntime_manager.go, Kubernetes v1.33 to v1.37.
+// Source: computePodActions in pkg/kubelet/kuberuntime/kuberuntime_manager.go, Kubernetes v1.33 to
+// v1.37.
 func (k *kubelet) compute(p *plan) {
 	*p = plan{kill: p.kill[:0], startInit: p.startInit[:0], startMain: p.startMain[:0], startEphemeral: p.startEphemeral[:0]}
 	if !k.sandboxReady {
@@ -91,9 +92,10 @@ func (k *kubelet) computeSandbox(p *plan) {
 	}
 }
 
-// computeInit plans the init containers and tells whether the main ones have their turn.
+// computeInit plans the init containers and reports whether the main ones have their turn.
 //
-// Source: computeInitContainerActions in pkg/kubelet/kuberuntime/kuberuntime_container.go, Kubernetes v1.33 to v1.37.
+// Source: computeInitContainerActions in pkg/kubelet/kuberuntime/kuberuntime_container.go,
+// Kubernetes v1.33 to v1.37.
 func (k *kubelet) computeInit(p *plan) (done bool) {
 	if k.inits == 0 {
 		return true
@@ -166,7 +168,7 @@ func (p *plan) giveUp() {
 	p.killPod, p.startInit = true, p.startInit[:0]
 }
 
-// initializedBefore tells whether main containers show that all init containers have run.
+// initializedBefore reports whether main containers show that all init containers have run.
 func (k *kubelet) initializedBefore() bool {
 	if k.f.Minor >= 37 {
 		return k.mainActive()
@@ -179,7 +181,7 @@ func (k *kubelet) initializedBefore() bool {
 	return false
 }
 
-// computeSidecar plans a running sidecar. initialized tells that it was the last one to wait for.
+// computeSidecar plans a running sidecar. initialized reports that it was the last one to wait for.
 func (k *kubelet) computeSidecar(p *plan, i int, seen bool) (initialized bool) {
 	c := &k.ctrs[i]
 	in := c.latest()
@@ -211,7 +213,8 @@ func (k *kubelet) computeSidecar(p *plan, i int, seen bool) (initialized bool) {
 
 // computeMain plans the main containers.
 //
-// Source: computePodActions in pkg/kubelet/kuberuntime/kuberuntime_manager.go, Kubernetes v1.33 to v1.37.
+// Source: computePodActions in pkg/kubelet/kuberuntime/kuberuntime_manager.go, Kubernetes v1.33 to
+// v1.37.
 func (k *kubelet) computeMain(p *plan) {
 	kept := 0
 	for n := range k.mains() {

@@ -53,8 +53,8 @@ func every(from, to, step int64) (at []int64) {
 
 func join(parts ...[]int64) []int64 { return slices.Concat(parts...) }
 
-// TestIdealTimelines holds the tables of section 5.4 of the behaviour specification, which were computed with
-// client-go: first half hour, starts in seconds.
+// TestIdealTimelines holds the tables of section 5.4 of the behaviour specification, which were
+// computed with client-go: first half hour, starts in seconds.
 func TestIdealTimelines(t *testing.T) {
 	for _, test := range []struct {
 		initial, most Millis
@@ -90,7 +90,8 @@ func TestIdealTimelines(t *testing.T) {
 	}
 }
 
-// TestKubeletTimelines holds the last table of section 5.4: what the work queue makes of 10/300 and immediate exits.
+// TestKubeletTimelines holds the last table of section 5.4: what the work queue makes of 10/300 and
+// immediate exits.
 func TestKubeletTimelines(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -115,7 +116,8 @@ func TestKubeletTimelines(t *testing.T) {
 	}
 }
 
-// TestSweep holds section 5.1: an entry is forgotten 600 s after the last start, also during a wait.
+// TestSweep holds section 5.1: an entry is forgotten 600 s after the last start, also during a
+// wait.
 func TestSweep(t *testing.T) {
 	for _, test := range []struct {
 		run  Millis

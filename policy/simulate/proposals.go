@@ -2,8 +2,8 @@ package simulate
 
 import "github.com/podfate/podfate/policy"
 
-// Where a manifest has words of proposals, what follows from an end depends on more than its code: it is decided once,
-// when the container ends, and kept with the instance. Everything else asks [instance.do].
+// Where a manifest has words of proposals, what follows from an end depends on more than its code:
+// it is decided once, when the container ends, and kept with the instance. Everything else asks [instance.do].
 
 // endedByRule is how a rule ends the Pod.
 var endedByRule = ending{}
@@ -108,7 +108,8 @@ func (in *instance) completed() bool {
 // down reports whether a rule keeps the container of in down for good.
 func (in *instance) down() bool { return in.do == policy.Complete || in.do == policy.Terminate }
 
-// source reports whether the end of in asks for all containers to be started anew in the same sandbox, now.
+// source reports whether the end of in asks for all containers to be started anew in the same
+// sandbox, now.
 func (k *kubelet) source(c *container, in *instance) bool {
 	if k.proposed {
 		return in.do == policy.RestartAllContainers && (!in.waits || in.cleared)
@@ -152,7 +153,8 @@ func (k *kubelet) renew() {
 	}
 }
 
-// clear lets the whole Pod be started anew after a wait, and reports whether it is c that asks for that.
+// clear lets the whole Pod be started anew after a wait, and reports whether it is c that asks for
+// that.
 func (c *container) clear() bool {
 	in := c.latest()
 	if in == nil || in.state != exited || !in.waits || !in.do.Whole() {
@@ -162,7 +164,8 @@ func (c *container) clear() bool {
 	return true
 }
 
-// entryOf is the back-off that c waits by: with AlwaysPod the containers that are not restarted alone have one for all.
+// entryOf is the back-off that c waits by: with AlwaysPod the containers that are not restarted
+// alone have one for all.
 func (k *kubelet) entryOf(c *container) *policy.BackoffEntry {
 	if k.proposed && k.spec.RestartPolicy == policy.RestartPolicyAlwaysPod && k.f.Proposals.Has(policy.AlwaysPod) &&
 		c.ref.Kind == policy.MainContainer && c.spec.RestartPolicy == nil {
@@ -171,8 +174,8 @@ func (k *kubelet) entryOf(c *container) *policy.BackoffEntry {
 	return &c.entry
 }
 
-// counting reports whether a container that was just started may still come to a restart count that something asks for:
-// then its rounds are not alike.
+// counting reports whether a container that was just started may still come to a restart count that
+// something asks for: then its rounds are not alike.
 func (k *kubelet) counting() bool {
 	if !k.asked {
 		return false
@@ -185,7 +188,8 @@ func (k *kubelet) counting() bool {
 	return false
 }
 
-// send3329 notes the reason that comes with a deletion: that of the event, or Preemption, which the scheduler sends.
+// send3329 notes the reason that comes with a deletion: that of the event, or Preemption, which the
+// scheduler sends.
 func (k *kubelet) send3329(e *Event) {
 	if !k.f.Proposals.Has(policy.KEP3329Draft) || k.sent != "" {
 		return

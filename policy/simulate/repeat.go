@@ -6,10 +6,12 @@ import (
 	"github.com/podfate/podfate/policy"
 )
 
-// minRepeatedStarts is how many starts a repetition must spare to be summarised: short ones read better written out.
+// minRepeatedStarts is how many starts a repetition must spare to be summarised: short ones read
+// better written out.
 const minRepeatedStarts = 64
 
-// mark is a container as it was at an earlier instant, just after the kubelet had started something.
+// mark is a container as it was at an earlier instant, just after the kubelet had started
+// something.
 type mark struct {
 	insts   [2]instance
 	n       int
@@ -17,8 +19,9 @@ type mark struct {
 	sandbox int64     // the newest one then
 }
 
-// search looks for an earlier state that equals the present one: the mark is moved on at every power of two, so that
-// a cycle is found within a few times its length whatever came before it (Brent).
+// search looks for an earlier state that equals the present one: the mark is moved on at every
+// power of two, so that a cycle is found within a few times its length whatever came before it
+// (Brent).
 type search struct {
 	at          Millis
 	steps, next int64 // instants since the mark, and at which one it moves
@@ -27,7 +30,7 @@ type search struct {
 	pod         podMark // with the search over the whole Pod
 }
 
-// due tells whether the mark moves to this instant.
+// due reports whether the mark moves to this instant.
 func (s *search) due() bool {
 	if !s.set {
 		s.next = 1
@@ -76,14 +79,15 @@ func (k *kubelet) summarize() {
 	}
 }
 
-// startedAt tells whether c was started at this instant and will not run for ever; it may be over already.
+// startedAt reports whether c was started at this instant and will not run forever; it may be over
+// already.
 func (c *container) startedAt(now Millis) bool {
 	in := c.latest()
 	return in != nil && in.started == now && (in.state == exited || in.state == running && in.exitAt != never)
 }
 
-// independent tells whether each main container and sidecar goes its own way: whatever one does, neither the Pod's
-// phase nor another container is affected while one of them is restarted or runs.
+// independent reports whether each main container and sidecar goes its own way: whatever one does,
+// neither the Pod's phase nor another container is affected while one of them is restarted or runs.
 func (k *kubelet) independent() bool {
 	if k.rac() && k.couldRestartAll || k.whole || k.sc.Undecided != nil || k.sc.Timing.KubeletSync || k.sc.Timing.Detection > 0 {
 		return false
@@ -103,8 +107,8 @@ func (k *kubelet) independent() bool {
 	return !sidecars || k.anchored()
 }
 
-// anchored tells whether some main container keeps a Pod with sidecars going for good. Up to 1.36 it has to run, since
-// a sidecar that is down holds up the main containers while none of them runs.
+// anchored reports whether some main container keeps a Pod with sidecars going for good. Up to 1.36
+// it has to run, since a sidecar that is down holds up the main containers while none of them runs.
 func (k *kubelet) anchored() bool {
 	for i := range k.mains() {
 		c := &k.ctrs[k.inits+i]
@@ -269,7 +273,7 @@ func (m *mark) take(c *container, sandbox int64) {
 	m.c.insts, m.c.mark = nil, nil
 }
 
-// later tells whether b is a moved by shift; an instant that never comes stays.
+// later reports whether b is a moved by shift; an instant that never comes stays.
 func later(a, b, shift Millis) bool {
 	if a == never || b == never || a < 0 || b < 0 {
 		return a == b
@@ -277,8 +281,8 @@ func later(a, b, shift Millis) bool {
 	return b-a == shift
 }
 
-// same tells whether c is now as it was at the mark, as far as its future goes: all times moved by shift if it was
-// started since, none otherwise.
+// same reports whether c is now as it was at the mark, as far as its future goes: all times moved
+// by shift if it was started since, none otherwise.
 func (k *kubelet) same(c *container, m *mark, shift Millis, moved bool) bool {
 	was := &m.c
 	if !moved {
@@ -330,8 +334,8 @@ func (k *kubelet) sameInstance(m *mark, is *container, i int, shift Millis) bool
 		a.told == b.told && a.do == b.do && a.waits == b.waits && a.cleared == b.cleared
 }
 
-// sameCounts tells whether the counts of runtime and API relate as before: the same distance apart, or, where the
-// runtime began anew each time, the API's ahead both times.
+// sameCounts reports whether the counts of runtime and API relate as before: the same distance
+// apart, or, where the runtime began anew each time, the API's ahead both times.
 func sameCounts(runtimeWas, apiWas, runtimeIs, apiIs int64) bool {
 	return runtimeIs-runtimeWas == apiIs-apiWas || runtimeIs == runtimeWas && apiWas > runtimeWas && apiIs > runtimeIs
 }

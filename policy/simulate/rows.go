@@ -12,7 +12,8 @@ type Row struct {
 	policy.PrintedRow
 	Created Millis // below 0 if it is not known
 	Gone    bool   // the Pod is not there any more, and nothing else counts
-	// RepeatsUntil is the end of rounds that were counted and not played, whose rows are not listed; 0 for none.
+	// RepeatsUntil is the end of rounds that were counted and not played, whose rows are not
+	// listed; 0 for none.
 	RepeatsUntil Millis
 }
 
@@ -40,8 +41,8 @@ func newRows(sc *Scenario) *Rows {
 	return r
 }
 
-// add adds a row. One of the same Pod and instant gives way to it: what counts is how things stand when nothing happens
-// any more.
+// add adds a row. One of the same Pod and instant gives way to it: what counts is how things stand
+// when nothing happens any more.
 func (r *Rows) add(row Row) {
 	for i := len(r.List) - 1; i >= 0 && r.List[i].At == row.At; i-- {
 		if r.List[i].Pod == row.Pod {
@@ -66,8 +67,8 @@ func (r *Rows) repeats(until Millis) {
 	}
 }
 
-// print notes the row of the Pod if it is another one than before. While containers are ahead of the clock, their rounds
-// having been counted, there is none that could be told.
+// print notes the row of the Pod if it is another one than before. While containers are ahead of
+// the clock, their rounds having been counted, there is none that could be told.
 func (k *kubelet) print() {
 	if k.rows == nil || k.now <= k.rows.ahead {
 		return
@@ -132,7 +133,8 @@ func (k *kubelet) lastRows() {
 	r.List = append(r.List, Row{At: k.now, Created: k.created, PrintedRow: k.printed()})
 }
 
-// showGone notes that a deleted Pod of a Job is not there any more, which its finalizer can put off.
+// showGone notes that a deleted Pod of a Job is not there any more, which its finalizer can put
+// off.
 func (j *job) showGone(p *jobPod) {
 	if j.rows != nil && p.Over >= 0 && p.Deleted >= 0 && !p.finalizer && !p.row.Gone {
 		p.row = Row{At: j.now, Pod: p.Number, Gone: true}

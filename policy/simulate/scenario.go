@@ -2,14 +2,15 @@ package simulate
 
 import "github.com/podfate/podfate/policy"
 
-// Millis is a length of time, or an instant since the creation of the Pod or the Job; with a [Past], since the year 1970.
+// Millis is a length of time, or an instant since the creation of the Pod or the Job; with a [Past],
+// since the year 1970.
 type Millis = policy.Millis
 
 // Forever as [Run.Times] repeats a run without end.
 const Forever = -1
 
-// KilledExitCode is the code of a container that the kubelet kills, unless the event says otherwise: 128 + SIGKILL,
-// what remains when a process ignores SIGTERM.
+// KilledExitCode is the code of a container that the kubelet kills, unless the event says
+// otherwise: 128 + SIGKILL, what remains when a process ignores SIGTERM.
 const KilledExitCode = 137
 
 // Limits of a simulation.
@@ -20,8 +21,8 @@ const (
 	MaxTimes = 1_000_000_000
 	// MaxEvents bounds the events of a request.
 	MaxEvents = 10_000
-	// MaxSteps bounds the work of one simulation, counted in containers looked at: about 150 ms natively. A day of 500
-	// containers that crash in different rhythms takes 2.5 million.
+	// MaxSteps bounds the work of one simulation, counted in containers looked at: about 150 ms
+	// natively. A day of 500 containers that crash in different rhythms takes 2.5 million.
 	MaxSteps = 3_000_000
 	// MaxRecords bounds the timeline: about 4 MiB of JSON, and 5 MiB of the memory of a module.
 	MaxRecords = 25_000
@@ -52,7 +53,8 @@ type Stop struct {
 	ExitCode int32  // of that end; SIGKILL leaves [KilledExitCode]
 }
 
-// Tape is what a container does at its successive starts. Behind its last run the container ends no more.
+// Tape is what a container does at its successive starts. Behind its last run the container ends no
+// more.
 type Tape struct {
 	Container policy.Ref
 	Runs      []Run
@@ -101,8 +103,8 @@ const (
 	outsideTypes
 )
 
-// eventNames are in the order of the constants, and then those that people ask about and the model does not cover.
-// Nobody writes to it.
+// eventNames are in the order of the constants, and then those that people ask about and the model
+// does not cover. Nobody writes to it.
 var eventNames = [...]string{
 	"", "Evicted", "Deleted", "DeadlineExceeded", "NodeShutdown", "StorageLimitExceeded", "PreemptedByKubelet", "Preempted",
 	"Drained", "TaintEvicted", "DeviceTaintEvicted", "NodeLost", "Recreated", "KubeletRestarted", "NodeRebooted", "SandboxLost",
@@ -126,8 +128,8 @@ func ParseEventType(name string) EventType {
 
 func (t EventType) String() string { return eventNames[t] }
 
-// EventTypes returns the names of the events that the model covers, in a fixed order. The list is shared: callers must
-// not change it.
+// EventTypes returns the names of the events that the model covers, in a fixed order. The list is
+// shared: callers must not change it.
 func EventTypes() []string { return eventNames[1:outsideTypes] }
 
 // OutsideTypes does the same for those that it does not cover: the answer is undecided.
@@ -164,11 +166,12 @@ type Event struct {
 	// ExitCode is that of the containers which the event ends or makes the kubelet kill.
 	ExitCode int32
 	Reason   string // of the termination, for [EventExited]
-	// Grace is how long the containers of a Pod that the event ends are given, in whole seconds; 0 for what Kubernetes
-	// takes by itself. It never gives less than a second.
+	// Grace is how long the containers of a Pod that the event ends are given, in whole seconds; 0
+	// for what Kubernetes takes by itself. It never gives less than a second.
 	Grace Millis
 	After Millis // for [EventRecreated], from the end of the Pod to the begin of the new one
-	// Outside tells that the model does not cover this event of a type that it does cover otherwise.
+	// Outside reports that the model does not cover this event of a type that it does cover
+	// otherwise.
 	Outside bool
 	// Kubelet is what a restarted kubelet runs with, nil for the same as before.
 	Kubelet *Kubelet
@@ -181,7 +184,8 @@ const AllPods = -1
 type Kubelet struct {
 	Features policy.Features
 	Backoff  policy.Backoff
-	// Waits are in place of those of Backoff, whose Reset is theirs; nil for its own. There is no [Past] then.
+	// Waits are in place of those of Backoff, whose Reset is theirs; nil for its own. There is no [Past]
+	// then.
 	Waits *policy.Waits
 }
 

@@ -30,8 +30,8 @@ func terminatedState(code int32, reason, message string) state {
 	return state{kind: policy.StateTerminated, code: code, reason: reason, message: message, started: never, finished: never}
 }
 
-// generate builds the status of the Pod from the runtime and the last status, as far as something changed.
-// terminating tells that the containers were stopped for good.
+// generate builds the status of the Pod from the runtime and the last status, as far as something
+// changed. terminating reports that the containers were stopped for good.
 //
 // Source: generateAPIPodStatus in pkg/kubelet/kubelet_pods.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) generate(terminating bool) {
@@ -73,8 +73,8 @@ func (k *kubelet) generate(terminating bool) {
 	}
 }
 
-// nextView returns the view that follows from a phase that the containers have led to: of the kept one and the one in
-// the API, what is over stays over.
+// nextView returns the view that follows from a phase that the containers have led to: of the kept
+// one and the one in the API, what is over stays over.
 //
 // Source: generateAPIPodStatus in pkg/kubelet/kubelet_pods.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) nextView(phase policy.PodPhase) view {
@@ -262,7 +262,8 @@ func BackoffMessage(delay Millis, container, pod string) string {
 	return "back-off " + FormatDuration(delay) + " restarting failed container=" + container + " pod=" + pod
 }
 
-// FormatDuration writes d, which must not be negative, as Go prints durations: 10s, 1m20s, 1h0m0s, 1.5s, 250ms.
+// FormatDuration writes d, which must not be negative, as Go prints durations: 10s, 1m20s, 1h0m0s,
+// 1.5s, 250ms.
 func FormatDuration(d Millis) string {
 	switch {
 	case d == 0:
@@ -288,16 +289,17 @@ func FormatDuration(d Millis) string {
 	return s
 }
 
-// startupPassed tells whether the startup probe of the running instance has succeeded. It does so at once unless an
-// event says that it will fail.
+// startupPassed reports whether the startup probe of the running instance has succeeded. It does so
+// at once unless an event says that it will fail.
 func (k *kubelet) startupPassed(c *container) bool {
 	in := c.latest()
 	return !c.spec.HasStartupProbe || c.startupFailures == 0 && in != nil && !in.startupFailed
 }
 
-// shouldRestartAll tells whether all containers have to be restarted.
+// shouldRestartAll reports whether all containers have to be restarted.
 //
-// Source: ShouldAllContainersRestart in pkg/kubelet/container/helpers.go, Kubernetes v1.35 to v1.37.
+// Source: ShouldAllContainersRestart in pkg/kubelet/container/helpers.go, Kubernetes v1.35 to
+// v1.37.
 func (k *kubelet) shouldRestartAll() bool {
 	if !k.rac() || !k.couldRestartAll {
 		return false // without such a rule nothing below can hold
@@ -321,10 +323,10 @@ func (k *kubelet) shouldRestartAll() bool {
 	return false
 }
 
-// cleanedUp tells whether the runtime has no instance any more.
+// cleanedUp reports whether the runtime has no instance any more.
 func (k *kubelet) cleanedUp() bool { return k.empty(len(k.ctrs) - k.ephemerals) }
 
-// empty tells whether the runtime has no instance of the first n containers.
+// empty reports whether the runtime has no instance of the first n containers.
 func (k *kubelet) empty(n int) bool {
 	for i := range n {
 		if len(k.ctrs[i].insts) > 0 {
@@ -334,9 +336,10 @@ func (k *kubelet) empty(n int) bool {
 	return true
 }
 
-// mainCreated tells whether some main container has an instance whose state is known.
+// mainCreated reports whether some main container has an instance whose state is known.
 //
-// Source: HasAnyRegularContainerCreated in pkg/kubelet/kuberuntime/kuberuntime_container.go, Kubernetes v1.36.
+// Source: HasAnyRegularContainerCreated in pkg/kubelet/kuberuntime/kuberuntime_container.go,
+// Kubernetes v1.36.
 func (k *kubelet) mainCreated() bool {
 	for i := range k.mains() {
 		if in := k.ctrs[k.inits+i].latest(); in != nil && in.state != unknown {
@@ -346,9 +349,10 @@ func (k *kubelet) mainCreated() bool {
 	return false
 }
 
-// mainActive tells whether the current sandbox has an instance of a main container.
+// mainActive reports whether the current sandbox has an instance of a main container.
 //
-// Source: HasAnyActiveRegularContainerStarted in pkg/kubelet/container/helpers.go, Kubernetes v1.33 to v1.37.
+// Source: HasAnyActiveRegularContainerStarted in pkg/kubelet/container/helpers.go, Kubernetes v1.33
+// to v1.37.
 func (k *kubelet) mainActive() bool {
 	for i := range k.mains() {
 		c := &k.ctrs[k.inits+i]
@@ -361,12 +365,14 @@ func (k *kubelet) mainActive() bool {
 	return false
 }
 
-// active tells whether in belongs to the sandbox that is ready.
+// active reports whether in belongs to the sandbox that is ready.
 func (k *kubelet) active(in *instance) bool { return k.sandboxReady && in.sandbox == k.sandbox }
 
-// initializedNow works out the condition Initialized. Once True it stays so with RestartAllContainers.
+// initializedNow works out the condition Initialized. Once True it stays so with
+// RestartAllContainers.
 //
-// Source: GeneratePodInitializedCondition in pkg/kubelet/status/generate.go, Kubernetes v1.33 to v1.37.
+// Source: GeneratePodInitializedCondition in pkg/kubelet/status/generate.go, Kubernetes v1.33 to
+// v1.37.
 func (k *kubelet) initializedNow() bool {
 	if k.made.by == policy.PodSucceeded {
 		return true

@@ -13,12 +13,14 @@ const (
 
 // minimumGrace is what a container is given at least between SIGTERM and SIGKILL.
 //
-// Source: minimumGracePeriodInSeconds in pkg/kubelet/kuberuntime/kuberuntime_container.go, Kubernetes v1.33 to v1.37.
+// Source: minimumGracePeriodInSeconds in pkg/kubelet/kuberuntime/kuberuntime_container.go,
+// Kubernetes v1.33 to v1.37.
 const minimumGrace = 2 * policy.Second
 
 // evictionGrace is what an eviction for a hard threshold gives.
 //
-// Source: immediateEvictionGracePeriodSeconds in pkg/kubelet/eviction/eviction_manager.go, Kubernetes v1.33 to v1.37.
+// Source: immediateEvictionGracePeriodSeconds in pkg/kubelet/eviction/eviction_manager.go,
+// Kubernetes v1.33 to v1.37.
 const evictionGrace = 1 * policy.Second
 
 // orphanGrace is what containers are given that run although their Pod is not admitted.
@@ -26,9 +28,9 @@ const evictionGrace = 1 * policy.Second
 // Source: HandlePodCleanups in pkg/kubelet/kubelet_pods.go, Kubernetes v1.33 to v1.37.
 const orphanGrace = 1 * policy.Second
 
-// kill stops the newest instance of container i and returns when that is over, which k.freeAt waits for: a sync does
-// nothing else meanwhile. turn is the instant at which the containers have ended that must end first. One that has
-// ended unnoticed keeps its own code.
+// kill stops the newest instance of container i and returns when that is over, which k.freeAt waits
+// for: a sync does nothing else meanwhile. turn is the instant at which the containers have ended
+// that must end first. One that has ended unnoticed keeps its own code.
 //
 // Source: killContainer in pkg/kubelet/kuberuntime/kuberuntime_container.go, waitForTurn in
 // kuberuntime_termination_order.go, Kubernetes v1.33 to v1.37.
@@ -65,8 +67,9 @@ func (k *kubelet) kill(i int, reason string, restart bool, grace, turn Millis) (
 	return max(done, k.now)
 }
 
-// stop works out how and when an instance ends that is told to at from, and returns when the kubelet knows. What it does
-// after SIGTERM takes the place of the rest of its run, however long that would have been.
+// stop works out how and when an instance ends that is told to at from, and returns when the
+// kubelet knows. What it does after SIGTERM takes the place of the rest of its run, however long
+// that would have been.
 func (k *kubelet) stop(in *instance, from, grace, turn Millis) (done Millis) {
 	at := from
 	if in.signalled == never {
@@ -95,11 +98,12 @@ func (k *kubelet) stop(in *instance, from, grace, turn Millis) (done Millis) {
 	return max(at, in.exitAt)
 }
 
-// killAll kills what runs: main containers in order, then init containers from the last to the first, as sidecars stop,
-// then ephemeral ones. All are told at once; a sidecar waits for the main containers and for the sidecars behind it.
+// killAll kills what runs: main containers in order, then init containers from the last to the
+// first, as sidecars stop, then ephemeral ones. All are told at once; a sidecar waits for the main
+// containers and for the sidecars behind it.
 //
-// Source: killContainersWithSyncResult in pkg/kubelet/kuberuntime/kuberuntime_container.go, newTerminationOrdering in
-// kuberuntime_termination_order.go, Kubernetes v1.33 to v1.37.
+// Source: killContainersWithSyncResult in pkg/kubelet/kuberuntime/kuberuntime_container.go,
+// newTerminationOrdering in kuberuntime_termination_order.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) killAll(reason string, grace Millis) (killed bool) {
 	k.stopAt, k.stopGrace = k.now, grace
 	k.inOrder(func(i int, in *instance, turn Millis) Millis {
@@ -112,8 +116,8 @@ func (k *kubelet) killAll(reason string, grace Millis) (killed bool) {
 	return killed
 }
 
-// inOrder visits the newest instance of each container in the order of killAll. visit returns when the container has
-// ended; turn is when those have that must end first.
+// inOrder visits the newest instance of each container in the order of killAll. visit returns when
+// the container has ended; turn is when those have that must end first.
 func (k *kubelet) inOrder(visit func(i int, in *instance, turn Millis) (done Millis)) {
 	turn, last := k.stopAt, len(k.ctrs)-k.ephemerals
 	for n := range k.ctrs {
@@ -139,8 +143,9 @@ func (k *kubelet) inOrder(visit func(i int, in *instance, turn Millis) (done Mil
 	}
 }
 
-// restop works out anew how long the sync under way waits, after a container that it stops has ended by something else:
-// nothing is cancelled, but what waited for that container goes on earlier.
+// restop works out anew how long the sync under way waits, after a container that it stops has
+// ended by something else: nothing is cancelled, but what waited for that container goes on
+// earlier.
 func (k *kubelet) restop() {
 	if !k.waiting() {
 		return
@@ -184,7 +189,8 @@ func seconds(n int64) Millis {
 
 // probeGrace is the grace period of a container that is killed for a reason of its own.
 //
-// Source: setTerminationGracePeriod in pkg/kubelet/kuberuntime/kuberuntime_container.go, Kubernetes v1.33 to v1.37.
+// Source: setTerminationGracePeriod in pkg/kubelet/kuberuntime/kuberuntime_container.go, Kubernetes
+// v1.33 to v1.37.
 func (k *kubelet) probeGrace(c *container, reason string) Millis {
 	own := c.spec.LivenessGraceSeconds
 	if reason == killStartup {
@@ -196,11 +202,12 @@ func (k *kubelet) probeGrace(c *container, reason string) Millis {
 	return k.podGrace()
 }
 
-// shorten lets a Pod that is to end be given less time than it has; grace 0 stands for its own. It can only decrease,
-// and counts when the containers are stopped: once that is under way, nothing shortens it.
+// shorten lets a Pod that is to end be given less time than it has; grace 0 stands for its own. It
+// can only decrease, and counts when the containers are stopped: once that is under way, nothing
+// shortens it.
 //
-// Source: calculateEffectiveGracePeriod in pkg/kubelet/pod_workers.go, SyncTerminatingPod in pkg/kubelet/kubelet.go,
-// whose context nothing cancels, Kubernetes v1.33 to v1.37.
+// Source: calculateEffectiveGracePeriod in pkg/kubelet/pod_workers.go, SyncTerminatingPod in
+// pkg/kubelet/kubelet.go, whose context nothing cancels, Kubernetes v1.33 to v1.37.
 func (k *kubelet) shorten(grace Millis) {
 	if grace == 0 {
 		grace = k.podGrace()
@@ -210,5 +217,5 @@ func (k *kubelet) shorten(grace Millis) {
 	}
 }
 
-// waiting tells whether the kubelet is busy with containers that stop.
+// waiting reports whether the kubelet is busy with containers that stop.
 func (k *kubelet) waiting() bool { return k.freeAt > k.now }

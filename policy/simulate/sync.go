@@ -19,8 +19,8 @@ type Instance struct {
 	Reason   string // of an exited one
 	Active   bool   // it belongs to the newest sandbox, and that one is ready
 
-	// Of a running one: its image is another one than the Pod's, a resize needs a restart, a probe has failed, or the
-	// startup probe has not succeeded yet.
+	// Of a running one: its image is another one than the Pod's, a resize needs a restart, a probe
+	// has failed, or the startup probe has not succeeded yet.
 	Stale, Resized, LivenessFailed, StartupFailed, StartupPending bool
 }
 
@@ -70,12 +70,13 @@ type Sync struct {
 	StartEphemeral, StartInit, StartMain []int
 }
 
-// PlanSync works out what a kubelet does about a Pod whose phase is not terminal and whose containers are as r says.
-// It is the step that [Pod] takes at each sync, for those who have a state of their own. Lists of r that are shorter
-// than those of spec stand for containers without instances.
+// PlanSync works out what a kubelet does about a Pod whose phase is not terminal and whose
+// containers are as r says. It is the step that [Pod] takes at each sync, for those who have a
+// state of their own. Lists of r that are shorter than those of spec stand for containers without
+// instances.
 //
-// Source: computePodActions in pkg/kubelet/kuberuntime/kuberuntime_manager.go and computeInitContainerActions in
-// kuberuntime_container.go, Kubernetes v1.33 to v1.37.
+// Source: computePodActions in pkg/kubelet/kuberuntime/kuberuntime_manager.go and
+// computeInitContainerActions in kuberuntime_container.go, Kubernetes v1.33 to v1.37.
 func PlanSync(spec *policy.PodSpec, f policy.Features, r *Runtime) Sync {
 	k := newKubelet(&Scenario{Spec: spec, Kubelet: Kubelet{Features: f}})
 	k.deleted = r.Deleted

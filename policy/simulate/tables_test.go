@@ -12,13 +12,15 @@ import (
 	"github.com/podfate/podfate/policy"
 )
 
-// TestKubernetesTables asks what Kubernetes' own tests of the parts of a round ask: success_policy_test.go,
-// indexed_job_utils_test.go and backoff_utils_test.go in pkg/controller/job of v1.36.3, as their functions were called
-// and answered; calls that are alike stand there once. Times of other tests than that of the record only keep their order.
+// TestKubernetesTables asks what Kubernetes' own tests of the parts of a round ask:
+// success_policy_test.go, indexed_job_utils_test.go and backoff_utils_test.go in pkg/controller/job
+// of v1.36.3, as their functions were called and answered; calls that are alike stand there once.
+// Times of other tests than that of the record only keep their order.
 //
-// Left out are what cannot be said here: TestGetFinishedTime asks for statuses that no kubelet writes, the tests of
-// remaining times use other constants, and those of job_controller_test.go start from a status that the controller
-// itself has not written. They are covered by lives of Jobs that the controller itself plays (policy/upstream).
+// Left out are what cannot be said here: TestGetFinishedTime asks for statuses that no kubelet
+// writes, the tests of remaining times use other constants, and those of job_controller_test.go
+// start from a status that the controller itself has not written. They are covered by lives of Jobs
+// that the controller itself plays (policy/upstream).
 func TestKubernetesTables(t *testing.T) {
 	f, err := os.Open("testdata/kubernetes-job-controller.jsonl")
 	if err != nil {

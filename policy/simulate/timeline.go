@@ -33,7 +33,8 @@ type Cause struct {
 	Decision  policy.Decision
 }
 
-// Record is one entry of the timeline. Which fields count depends on Event; those of other kinds are zero.
+// Record is one entry of the timeline. Which fields count depends on Event; those of other kinds
+// are zero.
 type Record struct {
 	At        Millis
 	Event     Kind
@@ -50,15 +51,16 @@ type Record struct {
 	Cause        *Cause           // of an entry other than Exited: nil if no exit led to it
 	Ignored      string           // an event of the scenario that changes nothing: why
 
-	// Of a Job: the entry stands for Pods Pods, by number from Pod on; Pod is -1 if it concerns the Job.
+	// Of a Job: the entry stands for Pods Pods, by number from Pod on; Pod is -1 if it concerns the
+	// Job.
 	Pod, Pods int32
 	Matched   bool                   // PhaseChanged: the Pod has failed, and Match is what the podFailurePolicy says
 	Match     policy.PodFailureMatch // with Matched
 	Message   string                 // of a condition
 	Index     int32                  // IndexFailed
 
-	// Repeated: the entries after Since, up to At, occur Times more, Every apart, the last ending at Until. Starts says how
-	// many starts of which container that makes.
+	// Repeated: the entries after Since, up to At, occur Times more, Every apart, the last ending
+	// at Until. Starts says how many starts of which container that makes.
 	Since, Every Millis
 	Times        int64
 	Starts       []Starts
@@ -78,9 +80,9 @@ type Totals struct {
 	Failed Millis // what runs of it lasted that ended with another code than 0
 }
 
-// Spent is for how long Pods ran and waited. A Pod runs as long as its init containers do, one after the
-// other, and then the main container that runs longest; sidecars do not count. While it has neither ended
-// nor runs it waits.
+// Spent is for how long Pods ran and waited. A Pod runs as long as its init containers do, one
+// after the other, and then the main container that runs longest; sidecars do not count. While it
+// has neither ended nor runs it waits.
 type Spent struct {
 	Ran, Waited Millis
 	Lost        Millis // of Ran, what came to nothing: runs that failed, and all of a Pod of a Job that did not succeed
@@ -105,7 +107,8 @@ type ContainerResult struct {
 	// NextStart is when a start that is refused now is tried again, below 0 if none is.
 	NextStart Millis
 	Delay     Millis // the wait that goes with NextStart
-	// Unlisted tells that the status of the Pod does not name the container: the node has refused the Pod.
+	// Unlisted reports that the status of the Pod does not name the container: the node has refused
+	// the Pod.
 	Unlisted bool
 }
 
@@ -135,13 +138,15 @@ type Result struct {
 	Containers []ContainerResult // init containers first, then main ones, each in the order of the manifest
 	Deleted    bool
 	Created    Millis // when the Pod was, if it took the place of another one
-	// Until is the instant that the result describes: that of the scenario, or the earlier one where it got undecided.
+	// Until is the instant that the result describes: that of the scenario, or the earlier one
+	// where it got undecided.
 	Until     Millis
 	Undecided []Undecided
 	Waits     []Wait // of a Pod with a past, in the order of Containers
 	// Assumptions are stable codes of what was assumed where Kubernetes leaves something open.
 	Assumptions []string
-	// Exceeded names the limit that ended the simulation, "" for none; otherwise the result is of no use.
+	// Exceeded names the limit that ended the simulation, "" for none; otherwise the result is of
+	// no use.
 	Exceeded string
 	Steps    int64
 	Spent    Spent

@@ -2,13 +2,14 @@ package simulate
 
 import "github.com/podfate/podfate/policy"
 
-// view is what one side has as the status of the Pod, apart from that of its containers. There are three: what the
-// kubelet works out, what it keeps of that, and what the API shows.
+// view is what one side has as the status of the Pod, apart from that of its containers. There are
+// three: what the kubelet works out, what it keeps of that, and what the API shows.
 type view struct {
 	phase           policy.PodPhase
 	reason, message string
 
-	// The conditions, and the phase that they were worked out with: it can be ahead of the phase beside them.
+	// The conditions, and the phase that they were worked out with: it can be ahead of the phase
+	// beside them.
 	by            policy.PodPhase
 	disruption    string // message of DisruptionTarget, "" for none
 	disruptedBy   string // its reason
@@ -38,8 +39,9 @@ func revived(old, now *status) bool {
 	return now.listed && old.state.kind == policy.StateTerminated && now.state.kind != policy.StateTerminated
 }
 
-// keep makes what the kubelet has worked out the status that it keeps and sends, unless a container runs again that
-// nothing allows to: then all of it is dropped, and worked out anew from what was kept at the next sync.
+// keep makes what the kubelet has worked out the status that it keeps and sends, unless a container
+// runs again that nothing allows to: then all of it is dropped, and worked out anew from what was
+// kept at the next sync.
 //
 // Source: updateStatusInternal in pkg/kubelet/status/status_manager.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) keep() {
@@ -83,7 +85,8 @@ func (k *kubelet) look(done bool) {
 	}
 }
 
-// send lets the API show what the kubelet keeps, unless the API server refuses it because of a container.
+// send lets the API show what the kubelet keeps, unless the API server refuses it because of a
+// container.
 func (k *kubelet) send(refused int, caught bool) {
 	if refused != none {
 		return
@@ -97,7 +100,8 @@ func (k *kubelet) send(refused int, caught bool) {
 
 // kubeletLets reports whether the kubelet publishes that c runs again after its last end.
 //
-// Source: checkContainerStateTransition in pkg/kubelet/status/status_manager.go, Kubernetes v1.33 to v1.37.
+// Source: checkContainerStateTransition in pkg/kubelet/status/status_manager.go, Kubernetes v1.33
+// to v1.37.
 func (k *kubelet) kubeletLets(c *container) bool {
 	code, onFailure := c.api.state.code, k.spec.RestartPolicy == policy.RestartPolicyOnFailure
 	switch {
@@ -109,13 +113,14 @@ func (k *kubelet) kubeletLets(c *container) bool {
 	return k.f.ContainerRestartRules && k.spec.RestartsAfter(c.ref, code, k.f)
 }
 
-// alwaysPod reports whether the policy of the Pod is Always, which is the default. Unlike elsewhere one that nobody knows
-// is not taken for it.
+// alwaysPod reports whether the policy of the Pod is Always, which is the default. Unlike elsewhere
+// one that nobody knows is not taken for it.
 func (k *kubelet) alwaysPod() bool {
 	return k.spec.RestartPolicy == policy.RestartPolicyAlways || k.spec.RestartPolicy == ""
 }
 
-// refusal returns a container because of which the API server refuses the status, none if it accepts it.
+// refusal returns a container because of which the API server refuses the status, none if it
+// accepts it.
 func (k *kubelet) refusal() int {
 	for i := range k.ctrs {
 		if c, old := &k.ctrs[i], k.shownStatus(i); revived(old, &c.next) && !k.serverLets(c, old.state.code) {
@@ -125,10 +130,11 @@ func (k *kubelet) refusal() int {
 	return none
 }
 
-// serverLets reports whether the API server lets c leave the terminated state after an end with code.
+// serverLets reports whether the API server lets c leave the terminated state after an end with
+// code.
 //
-// Source: ValidateContainerStateTransition and the two for other containers in pkg/apis/core/validation/validation.go,
-// Kubernetes v1.33 to v1.37.
+// Source: ValidateContainerStateTransition and the two for other containers in
+// pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) serverLets(c *container, code int32) bool {
 	f := k.sc.Server
 	if f.Minor == 0 {
@@ -167,8 +173,9 @@ func (k *kubelet) usesRules() bool {
 	return false
 }
 
-// publish lets the API show what the kubelet keeps. A terminal phase, its reason and the condition DisruptionTarget wait
-// until no container can run any more; statuses of containers and the other conditions do not.
+// publish lets the API show what the kubelet keeps. A terminal phase, its reason and the condition
+// DisruptionTarget wait until no container can run any more; statuses of containers and the other
+// conditions do not.
 //
 // Source: mergePodStatus in pkg/kubelet/status/status_manager.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) publish() {
@@ -194,11 +201,11 @@ func (k *kubelet) shift(v view) {
 	k.api = v
 }
 
-// refusePod makes of the status what a kubelet leaves of it that does not admit the Pod: nothing but why. Containers that
-// run are left over and stopped by the next clean-up.
+// refusePod makes of the status what a kubelet leaves of it that does not admit the Pod: nothing
+// but why. Containers that run are left over and stopped by the next clean-up.
 //
-// Source: HandlePodAdditions and rejectPod in pkg/kubelet/kubelet.go, HandlePodCleanups in pkg/kubelet/kubelet_pods.go,
-// Kubernetes v1.35 to v1.37.
+// Source: HandlePodAdditions and rejectPod in pkg/kubelet/kubelet.go, HandlePodCleanups in
+// pkg/kubelet/kubelet_pods.go, Kubernetes v1.35 to v1.37.
 func (k *kubelet) refusePod() {
 	for i := range k.ctrs {
 		c := &k.ctrs[i]
@@ -212,8 +219,8 @@ func (k *kubelet) refusePod() {
 	k.keep()
 }
 
-// tell notes the phase that the kubelet knows when it is not the one that the API shows, once the work of an instant is
-// done.
+// tell notes the phase that the kubelet knows when it is not the one that the API shows, once the
+// work of an instant is done.
 func (k *kubelet) tell() {
 	known := k.made.phase
 	if known == k.api.phase || k.terminated {
@@ -231,7 +238,8 @@ func (k *kubelet) tell() {
 	k.toldPhase = known
 }
 
-// forget makes what the API shows all that the kubelet knows of the Pod, as for one that has just begun to run.
+// forget makes what the API shows all that the kubelet knows of the Pod, as for one that has just
+// begun to run.
 func (k *kubelet) forget() {
 	for i := range k.ctrs {
 		c := &k.ctrs[i]
@@ -243,7 +251,8 @@ func (k *kubelet) forget() {
 	k.made, k.kept = k.api, k.api
 }
 
-// readyIn reports whether the condition Ready is True in a view, with the containers as the API shows them.
+// readyIn reports whether the condition Ready is True in a view, with the containers as the API
+// shows them.
 func (k *kubelet) readyIn(v *view) bool {
 	if v.by.Terminal() || v.notReady {
 		return false

@@ -29,8 +29,8 @@ func (k *kubelet) counterOf(c *container) *container {
 	return c
 }
 
-// countWait notes that a wait is over: the next one of this counter is the next of its series. It stops counting where
-// all that follow are equal, so that a rhythm repeats.
+// countWait notes that a wait is over: the next one of this counter is the next of its series. It
+// stops counting where all that follow are equal, so that a rhythm repeats.
 func (k *kubelet) countWait(c *container, last *instance) {
 	e := k.entryOf(c)
 	ref := c.ref

@@ -37,8 +37,8 @@ func waitingPod(r *rand.Rand, waits *policy.Waits, b policy.Backoff) *Scenario {
 	return sc
 }
 
-// Waits that say what the kubelet does anyhow change nothing, however they say it: as a series, written out, with a
-// class for each end that shares its counter, or by container.
+// Waits that say what the kubelet does anyhow change nothing, however they say it: as a series,
+// written out, with a class for each end that shares its counter, or by container.
 func TestWaitsThatAreTheKubeletsOwn(t *testing.T) {
 	for seed := range uint64(400) {
 		source := func() *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }

@@ -27,8 +27,8 @@ type Step struct {
 	Refused    bool      // the node does not admit the Pod: nothing is worked out, and there are no conditions
 	Terminated bool      // no container can run any more: Made is the last one, which only gives missing ends
 
-	// What the phase is worked out with beside the statuses in Made, and what it comes to before anything else is
-	// looked at.
+	// What the phase is worked out with beside the statuses in Made, and what it comes to before
+	// anything else is looked at.
 	Options policy.PhaseOptions
 	Phase   policy.PodPhase
 	By      policy.PodPhase // what the conditions in Made are worked out with
@@ -37,7 +37,8 @@ type Step struct {
 	Shown           PodStatus // what the API shows then
 }
 
-// Watch is [Pod] for those who compare each step with other code: see is told of each status that is worked out.
+// Watch is [Pod] for those who compare each step with other code: see is told of each status that
+// is worked out.
 func Watch(sc *Scenario, see func(*Step)) *Result {
 	k := newKubelet(sc)
 	var s Step

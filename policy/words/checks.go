@@ -82,8 +82,8 @@ func (d *document) faults(list manifest.Value) (items []item) {
 	return items
 }
 
-// fault is one fault: the text of Kubernetes where there is one. That of its decoder is in the words of
-// Go, so it only stands beside ours.
+// fault is one fault: the text of Kubernetes where there is one. That of its decoder is in the
+// words of Go, so it only stands beside ours.
 func fault(v manifest.Value) item {
 	i := item{tone: Fail, mark: "fault", path: text(v, "path"), place: v}
 	message, detail := Visible(text(v, "message")), Visible(text(v, "detail"))
@@ -196,8 +196,8 @@ func (d *document) validate() {
 // namedPaths is how many fields that are not checked a sentence names; a list has them all.
 const namedPaths = 6
 
-// howFar says which fields were judged by name and type only, "" if there is none: a verdict says no
-// more than was checked.
+// howFar says which fields were judged by name and type only, "" if there is none: a verdict says
+// no more than was checked.
 func (d *document) howFar() string {
 	list := d.Answer.Get("notChecked")
 	n := int64(list.Len()) + number(d.Answer, "notCheckedMore")

@@ -8,7 +8,8 @@ import (
 	"github.com/podfate/podfate/policy/words"
 )
 
-// TestEveryCodeHasASentence asks about many Pods and looks for the words of each code that comes back.
+// TestEveryCodeHasASentence asks about many Pods and looks for the words of each code that comes
+// back.
 func TestEveryCodeHasASentence(t *testing.T) {
 	seen := map[string]bool{}
 	rules := []string{

@@ -60,8 +60,8 @@ func (d *document) compare() {
 // maxDrawings bounds the timelines that stand on one axis.
 const maxDrawings = 4
 
-// brief says in one sentence where variant o differs from the first, and in a few words what does; what is "" if
-// nothing does.
+// brief says in one sentence where variant o differs from the first, and in a few words what does;
+// what is "" if nothing does.
 func (d *document) brief(o, first manifest.Value) (s string, refused bool, what string) {
 	name := short(text(o, "name"))
 	by := short(text(first, "name"))

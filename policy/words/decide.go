@@ -187,7 +187,8 @@ func (d *document) sourceOf(e manifest.Value) source {
 	return sourceOf(code, text(e.Get("decidedBy"), "path"))
 }
 
-// jobVerdict turns the verdict about a container into that about its Job, where the exit reaches it.
+// jobVerdict turns the verdict about a container into that about its Job, where the exit reaches
+// it.
 func (d *document) jobVerdict(v *item, e, job manifest.Value, title string) string {
 	exit := short(text(e, "container")) + " exits " + codeText(e)
 	path := text(job, "path")
@@ -334,8 +335,8 @@ func (d *document) steps(e manifest.Value) (list []item) {
 	return list
 }
 
-// jobSteps are the rules of a podFailurePolicy as the Job controller looks at them when the Pod fails
-// because of this exit alone.
+// jobSteps are the rules of a podFailurePolicy as the Job controller looks at them when the Pod
+// fails because of this exit alone.
 func (d *document) jobSteps(e manifest.Value) (list []item) {
 	j := job(e)
 	if !j.Get("action").Exists() {

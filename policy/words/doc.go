@@ -20,9 +20,9 @@
 //	terminal  lines as a terminal shows them
 //	fixes     edits of the manifest, as JSON Patch (RFC 6902)
 //
-// Tones and marks are names of tokens and glyphs, see [Tones] and [Marks]. Every text is finished: a
-// painter never looks at a code, a reason or an action, it only knows kinds of blocks. A path names
-// an element of the manifest or of the request; whoever has the text turns it into a line.
+// Tones and marks are names of tokens and glyphs, see [Tones] and [Marks]. Every text is finished:
+// a painter never looks at a code, a reason or an action, it only knows kinds of blocks. A path
+// names an element of the manifest or of the request; whoever has the text turns it into a line.
 //
 // # Why is it in the core?
 //

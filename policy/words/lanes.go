@@ -24,8 +24,8 @@ type drawing struct {
 	of      string // whose drawing it is, where there are several
 }
 
-// lane is what is drawn of one container: of the Pod, or of Pods of a Job from number on to which the
-// same happened. The waits of a Job have a lane without a container.
+// lane is what is drawn of one container: of the Pod, or of Pods of a Job from number on to which
+// the same happened. The waits of a Job have a lane without a container.
 type lane struct {
 	container, name string
 	number          int64 // -1: not of a Job's Pod
@@ -43,8 +43,8 @@ func (l lane) covers(r manifest.Value) bool {
 	return r.Get("number").Exists() && first <= l.number && l.number < first+max(number(r, "pods"), 1)
 }
 
-// lanes draws a simulation: a lane for the phase, one for each container, all integers, so that every
-// painter draws the same.
+// lanes draws a simulation: a lane for the phase, one for each container, all integers, so that
+// every painter draws the same.
 func (d *document) lanes() { d.draw(d.drawing("")) }
 
 // drawing reads the answer of d; of is put before the names of its lanes.
@@ -196,8 +196,8 @@ func phaseTone(phase string) string {
 	return Stop
 }
 
-// choose returns the lanes that are drawn and how many there would be without the bound. Of a Job an
-// entry may be about many Pods and the next about some of them: a lane begins wherever an entry
+// choose returns the lanes that are drawn and how many there would be without the bound. Of a Job
+// an entry may be about many Pods and the next about some of them: a lane begins wherever an entry
 // begins or ends.
 func (g *drawing) choose() (lanes []lane, all int) {
 	if !g.job {
@@ -246,7 +246,8 @@ func (g *drawing) covered(l lane) bool {
 	return false
 }
 
-// edges returns the numbers of Pods at which an entry begins or ends, ascending, and the containers.
+// edges returns the numbers of Pods at which an entry begins or ends, ascending, and the
+// containers.
 func (g *drawing) edges() (edges []int64, containers []string, waits bool) {
 	for _, r := range g.entries {
 		waits = waits || text(r, "event") == "BackOff" && text(r, "pod") == ""

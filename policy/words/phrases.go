@@ -17,8 +17,8 @@ func Phrase(code string) string { return phrase(code) }
 // Phrased reports whether there are words for code.
 func Phrased(code string) bool { return phraseOf(code) != "" }
 
-// phraseOf is one list, in groups: why a decision, steps, Pods of Jobs, kills, events without effect,
-// limits, assumptions.
+// phraseOf is one list, in groups: why a decision, steps, Pods of Jobs, kills, events without
+// effect, limits, assumptions.
 func phraseOf(code string) string {
 	switch code {
 	case "policy_always":

@@ -6,8 +6,9 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// Text is a document as plain text, for those that have no painter of their own: notebooks, logs, programs in other
-// languages. It knows kinds of blocks and nothing of what they say. d is the JSON of a document.
+// Text is a document as plain text, for those that have no painter of their own: notebooks, logs,
+// programs in other languages. It knows kinds of blocks and nothing of what they say. d is the JSON
+// of a document.
 func Text(d manifest.Value) string {
 	var p plain
 	v := d.Get("verdict")

@@ -51,7 +51,8 @@ func (d *document) quote(path string) (quote, values string) {
 	return short(on.Get("operator").Text()) + " " + values + " → " + short(v.Get("action").Text()), values
 }
 
-// draftRule returns a rule of a backoffPolicy in short: containerExitCodeIn 1-12,100-127 → Terminate.
+// draftRule returns a rule of a backoffPolicy in short: containerExitCodeIn 1-12,100-127 →
+// Terminate.
 func draftRule(v manifest.Value) string {
 	for m := v.First(); m.Exists(); m = m.Next() {
 		if name := m.Key(); name != "action" && name != "containerName" {

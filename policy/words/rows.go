@@ -7,7 +7,8 @@ import (
 // maxTerminal bounds the lines of a terminal that tell of changes; the answer has more.
 const maxTerminal = 60
 
-// Padding of kubectl's columns: GetNewTabWriter in k8s.io/cli-runtime/pkg/printers/tabwriter.go, v0.33 to v0.37.
+// Padding of kubectl's columns: GetNewTabWriter in k8s.io/cli-runtime/pkg/printers/tabwriter.go,
+// v0.33 to v0.37.
 const (
 	columnMin     = 6
 	columnPadding = 3

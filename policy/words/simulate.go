@@ -42,8 +42,8 @@ type loop struct {
 	containers int // that loop
 }
 
-// crashLoop finds the container that kubectl would call CrashLoopBackOff: one that waits for its next
-// start, or that is between two such waits.
+// crashLoop finds the container that kubectl would call CrashLoopBackOff: one that waits for its
+// next start, or that is between two such waits.
 func (d *document) crashLoop() (l loop) {
 	l.next = -1
 	a := d.Answer
@@ -67,8 +67,8 @@ func (d *document) crashLoop() (l loop) {
 	return l
 }
 
-// loops reports whether a container that runs at the end has waited in back-off before this run, and
-// the run is not longer than the one before it: it may well be the next round of the loop.
+// loops reports whether a container that runs at the end has waited in back-off before this run,
+// and the run is not longer than the one before it: it may well be the next round of the loop.
 func (d *document) loops(name string, until int64) bool {
 	var started, longest int64
 	waited, running := false, false

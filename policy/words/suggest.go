@@ -253,8 +253,8 @@ func (d *document) sideEffects(list manifest.Value) {
 	}
 }
 
-// offer asks whether exits should come to something else, for which there is the question suggest. r is the decision
-// about code, or the range of a table that has it.
+// offer asks whether exits should come to something else, for which there is the question suggest.
+// r is the decision about code, or the range of a table that has it.
 func (d *document) offer(r manifest.Value, container string, code int64, template string) []item {
 	j, end := job(r), text(r, "action")
 	var words []string

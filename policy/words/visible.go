@@ -34,7 +34,8 @@ func Visible(s string) string {
 }
 
 // Hides reports whether r is a control, a bidirectional mark, a zero-width character, a line or
-// paragraph separator, a soft hyphen, a variation selector, a tag or a private or missing character.
+// paragraph separator, a soft hyphen, a variation selector, a tag or a private or missing
+// character.
 func Hides(r rune) bool {
 	switch {
 	case r >= 0x20 && r < 0x7F:

@@ -27,7 +27,8 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// TestPlain: what is wrong is told in plain words, once, on the page, by the command line and over HTTP (R-W6).
+// TestPlain: what is wrong is told in plain words, once, on the page, by the command line and over
+// HTTP (R-W6).
 func TestPlain(t *testing.T) {
 	for fault, want := range map[string]string{
 		`{"path":"spec.a","detail":"must be a list, found 7","message":"json: cannot unmarshal","allowed":["b","c"]}`:           "spec.a: must be a list, found 7 (possible: b, c) (Kubernetes: json: cannot unmarshal)",

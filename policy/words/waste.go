@@ -2,7 +2,8 @@ package words
 
 import "github.com/podfate/podfate/policy/manifest"
 
-// waste says for how long Pods ran in vain, and of a Job what it would be without what its spec says about failures.
+// waste says for how long Pods ran in vain, and of a Job what it would be without what its spec
+// says about failures.
 func (d *document) waste() {
 	v := d.Answer.Get("waste")
 	if !has(v, "podMillis") {

@@ -82,8 +82,9 @@ func TestTheAnswerIsTheOperationsOwn(t *testing.T) {
 	}
 }
 
-// Every document of the corpus has a verdict in words, tones and marks of the closed lists, sources of
-// the allow-list, rows as wide as their table, bars inside their axis, and no text that is a code.
+// Every document of the corpus has a verdict in words, tones and marks of the closed lists, sources
+// of the allow-list, rows as wide as their table, bars inside their axis, and no text that is a
+// code.
 func TestDocumentsAreFinished(t *testing.T) {
 	for _, c := range cases(t) {
 		if !json.Valid(c.Request) {

@@ -4,8 +4,8 @@ package document
 
 import "encoding/json"
 
-// Document is an answer in words and figures. Every text is finished: a painter knows kinds of blocks,
-// tones and marks, and no codes.
+// Document is an answer in words and figures. Every text is finished: a painter knows kinds of
+// blocks, tones and marks, and no codes.
 type Document struct {
 	Releases string  `json:"releases"` // the cluster that the answer is about: Kubernetes 1.37
 	Verdict  Verdict `json:"verdict"`
@@ -37,21 +37,22 @@ type Item struct {
 	Ask     *Ask     `json:"ask"`     // a question that is offered
 }
 
-// Ask is a question: an operation, and the members of its request beside manifest, cluster and fieldValidation, which stay.
+// Ask is a question: an operation, and the members of its request beside manifest, cluster and
+// fieldValidation, which stay.
 type Ask struct {
 	Of      string          `json:"of"`
 	Request json.RawMessage `json:"request"`
 }
 
-// Place is where something is in the text: line and column, both from 1, columns in Unicode code points.
-// Line 0 is nowhere.
+// Place is where something is in the text: line and column, both from 1, columns in Unicode code
+// points. Line 0 is nowhere.
 type Place struct {
 	Line   int `json:"line"`
 	Column int `json:"column"`
 }
 
-// Locate gives everything that has a path the place that find says. known is the place that the core gave,
-// line 0 for none.
+// Locate gives everything that has a path the place that find says. known is the place that the
+// core gave, line 0 for none.
 func (d *Document) Locate(find func(path string, known Place) Place) {
 	place := func(path string, p *Place) {
 		if path != "" {
@@ -153,8 +154,8 @@ type Column struct {
 	Align string `json:"align"`
 }
 
-// Row is a row of finished cells, one for each column. AtMillis is nil for a row that is not about an
-// instant.
+// Row is a row of finished cells, one for each column. AtMillis is nil for a row that is not about
+// an instant.
 type Row struct {
 	Cells []string `json:"cells"`
 	Tone  string   `json:"tone"`
@@ -172,7 +173,8 @@ type Lane struct {
 	Flags []Flag `json:"flags"`
 }
 
-// Bar is what lasts: a phase, a run, a wait, rounds that repeat; on is a run that goes on at the end.
+// Bar is what lasts: a phase, a run, a wait, rounds that repeat; on is a run that goes on at the
+// end.
 type Bar struct {
 	Kind       string `json:"kind"`
 	Tone       string `json:"tone"`

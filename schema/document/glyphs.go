@@ -1,7 +1,7 @@
 package document
 
-// Glyph returns what a mark looks like as text. The page's script and the packages of other languages
-// have the same list.
+// Glyph returns what a mark looks like as text. The page's script and the packages of other
+// languages have the same list.
 func Glyph(mark string) string { return glyphs[mark] }
 
 // Glyphs lists the marks with what they look like.
@@ -19,8 +19,8 @@ var glyphs = map[string]string{
 	"warning": "!", "note": "•", "fault": "✗", "dropped": "!",
 }
 
-// Result returns what the mark of a step is called, "" for a mark of another kind: for a step a glyph
-// alone would say too little.
+// Result returns what the mark of a step is called, "" for a mark of another kind: for a step a
+// glyph alone would say too little.
 func Result(mark string) string {
 	switch mark {
 	case "matched", "skipped":

@@ -8,7 +8,8 @@ import (
 	"github.com/podfate/podfate/policy/words"
 )
 
-// TestGlyphsAreThoseOfThePage holds the table of glyphs here, that of the page's script and the marks of the core together.
+// TestGlyphsAreThoseOfThePage holds the table of glyphs here, that of the page's script and the
+// marks of the core together.
 func TestGlyphsAreThoseOfThePage(t *testing.T) {
 	script, err := os.ReadFile("../../web/bundle/src/paint.js")
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"github.com/podfate/podfate/wasm/guest/machine"
 )
 
-// instance is the state behind the exports. A module instance has one caller at a time, so nothing guards it.
+// instance is the state behind the exports. A module instance has one caller at a time, so nothing
+// guards it.
 var instance machine.Machine
 
 // errorFlag marks a result word whose payload is an error.

@@ -7,11 +7,13 @@ import (
 	"testing"
 )
 
-// allowed are the packages of the standard library that the guest and everything of ours below it may import.
-// Each costs little in the module and brings no import of the host. package unsafe and package runtime are for the guest alone.
+// allowed are the packages of the standard library that the guest and everything of ours below it
+// may import. Each costs little in the module and brings no import of the host. package unsafe and
+// package runtime are for the guest alone.
 var allowed = " bytes cmp errors iter maps math math/bits slices sort strconv strings unicode/utf8 "
 
-// TestGuestImports asks the go tool with the target of the shipped module, so that build tags are those that count.
+// TestGuestImports asks the go tool with the target of the shipped module, so that build tags are
+// those that count.
 func TestGuestImports(t *testing.T) {
 	const ours = "github.com/podfate/podfate/"
 	cmd := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{range .Imports}} {{.}}{{end}}{{end}}", ".")

@@ -41,21 +41,24 @@ const (
 const (
 	wasiModule = "wasi_snapshot_preview1"
 
-	// diagStart and diagBytes are the diagnostic area: the part of the memory below the first data that the linker
-	// reserves for the arguments of wasm_exec.js (wasmMinDataAddr in cmd/link/internal/ld, Go 1.26).
+	// diagStart and diagBytes are the diagnostic area: the part of the memory below the first data
+	// that the linker reserves for the arguments of wasm_exec.js (wasmMinDataAddr in
+	// cmd/link/internal/ld, Go 1.26).
 	diagStart = 4096
 	diagBytes = 8192
 
 	// clockStep is how far the clock goes each time it is read, in nanoseconds.
 	clockStep = 1_000_000
-	// randomByte fills what should be random. Not zero: the runtime takes all zeroes for a missing source.
+	// randomByte fills what should be random. Not zero: the runtime takes all zeroes for a missing
+	// source.
 	randomByte = 0x5A
 )
 
 // newGlobals are the indices of the globals that sealing adds.
 type newGlobals struct{ diag, diagLen, clock int }
 
-// replacement is a body for one import. locals is the number of i32 variables beside the parameters.
+// replacement is a body for one import. locals is the number of i32 variables beside the
+// parameters.
 type replacement struct {
 	signature signature
 	locals    int
@@ -112,8 +115,9 @@ func storeNoEvents(newGlobals) []byte {
 	return join([]byte{opLocalGet, 3}, i32Const(0), []byte{opI32Store, 2, 0}, i32Const(0))
 }
 
-// appendDiagnostics: (fd u32, vectors *iovec, n u32, written *u32) -> errno. All is reported as written, also what
-// the area has no room for: the runtime would take a short write for a fault and try to print that.
+// appendDiagnostics: (fd u32, vectors *iovec, n u32, written *u32) -> errno. All is reported as
+// written, also what the area has no room for: the runtime would take a short write for a fault and
+// try to print that.
 func appendDiagnostics(g newGlobals) []byte {
 	const (
 		vectors, n, written = 1, 2, 3          // parameters

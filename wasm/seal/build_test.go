@@ -19,8 +19,8 @@ const (
 	committed = root + "/wasm/policy.wasm"
 )
 
-// TestReproducible builds the module in this folder and in a copy of the sources elsewhere. The two are equal byte
-// for byte, and equal to the committed file when the pinned version of Go builds.
+// TestReproducible builds the module in this folder and in a copy of the sources elsewhere. The two
+// are equal byte for byte, and equal to the committed file when the pinned version of Go builds.
 func TestReproducible(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out with -short: compiles the guest a second time, with an empty cache")
@@ -62,8 +62,8 @@ func TestCommittedDigest(t *testing.T) {
 	}
 }
 
-// TestInterface compares what the committed module takes and gives with a golden list. The list is part of the ABI:
-// a change here is a change for every wrapper.
+// TestInterface compares what the committed module takes and gives with a golden list. The list is
+// part of the ABI: a change here is a change for every wrapper.
 func TestInterface(t *testing.T) {
 	file, err := os.ReadFile(committed)
 	if err != nil {
@@ -124,7 +124,8 @@ func toolchain(t *testing.T) string {
 	return ""
 }
 
-// copySources copies a file, or the Go files below a folder that are part of this module, without the tests.
+// copySources copies a file, or the Go files below a folder that are part of this module, without
+// the tests.
 func copySources(t *testing.T, from, to string) {
 	t.Helper()
 	err := filepath.WalkDir(from, func(path string, entry os.DirEntry, err error) error {

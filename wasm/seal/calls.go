@@ -8,14 +8,16 @@ package main
 //
 //	call f(return address)
 //
-// and f begins by doing the rest. The parameter was the resume point, below 1<<pcShift, and return addresses are above, so the
-// dispatch tells the two apart by its default. Whoever calls as before is still understood: the assembly of the runtime, and
-// the loop that resumes goroutines.
+// and f begins by doing the rest. The parameter was the resume point, below 1<<pcShift, and return
+// addresses are above, so the dispatch tells the two apart by its default. Whoever calls as before
+// is still understood: the assembly of the runtime, and the loop that resumes goroutines.
 
-// isReturnAddress reports whether pc is a program counter of the module, as return addresses are and resume points are not.
+// isReturnAddress reports whether pc is a program counter of the module, as return addresses are
+// and resume points are not.
 func isReturnAddress(pc int64) bool { return pc>>pcShift >= firstPC && pc < 1<<31 }
 
-// pushed matches the sequence that pushes a return address and returns it; n is 0 if the code is something else.
+// pushed matches the sequence that pushes a return address and returns it; n is 0 if the code is
+// something else.
 func pushed(code []inst) (address int64, n int) {
 	if len(code) > 8 && match(code, getLocal(localSP), const32(8), plain(opI32Sub), teeLocal(localSP), setGlobal(globalSP), getLocal(localSP)) &&
 		code[6].op == opI64Const && isReturnAddress(code[6].a) && match(code[7:], inst{op: opI64Store, a: 3}) {

@@ -38,7 +38,8 @@ const (
 	bulkLastTrunc = 7 // of the operators behind the prefix, those that convert have no operand
 )
 
-// inst is one instruction. Branches name the block they leave, not its distance, so that blocks can come and go.
+// inst is one instruction. Branches name the block they leave, not its distance, so that blocks can
+// come and go.
 type inst struct {
 	op    byte
 	sub   byte    // which operator of opBulk
@@ -66,7 +67,8 @@ func (c *code) newLabel() int64 {
 	return c.labels - 1
 }
 
-// decode reads a body that comes with its length. An instruction that the compiler of Go does not write ends the build.
+// decode reads a body that comes with its length. An instruction that the compiler of Go does not
+// write ends the build.
 func decode(body []byte) *code {
 	r := &reader{what: "body", data: body}
 	if size := r.u32(); int(size) != len(body)-r.pos {

@@ -6,22 +6,26 @@ import (
 	"slices"
 )
 
-// The registers of the compiler of Go that the passes know: see regVars in cmd/internal/obj/wasm, Go 1.26.
+// The registers of the compiler of Go that the passes know: see regVars in cmd/internal/obj/wasm,
+// Go 1.26.
 const (
 	globalSP = 0 // the stack pointer
 	localPC  = 0 // parameter of each Go function: the resume point to start at
 	localSP  = 1 // what the function knows of globalSP; the two are equal whenever code of the function runs
 
-	// firstPC is how far the table index of a function, the upper part of its program counter, is from its number among the
-	// defined functions; pcShift is where that part begins. See funcValueOffset in cmd/link/internal/wasm.
+	// firstPC is how far the table index of a function, the upper part of its program counter, is
+	// from its number among the defined functions; pcShift is where that part begins. See
+	// funcValueOffset in cmd/link/internal/wasm.
 	firstPC = 0x1000
 	pcShift = 16
 
-	// frameLimit bounds the offsets from the stack pointer that are folded into an access to memory.
+	// frameLimit bounds the offsets from the stack pointer that are folded into an access to
+	// memory.
 	frameLimit = 1 << 24
 )
 
-// goType is the type of a Go function: resume point to start at -> whether the stack is to be unwound.
+// goType is the type of a Go function: resume point to start at -> whether the stack is to be
+// unwound.
 var goType = signature{i32x1, i32x1}
 
 // compactor rewrites the code of a module into equal but smaller code.
@@ -31,14 +35,16 @@ type compactor struct {
 	goFunctions         []bool      // of the defined functions
 	dead                []bool      // of the defined functions: it never runs, and its body is a trap
 	neverReturns, moves []bool      // of the defined functions: see reload.go
-	// resumes are the resume points of each defined function that a program counter outside of jumps can hold.
+	// resumes are the resume points of each defined function that a program counter outside of
+	// jumps can hold.
 	resumes []map[int64]bool
-	// trapUnneeded makes resume points that are not needed trap. Nothing else changes, so a test that passes with it has
-	// shown that they are not.
+	// trapUnneeded makes resume points that are not needed trap. Nothing else changes, so a test
+	// that passes with it has shown that they are not.
 	trapUnneeded bool
 }
 
-// compact makes the code of m smaller. The memory is that of m, before anything is stripped from it.
+// compact makes the code of m smaller. The memory is that of m, before anything is stripped from
+// it.
 func (m *module) compact(memory []byte, trapUnneeded bool) error {
 	return protect(func() {
 		c := &compactor{m: m, trapUnneeded: trapUnneeded}
@@ -73,9 +79,10 @@ func (m *module) compact(memory []byte, trapUnneeded bool) error {
 	})
 }
 
-// findGoFunctions tells which functions are written by the compiler of Go: they have its type, and begin by reading the stack
-// pointer. Beside them only exports and the build's identity, which nobody calls, may have that type: any other could be called through the
-// table and would not know of return addresses.
+// findGoFunctions tells which functions are written by the compiler of Go: they have its type, and
+// begin by reading the stack pointer. Beside them only exports and the build's identity, which
+// nobody calls, may have that type: any other could be called through the table and would not know
+// of return addresses.
 func (c *compactor) findGoFunctions(bodies []*code) {
 	exported := map[int]bool{}
 	for _, e := range c.m.exports {
@@ -90,10 +97,12 @@ func (c *compactor) findGoFunctions(bodies []*code) {
 	}
 }
 
-// findResumes collects the program counters in code and memory, and those the runtime computes: the start of a function, the
-// point after it (where a goroutine returns to goexit), and where a recovered function goes on.
+// findResumes collects the program counters in code and memory, and those the runtime computes: the
+// start of a function, the point after it (where a goroutine returns to goexit), and where a
+// recovered function goes on.
 //
-// A number that a function does not hold itself counts only within its br_table: most of these are no program counters.
+// A number that a function does not hold itself counts only within its br_table: most of these are
+// no program counters.
 func (c *compactor) findResumes(bodies []*code, memory []byte) {
 	c.resumes = make([]map[int64]bool, len(bodies))
 	points := make([]int64, len(bodies)) // entries in the br_table of a function
@@ -139,7 +148,8 @@ type function struct {
 
 func (f *function) signature() signature { return f.signatureOf(f.number) }
 
-// isGo reports whether the function is one that the compiler of Go wrote: it begins by reading the stack pointer.
+// isGo reports whether the function is one that the compiler of Go wrote: it begins by reading the
+// stack pointer.
 func (f *function) isGo() bool {
 	return f.signature() == goType && len(f.vars) > 0 && match(f.insts, getGlobal(globalSP), setLocal(localSP))
 }
@@ -175,10 +185,11 @@ func const32(n int64) inst   { return inst{op: opI32Const, a: n} }
 func const64(n int64) inst   { return inst{op: opI64Const, a: n} }
 func plain(op byte) inst     { return inst{op: op} }
 
-// foldStackOffsets moves constants that are added to the stack pointer into the offset of the access to memory they are for:
-// the compiler adds 64-bit numbers and cuts the sum.
+// foldStackOffsets moves constants that are added to the stack pointer into the offset of the
+// access to memory they are for: the compiler adds 64-bit numbers and cuts the sum.
 //
-// The stack pointer is the address of memory that there is, so no sum reaches 2^32, where the two would differ.
+// The stack pointer is the address of memory that there is, so no sum reaches 2^32, where the two
+// would differ.
 func (f *function) foldStackOffsets() {
 	out := f.insts[:0]
 	in := f.insts
@@ -200,8 +211,8 @@ func (f *function) foldStackOffsets() {
 	f.insts = out
 }
 
-// user returns the index of the access to memory in code that takes the value on top of the stack as its address, -1 if
-// something else takes it or it cannot be told.
+// user returns the index of the access to memory in code that takes the value on top of the stack
+// as its address, -1 if something else takes it or it cannot be told.
 func (f *function) user(code []inst) int {
 	above := 0 // values above it
 	for k, i := range code {
@@ -223,7 +234,8 @@ func (f *function) user(code []inst) int {
 func isLoad(i inst) bool  { return i.op >= opI32Load && i.op <= opI64Load32U }
 func isStore(i inst) bool { return i.op >= opI32Store && i.op <= opI64Store32 }
 
-// effect returns how many values an instruction takes and leaves; ok is false for those that control the flow.
+// effect returns how many values an instruction takes and leaves; ok is false for those that
+// control the flow.
 func (f *function) effect(i inst) (pops, pushes int, ok bool) {
 	switch op := i.op; {
 	case op == opCall:
@@ -250,7 +262,8 @@ func (f *function) effect(i inst) (pops, pushes int, ok bool) {
 	return 0, 0, false
 }
 
-// mergeReturns adds to the stack pointer once where the compiler gives back the frame and then the return address.
+// mergeReturns adds to the stack pointer once where the compiler gives back the frame and then the
+// return address.
 func (f *function) mergeReturns() {
 	out := f.insts[:0]
 	in := f.insts

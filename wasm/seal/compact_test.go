@@ -22,7 +22,8 @@ func goFunction(insts ...inst) *code {
 func load64(offset int64) inst  { return inst{op: opI64Load, a: 3, b: offset} }
 func store64(offset int64) inst { return inst{op: opI64Store, a: 3, b: offset} }
 
-// stackAddress is how the compiler computes the address of what lies at an offset from the stack pointer.
+// stackAddress is how the compiler computes the address of what lies at an offset from the stack
+// pointer.
 func stackAddress(offset int64) []inst {
 	return []inst{getLocal(localSP), plain(opI64ExtendU), const64(offset), plain(opI64Add), plain(opI32WrapI64)}
 }
@@ -44,8 +45,9 @@ func list(parts ...any) (all []inst) {
 	return all
 }
 
-// jumping is a function of four regions. Each adds a digit to a trail in memory; 0 jumps forward to 2 if memory says so, 2 jumps
-// back to 1 until the trail is long, 1 is resumed at but never jumped over, 3 returns.
+// jumping is a function of four regions. Each adds a digit to a trail in memory; 0 jumps forward to
+// 2 if memory says so, 2 jumps back to 1 until the trail is long, 1 is resumed at but never jumped
+// over, 3 returns.
 func jumping() *code {
 	const unwind, entry, b3, b2, b1, b0, if1, if2 = 1, 2, 3, 4, 5, 6, 7, 8
 	block := func(label int64) inst { return inst{op: opBlock, a: noResult, b: label} }
@@ -64,7 +66,8 @@ func jumping() *code {
 		end(entry), plain(opUnreachable), end(unwind), const32(1))...)
 }
 
-// TestCompactKeepsTheMeaning runs small functions from each of their resume points, as written and compacted.
+// TestCompactKeepsTheMeaning runs small functions from each of their resume points, as written and
+// compacted.
 func TestCompactKeepsTheMeaning(t *testing.T) {
 	get := getLocal(localSP)
 	if0 := inst{op: opIf, a: typeI32, b: 1}
@@ -125,8 +128,8 @@ func TestCompactKeepsTheMeaning(t *testing.T) {
 	}
 }
 
-// runCode runs the first of some functions from a resume point, with a stack of several kinds of words, and describes
-// everything that it leaves. All are in the table.
+// runCode runs the first of some functions from a resume point, with a stack of several kinds of
+// words, and describes everything that it leaves. All are in the table.
 func runCode(t *testing.T, pc int64, word uint64, functions ...*code) string {
 	t.Helper()
 	const sp = 4096
@@ -173,7 +176,8 @@ func runCode(t *testing.T, pc int64, word uint64, functions ...*code) string {
 	return fmt.Sprintf("%v %s sp %d stack %s", result, trap, m.ExportedGlobal("sp").Get(), nonzero)
 }
 
-// TestCallsKeepTheMeaning lets functions call each other in each way that the compiler and the assembly of the runtime know.
+// TestCallsKeepTheMeaning lets functions call each other in each way that the compiler and the
+// assembly of the runtime know.
 func TestCallsKeepTheMeaning(t *testing.T) {
 	push := func(pc int64) []inst {
 		return []inst{getLocal(localSP), const32(8), plain(opI32Sub), teeLocal(localSP), setGlobal(globalSP),
@@ -186,7 +190,8 @@ func TestCallsKeepTheMeaning(t *testing.T) {
 	// leaf adds what it finds as return address to memory, and returns 0.
 	leaf := goFunction(list(getLocal(localSP), getLocal(localSP), load64(0), getLocal(localSP), load64(48), plain(opI64Add), store64(48),
 		giveBack(8), const32(0), plain(opReturn))...)
-	// mover comes back with the stack somewhere else, thrower to unwind it, and bouncer as thrower does.
+	// mover comes back with the stack somewhere else, thrower to unwind it, and bouncer as thrower
+	// does.
 	mover := goFunction(list(getGlobal(globalSP), const32(32), plain(opI32Add), setGlobal(globalSP), const32(0), plain(opReturn))...)
 	thrower := goFunction(list(getLocal(localSP), const64(5), store64(32), const32(1), plain(opReturn))...)
 	bouncer := goFunction(list(call(4), reload, plain(opReturn))...)
@@ -293,7 +298,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestJumpOutsideOfTheDispatch holds that a function whose jumps are not as the compiler writes them ends the build.
+// TestJumpOutsideOfTheDispatch holds that a function whose jumps are not as the compiler writes
+// them ends the build.
 func TestJumpOutsideOfTheDispatch(t *testing.T) {
 	for name, change := range map[string]func(*code){
 		"jump to a computed place": func(c *code) {

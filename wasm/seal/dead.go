@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// never lists functions of the runtime that do not run in a sealed module, by the part they belong to. Their bodies become a
-// trap, and what nothing else needs goes with them. A name ends with * if it stands for all that begin so.
+// never lists functions of the runtime that do not run in a sealed module, by the part they belong
+// to. Their bodies become a trap, and what nothing else needs goes with them. A name ends with * if
+// it stands for all that begin so.
 var never = []struct{ why, names string }{
 	{"nobody starts an execution trace", "traceAdvance traceAcquireEnabled traceLocker.* traceReadCPU traceReader traceReaderAvailable traceThreadDestroy " +
 		"traceWriter.* traceBufFlush"},
@@ -22,14 +23,15 @@ var never = []struct{ why, names string }{
 	{"the experiments they are for are off or not imported", "__synctestBubble_.* __mspan_.setUserArenaChunkToFault"},
 }
 
-// silent lists functions that only print where each goroutine was, after the text of a panic. They return at once: names and
-// lines are not there to be printed.
+// silent lists functions that only print where each goroutine was, after the text of a panic. They
+// return at once: names and lines are not there to be printed.
 var silent = []string{"traceback1", "tracebacksomeothers", "goroutineheader", "printcreatedby", "hexdumpWords", "tracebackHexdump", "dumpgstatus"}
 
 // checkedVersion is the release of Go that the two lists were checked against.
 const checkedVersion = "go1.26."
 
-// readNames returns the names of functions in the custom section that the linker writes, by index. The prefix of the runtime's own is not cut.
+// readNames returns the names of functions in the custom section that the linker writes, by index.
+// The prefix of the runtime's own is not cut.
 func readNames(section []byte) map[uint32]string {
 	names := map[uint32]string{}
 	s := &reader{what: "names", data: section}
@@ -48,8 +50,8 @@ func readNames(section []byte) map[uint32]string {
 	return names
 }
 
-// removeDead replaces the bodies of functions that never run. It needs the names of functions: a module linked without
-// is left as it is.
+// removeDead replaces the bodies of functions that never run. It needs the names of functions: a
+// module linked without is left as it is.
 func (c *compactor) removeDead(bodies []*code, memory []byte) {
 	c.dead = make([]bool, len(bodies))
 	section, ok := c.m.custom["name"]
@@ -100,10 +102,12 @@ func (c *compactor) removeDead(bodies []*code, memory []byte) {
 
 func (c *compactor) signatureOf(number int) signature { return c.types[len(c.m.imports)+number] }
 
-// reach tells which functions something leads to: an export, a call, or a program counter that code or data holds.
+// reach tells which functions something leads to: an export, a call, or a program counter that code
+// or data holds.
 //
-// A word of the read-only data that holds the program counter of a function is a function value. If the code names its address and no data
-// does, the function is needed only where that code is; in all other cases it is needed at once.
+// A word of the read-only data that holds the program counter of a function is a function value. If
+// the code names its address and no data does, the function is needed only where that code is; in
+// all other cases it is needed at once.
 func (c *compactor) reach(bodies []*code, memory []byte) (alive []bool) {
 	t := findTable(memory)
 	record, ok := t.moduleData()
@@ -187,7 +191,8 @@ func (c *compactor) reach(bodies []*code, memory []byte) (alive []bool) {
 	return alive
 }
 
-// itabs returns a function that tells whether an address lies in a table of the methods of an interface, which is used by its start.
+// itabs returns a function that reports whether an address lies in a table of the methods of an
+// interface, which is used by its start.
 func (t *funcTable) itabs(record int) func(at int) bool {
 	const methodsAt, longest = 24, 64 // bytes before the methods, methods of the largest interface there may be
 	list, n := t.word(record+atItabs), t.word(record+atItabs+8)

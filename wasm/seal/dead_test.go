@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestListsFitTheRuntime holds that each name in the lists of functions that never run is that of a function of the guest. A name
-// that a release of Go no longer has is to be looked at, not carried along.
+// TestListsFitTheRuntime holds that each name in the lists of functions that never run is that of a
+// function of the guest. A name that a release of Go no longer has is to be looked at, not carried
+// along.
 func TestListsFitTheRuntime(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "linked.wasm")
 	if err := link(root, guest, file, ""); err != nil {
@@ -43,8 +44,8 @@ func TestListsFitTheRuntime(t *testing.T) {
 	}
 }
 
-// reachable is a compactor for eight functions: 0 is exported. The memory has function values in the read-only data, an itab, a
-// method, and the record of the module.
+// reachable is a compactor for eight functions: 0 is exported. The memory has function values in
+// the read-only data, an itab, a method, and the record of the module.
 func reachable() (c *compactor, bodies []*code, memory []byte) {
 	const types, typesEnd, record, itab, itabs, data = 24576, 28672, 16384, 24576 + 512, 32768, 33024
 	image := bucketImage()

@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// dispatch is how the compiler of Go makes a function that can be resumed: blocks around blocks, of which block k ends
-// where region k begins, and in the innermost a br_table that leaves the block whose region is to run.
+// dispatch is how the compiler of Go makes a function that can be resumed: blocks around blocks, of
+// which block k ends where region k begins, and in the innermost a br_table that leaves the block
+// whose region is to run.
 //
 //	block unwind                     if a call may ask to unwind the stack
 //	  loop entry                     if there are jumps: they set the parameter and start over
@@ -68,7 +69,8 @@ func (d *dispatch) target(pc int64) int {
 	return k
 }
 
-// jump matches code with a jump by way of the dispatch and returns the number of the block it leads to, -1 for other code.
+// jump matches code with a jump by way of the dispatch and returns the number of the block it leads
+// to, -1 for other code.
 func (d *dispatch) jump(code []inst) int {
 	if d.entry == 0 || len(code) < 3 || code[0].op != opI32Const || !match(code[1:], setLocal(localPC), inst{op: opBr, a: d.entry}) {
 		return -1
@@ -76,8 +78,9 @@ func (d *dispatch) jump(code []inst) int {
 	return d.target(code[0].a)
 }
 
-// shortenJumps lets jumps forward leave the block that ends at their target, rather than going by way of the dispatch.
-// It removes blocks that nothing leads to any more; resume points that no program counter holds do not count.
+// shortenJumps lets jumps forward leave the block that ends at their target, rather than going by
+// way of the dispatch. It removes blocks that nothing leads to any more; resume points that no
+// program counter holds do not count.
 func (f *function) shortenJumps() {
 	d, ok := f.dispatch()
 	if !ok {
@@ -125,7 +128,8 @@ func (f *function) shortenJumps() {
 	f.dropUnreachable()
 }
 
-// pruneTable leads resume points whose blocks are not needed, and so are never asked for, where their neighbour leads.
+// pruneTable leads resume points whose blocks are not needed, and so are never asked for, where
+// their neighbour leads.
 func (f *function) pruneTable(d dispatch, needed map[int64]bool) {
 	table := f.insts[d.start-2].table
 	if f.trapUnneeded {
@@ -169,8 +173,8 @@ func (f *function) dropBlocks(needed map[int64]bool, d dispatch) {
 	})
 }
 
-// branchOnConditions replaces an if around nothing but a branch by a conditional branch. A jump by way of the dispatch
-// then sets the parameter in any case, which nobody sees who does not jump.
+// branchOnConditions replaces an if around nothing but a branch by a conditional branch. A jump by
+// way of the dispatch then sets the parameter in any case, which nobody sees who does not jump.
 func (f *function) branchOnConditions() {
 	out := f.insts[:0]
 	in := f.insts
@@ -194,8 +198,8 @@ func (f *function) branchOnConditions() {
 	f.insts = out
 }
 
-// dropUnreachable removes what follows an instruction that never goes on, up to the end of its block. Blocks in there go
-// as a whole.
+// dropUnreachable removes what follows an instruction that never goes on, up to the end of its
+// block. Blocks in there go as a whole.
 func (f *function) dropUnreachable() {
 	out := f.insts[:0]
 	dead, depth := false, 0

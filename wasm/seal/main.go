@@ -59,8 +59,8 @@ func run(in, out, tags, list string) error {
 	return nil
 }
 
-// outOfLine are the packages whose functions are not inlined: 101 KB less for 6 % of the time of a decision. In
-// policy/manifest, whose small functions are most of that time, inlining stays.
+// outOfLine are the packages whose functions are not inlined: 101 KB less for 6 % of the time of a
+// decision. In policy/manifest, whose small functions are most of that time, inlining stays.
 var outOfLine = []string{
 	"github.com/podfate/podfate/policy", "github.com/podfate/podfate/policy/fleet", "github.com/podfate/podfate/policy/ops", "github.com/podfate/podfate/policy/simulate", "github.com/podfate/podfate/policy/words",
 	"github.com/podfate/podfate/wasm/guest/machine",
@@ -71,9 +71,10 @@ const guest = "./wasm/guest"
 
 // link builds the program in folder pkg of the module whose root is folder into the file out.
 //
-// Every flag and variable that can change a byte is set here: paths and version control are left out, and what the
-// machine has in GOFLAGS, GOEXPERIMENT or GOWASM does not count. The collector is the one before Go 1.26: the new one has
-// code for each size of object, 34 KB of it, and is made for large heaps.
+// Every flag and variable that can change a byte is set here: paths and version control are left
+// out, and what the machine has in GOFLAGS, GOEXPERIMENT or GOWASM does not count. The collector is
+// the one before Go 1.26: the new one has code for each size of object, 34 KB of it, and is made
+// for large heaps.
 func link(folder, pkg, out, tags string) error {
 	out, err := filepath.Abs(out)
 	if err != nil {

@@ -20,7 +20,8 @@ const pageBytes = 1 << 16
 // header opens each module of version 1 of the binary format.
 var header = []byte("\x00asm\x01\x00\x00\x00")
 
-// module is what sealing has to know of a linked Go module. Bodies and segments are kept as they came.
+// module is what sealing has to know of a linked Go module. Bodies and segments are kept as they
+// came.
 type module struct {
 	types     []signature
 	imports   []importedFunction
@@ -53,8 +54,8 @@ type export struct {
 	index uint32
 }
 
-// parse reads a module and checks everything that sealing relies on. sealed says which of the two forms is expected:
-// as the linker of Go wrote it, or as [seal] does.
+// parse reads a module and checks everything that sealing relies on. sealed says which of the two
+// forms is expected: as the linker of Go wrote it, or as [seal] does.
 func parse(file []byte, sealed bool) (*module, error) {
 	m := &module{custom: map[string][]byte{}}
 	err := protect(func() { m.read(file, sealed) })
@@ -64,7 +65,8 @@ func parse(file []byte, sealed bool) (*module, error) {
 	return m, nil
 }
 
-// read goes through the sections in the order of the format. It is long because the format is one list.
+// read goes through the sections in the order of the format. It is long because the format is one
+// list.
 func (m *module) read(file []byte, sealed bool) {
 	r := &reader{what: "module", data: file}
 	if !bytes.HasPrefix(file, header) {
@@ -274,8 +276,8 @@ func (m *module) readExports(s *reader) {
 	}
 }
 
-// checkExports demands a reactor that exports its memory, its start and names of the ABI. It runs last, when the
-// number of functions is known.
+// checkExports demands a reactor that exports its memory, its start and names of the ABI. It runs
+// last, when the number of functions is known.
 func (m *module) checkExports(r *reader, total uint32) {
 	var memory, start bool
 	for _, e := range m.exports {

@@ -8,9 +8,10 @@ import (
 // shortIndices is how many functions have an index of one byte.
 const shortIndices = 128
 
-// order gives the functions that are called from most places the indices that take one byte, and changes the calls. The others
-// keep their order, since a list that counts up compresses well. Indices are nobody's business but that of calls, exports and the table;
-// a program counter is a place in the table.
+// order gives the functions that are called from most places the indices that take one byte, and
+// changes the calls. The others keep their order, since a list that counts up compresses well.
+// Indices are nobody's business but that of calls, exports and the table; a program counter is a
+// place in the table.
 func (m *module) order(bodies []*code) {
 	calls := make([]int, len(m.imports)+len(bodies))
 	for _, body := range bodies {
@@ -43,7 +44,8 @@ func (m *module) order(bodies []*code) {
 	}
 }
 
-// placeElements returns the contents of the section of elements with the functions where order put them.
+// placeElements returns the contents of the section of elements with the functions where order put
+// them.
 func (m *module) placeElements() []byte {
 	r := &reader{what: "elements", data: m.elements} // read before, so it cannot fail
 	b := uleb(uint64(r.count()))

@@ -6,21 +6,25 @@ import (
 	"fmt"
 )
 
-// packed is the initial memory as one text that a function of the module unpacks before the Go runtime starts.
+// packed is the initial memory as one text that a function of the module unpacks before the Go
+// runtime starts.
 //
-// The text is a list of records: how many bytes to leave as they are (zero, since memory starts so), how many to copy, and those
-// bytes. Two numbers below 16 share a byte; otherwise that byte is zero and each has its own. It lies at the end of the memory that the module starts with, where the
-// runtime expects zeroes, and is cleared after unpacking.
+// The text is a list of records: how many bytes to leave as they are (zero, since memory starts
+// so), how many to copy, and those bytes. Two numbers below 16 share a byte; otherwise that byte is
+// zero and each has its own. It lies at the end of the memory that the module starts with, where
+// the runtime expects zeroes, and is cleared after unpacking.
 type packed struct {
 	text    []byte
 	at      int // address of text
 	buckets buckets
 }
 
-// buckets are the first step of the runtime from a program counter to the record of its function: for each 4096 of them 20 bytes, of which
-// the first four are the number of the function that they belong to. A function has 65536, so they are counted rather than stored.
+// buckets are the first step of the runtime from a program counter to the record of its function:
+// for each 4096 of them 20 bytes, of which the first four are the number of the function that they
+// belong to. A function has 65536, so they are counted rather than stored.
 //
-// Source: findfuncbucket in runtime/symtab.go, findfunctab in cmd/link/internal/ld/pcln.go; Go 1.26.
+// Source: findfuncbucket in runtime/symtab.go, findfunctab in cmd/link/internal/ld/pcln.go; Go
+// 1.26.
 type buckets struct{ at, n, bytes int } // the last of the n is cut
 
 const (
@@ -53,7 +57,8 @@ const (
 	maxShort = 15  // of those that share a byte
 	// slack is how far the last load of eight bytes can reach beyond the text.
 	slack = 8
-	// minSkip is the shortest run of zeroes that is worth a record of its own, which mostly costs one byte.
+	// minSkip is the shortest run of zeroes that is worth a record of its own, which mostly costs
+	// one byte.
 	minSkip = 2
 )
 
@@ -124,10 +129,12 @@ func (p packed) section() []byte {
 	return join([]byte{1, 0}, i32Const(int64(p.at)), []byte{opEnd}, vector(string(p.text)))
 }
 
-// body is the function that unpacks the text, clears it and then calls the function that starts the runtime.
+// body is the function that unpacks the text, clears it and then calls the function that starts the
+// runtime.
 //
-// It moves eight bytes at a time, since most records are shorter than that: with a memory.copy for each, V8 took 11 ms to
-// instantiate and start the module, so it takes 1.7. What a store leaves behind its record is cleared before the next.
+// It moves eight bytes at a time, since most records are shorter than that: with a memory.copy for
+// each, V8 took 11 ms to instantiate and start the module, so it takes 1.7. What a store leaves
+// behind its record is cleared before the next.
 func (p packed) body(start uint32) []byte {
 	const to, from, end, bucket, first = 0, 1, 2, 3, 4 // locals; end is that of the bytes of this record
 	get, set, tee := byte(opLocalGet), byte(opLocalSet), byte(opLocalTee)

@@ -10,8 +10,8 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// bucketImage is an image of a table of three functions, the record of the module, and its buckets. The third function has five
-// program counters, so the last bucket is cut.
+// bucketImage is an image of a table of three functions, the record of the module, and its buckets.
+// The third function has five program counters, so the last bucket is cut.
 func bucketImage() *image {
 	const at, record, found, pcs = 8192, 16384, 20480, 2<<pcShift + 5
 	memory := make([]byte, found)

@@ -34,8 +34,8 @@ const (
 	kindGlobal
 )
 
-// fault is a malformed module. Only the reader panics with it and only [protect] recovers it: with an error result
-// in each of two dozen reads the description of the format would drown.
+// fault is a malformed module. Only the reader panics with it and only [protect] recovers it: with
+// an error result in each of two dozen reads the description of the format would drown.
 type fault struct{ err error }
 
 // protect turns a [fault] of f into an error.
@@ -83,7 +83,8 @@ func (r *reader) bytes(n uint32) []byte {
 	return r.data[r.pos-int(n) : r.pos]
 }
 
-// u32 reads an unsigned LEB128 number. The linker pads sizes to five bytes, so the shortest form is not demanded.
+// u32 reads an unsigned LEB128 number. The linker pads sizes to five bytes, so the shortest form is
+// not demanded.
 func (r *reader) u32() uint32 {
 	var n uint64
 	for shift := 0; ; shift += 7 {
@@ -121,7 +122,8 @@ func (r *reader) s64(bits int) int64 {
 	}
 }
 
-// count reads the length of a vector. Each element takes at least one byte, so a longer one is refused at once.
+// count reads the length of a vector. Each element takes at least one byte, so a longer one is
+// refused at once.
 func (r *reader) count() int {
 	n := r.u32()
 	if uint64(n) > uint64(len(r.data)-r.pos) {

@@ -1,7 +1,7 @@
 package main
 
-// A function reads the stack pointer anew after each call, since the stack may have moved, and asks whether it is to be left. Both are
-// needed after few calls:
+// A function reads the stack pointer anew after each call, since the stack may have moved, and asks
+// whether it is to be left. Both are needed after few calls:
 //
 //   - A function that never returns but to unwind, such as a panic or the growing of the stack, needs neither: what it
 //     returns is what its caller returns.
@@ -33,13 +33,15 @@ func (c *compactor) findReturns(bodies []*code) {
 	}
 }
 
-// defined returns the number of a function among the defined ones; ok is false for an import, which knows nothing of the stack.
+// defined returns the number of a function among the defined ones; ok is false for an import, which
+// knows nothing of the stack.
 func (c *compactor) defined(index int64) (number int, ok bool) {
 	number = int(index) - len(c.m.imports)
 	return number, number >= 0
 }
 
-// canReturn reports whether the body of a function may return other than to unwind: 1, or what a function returned that does not.
+// canReturn reports whether the body of a function may return other than to unwind: 1, or what a
+// function returned that does not.
 func (c *compactor) canReturn(body *code) bool {
 	unwinds := func(last []inst) bool {
 		if len(last) == 0 {
@@ -85,7 +87,8 @@ func (c *compactor) unwindsAfter(call inst) bool {
 	return ok && c.neverReturns[n]
 }
 
-// canMove reports whether the stack may have moved when the function returns. A stack pointer that is set other than by adding to it counts.
+// canMove reports whether the stack may have moved when the function returns. A stack pointer that
+// is set other than by adding to it counts.
 func (c *compactor) canMove(body *code) bool {
 	for at, i := range body.insts {
 		switch i.op {
@@ -105,8 +108,8 @@ func (c *compactor) canMove(body *code) bool {
 	return false
 }
 
-// dropReloads removes what follows a call without need. It runs after shortenCalls: the local stack pointer is then the same before and
-// after a call.
+// dropReloads removes what follows a call without need. It runs after shortenCalls: the local stack
+// pointer is then the same before and after a call.
 func (f *function) dropReloads() {
 	reload := []inst{getGlobal(globalSP), setLocal(localSP)}
 	out := f.insts[:0]
@@ -134,13 +137,15 @@ func (f *function) dropReloads() {
 	f.dropUnusedBlocks()
 }
 
-// keepsLocal reports whether the call at the end of code leaves the local stack pointer as it was: it does not push a return address itself.
+// keepsLocal reports whether the call at the end of code leaves the local stack pointer as it was:
+// it does not push a return address itself.
 func (f *function) keepsLocal(code []inst) bool {
 	call := code[len(code)-1]
 	return f.types[call.a] != goType || len(code) > 1 && code[len(code)-2].op == opI32Const && isReturnAddress(code[len(code)-2].a)
 }
 
-// leads reports whether a branch to label makes the function return 1: there is nothing but that behind the block.
+// leads reports whether a branch to label makes the function return 1: there is nothing but that
+// behind the block.
 func (f *function) leads(label int64) bool {
 	n := len(f.insts)
 	return n > 3 && match(f.insts[n-3:], inst{op: opEnd, b: label}, const32(1), plain(opEnd))

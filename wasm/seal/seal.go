@@ -11,13 +11,14 @@ const (
 	memoryPages = 1024
 	// customName names the custom section that says what the module is.
 	customName = "podfate"
-	// identity is the contents of that section. A test compares it with what the module answers to describe.
+	// identity is the contents of that section. A test compares it with what the module answers to
+	// describe.
 	identity = `{"product":"podfate","version":"0.1.0","abi":"1.1","schema":"v1"}`
 )
 
-// seal returns the linked module file without imports, with a memory maximum, the exports pf_diag and pf_diag_len, and the
-// custom section that names it. It fails on a module that was sealed before and on everything that the linker of Go
-// is not known to write.
+// seal returns the linked module file without imports, with a memory maximum, the exports pf_diag
+// and pf_diag_len, and the custom section that names it. It fails on a module that was sealed
+// before and on everything that the linker of Go is not known to write.
 func seal(file []byte) ([]byte, error) { return sealWith(file, false) }
 
 // sealWith is seal with the choice of [compactor] that a test makes.

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// parts are the sections of a small module as the linker of Go would write it. A test changes one of them.
+// parts are the sections of a small module as the linker of Go would write it. A test changes one
+// of them.
 type parts map[byte][]byte
 
 // linked is a module with three imports and one function, which is _initialize and in the table.
@@ -153,7 +154,8 @@ func TestSealRefuses(t *testing.T) {
 	}
 }
 
-// TestSealRefusesTruncated cuts a module at every byte. Only the cut before the last custom section leaves a module.
+// TestSealRefusesTruncated cuts a module at every byte. Only the cut before the last custom section
+// leaves a module.
 func TestSealRefusesTruncated(t *testing.T) {
 	file := linked().file()
 	whole := len(file) - len(section(sectionCustom, vector("producers"), []byte("y")))
@@ -164,7 +166,8 @@ func TestSealRefusesTruncated(t *testing.T) {
 	}
 }
 
-// FuzzSeal holds that no input makes the reader fail other than by an error, and that what is sealed is whole.
+// FuzzSeal holds that no input makes the reader fail other than by an error, and that what is
+// sealed is whole.
 func FuzzSeal(f *testing.F) {
 	f.Add(linked().file())
 	sealed, err := seal(linked().file())

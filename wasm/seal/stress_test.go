@@ -12,8 +12,9 @@ import (
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 )
 
-// TestSealedBehavesAsLinked runs a program that grows stacks, switches goroutines, recovers from faults and collects garbage:
-// as the linker wrote it and as the seal did. All results are equal, and sealing does not make the memory grow.
+// TestSealedBehavesAsLinked runs a program that grows stacks, switches goroutines, recovers from
+// faults and collects garbage: as the linker wrote it and as the seal did. All results are equal,
+// and sealing does not make the memory grow.
 func TestSealedBehavesAsLinked(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "linked.wasm")
 	if err := link(root, "./wasm/seal/testdata/stress", file, ""); err != nil {
@@ -42,7 +43,8 @@ func TestSealedBehavesAsLinked(t *testing.T) {
 	}
 }
 
-// runStress calls the exports of the program and returns a line for each call, and how many pages of memory there are in the end.
+// runStress calls the exports of the program and returns a line for each call, and how many pages
+// of memory there are in the end.
 func runStress(t *testing.T, file []byte) (lines []string, pages uint32) {
 	t.Helper()
 	ctx := context.Background()

@@ -8,10 +8,11 @@ import (
 	"slices"
 )
 
-// The table of functions that the Go runtime walks stacks with, as Go 1.20 to 1.26 write it. All numbers are
-// little-endian.
+// The table of functions that the Go runtime walks stacks with, as Go 1.20 to 1.26 write it. All
+// numbers are little-endian.
 //
-// Source: pcHeader and _func in runtime/symtab.go and runtime2.go, pclntab in cmd/link/internal/ld/pcln.go; Go 1.26.
+// Source: pcHeader and _func in runtime/symtab.go and runtime2.go, pclntab in
+// cmd/link/internal/ld/pcln.go; Go 1.26.
 const (
 	pclntabMagic = "\xf1\xff\xff\xff\x00\x00\x01\x08" // version, two zeroes, instruction size 1, pointer size 8
 	headerBytes  = 8 + 8*8
@@ -45,7 +46,8 @@ const (
 	moduleLen  = 408
 )
 
-// systemPrefix begins the names of the runtime's own functions. The runtime tells its own goroutines by it.
+// systemPrefix begins the names of the runtime's own functions. The runtime tells its own
+// goroutines by it.
 const systemPrefix = "runtime."
 
 // image is the linear memory that the data segments describe.
@@ -55,13 +57,15 @@ type image struct {
 	buckets buckets
 }
 
-// neededData are the entries of funcdata that more than tracebacks read: the maps of pointers in arguments and locals, the
-// objects on the stack, and the open-coded defers. The others are the tree of inlined calls, what is known of arguments, and wrapped functions.
+// neededData are the entries of funcdata that more than tracebacks read: the maps of pointers in
+// arguments and locals, the objects on the stack, and the open-coded defers. The others are the
+// tree of inlined calls, what is known of arguments, and wrapped functions.
 var neededData = [...]bool{0: true, 1: true, 2: true, 4: true}
 
-// strip removes from the image what only a traceback of Go needs: names of functions and files, line numbers, the tree of inlined
-// calls and what is known of arguments; and all that belongs to functions that never run. What walks the stack (stack maps, sizes of frames) stays. A
-// panic then prints its text and addresses, but no names.
+// strip removes from the image what only a traceback of Go needs: names of functions and files,
+// line numbers, the tree of inlined calls and what is known of arguments; and all that belongs to
+// functions that never run. What walks the stack (stack maps, sizes of frames) stays. A panic then
+// prints its text and addresses, but no names.
 //
 // It fails if the table does not look as the linker of Go is known to write it.
 func (m *image) strip(dead []bool) error {
@@ -193,14 +197,16 @@ func (t *funcTable) strip() {
 	clear(t.files)
 }
 
-// isDead reports whether function i of the table never runs. The entry of a record is the function's place in the module.
+// isDead reports whether function i of the table never runs. The entry of a record is the
+// function's place in the module.
 func (t *funcTable) isDead(i int) bool {
 	n := int(binary.LittleEndian.Uint32(t.function(i))) - firstPC
 	return n >= 0 && n < len(t.dead) && t.dead[n]
 }
 
-// stripData clears the data of functions that is not needed. It lies in one piece, in which each function points to the start of what it
-// needs; what one of them starts ends where the next starts.
+// stripData clears the data of functions that is not needed. It lies in one piece, in which each
+// function points to the start of what it needs; what one of them starts ends where the next
+// starts.
 func (t *funcTable) stripData() {
 	const none = 1<<32 - 1
 	at, ok := t.moduleData()
@@ -250,8 +256,8 @@ func (t *funcTable) goFunc() (base int, ok bool) {
 	return base, t.word(at+atRodata) <= base && base <= t.word(at+atEPCLN) && base < len(t.memory)
 }
 
-// moduleData returns the address of the record of the module, the only place that holds the addresses of the table and of its
-// values at their distance.
+// moduleData returns the address of the record of the module, the only place that holds the
+// addresses of the table and of its values at their distance.
 func (t *funcTable) moduleData() (at int, ok bool) {
 	for at := 0; at+moduleLen <= len(t.memory); at += 8 {
 		if t.word(at) == t.at && t.word(at+atPCTab) == t.values0 {
@@ -263,7 +269,8 @@ func (t *funcTable) moduleData() (at int, ok bool) {
 
 func (t *funcTable) word(at int) int { return int(binary.LittleEndian.Uint64(t.memory[at:])) }
 
-// buckets finds the buckets and ends the build if they hold anything but what [buckets.fill] writes.
+// buckets finds the buckets and ends the build if they hold anything but what [buckets.fill]
+// writes.
 func (t *funcTable) buckets() (b buckets) {
 	at, ok := t.moduleData()
 	if !ok {
@@ -306,8 +313,8 @@ func (t *funcTable) isSystem(name int32) bool {
 	return bytes.HasPrefix(t.names[name:], []byte(systemPrefix))
 }
 
-// keepValues marks the list of values that begins at an offset: pairs of variable-length numbers up to a zero that is
-// not the first. Offset 0 means no list.
+// keepValues marks the list of values that begins at an offset: pairs of variable-length numbers up
+// to a zero that is not the first. Offset 0 means no list.
 func (t *funcTable) keepValues(keep []bool, offset uint32) {
 	if offset == 0 {
 		return

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// testTable is a table of three functions. Their lists of values lie one after the other: sizes of frames at 1, files
-// at 6, lines at 9, stack maps at 12, the tree of inlined calls at 15. data are offsets of the data of each function.
+// testTable is a table of three functions. Their lists of values lie one after the other: sizes of
+// frames at 1, files at 6, lines at 9, stack maps at 12, the tree of inlined calls at 15. data are
+// offsets of the data of each function.
 func testTable(data ...[]uint32) []byte {
 	names := "\x00runtime.a\x00main.b\x00runtime.c\x00"
 	units, files := "\x01\x00\x00\x00", "a.go\x00"
@@ -103,7 +104,8 @@ func TestStripRefuses(t *testing.T) {
 	}
 }
 
-// TestStripData gives functions data and looks at what is left: what is needed, and what does not lie in the piece that belongs to functions.
+// TestStripData gives functions data and looks at what is left: what is needed, and what does not
+// lie in the piece that belongs to functions.
 func TestStripData(t *testing.T) {
 	const none = 1<<32 - 1
 	m := bucketImage()

@@ -1,5 +1,6 @@
-// Command bundle writes web/static: it bundles the page's scripts from bundle/src, with the npm package yaml, copies that
-// package's licence, and collects the sentences and the examples. With -check it writes nothing and fails if a file would change.
+// Command bundle writes web/static: it bundles the page's scripts from bundle/src, with the npm
+// package yaml, copies that package's licence, and collects the sentences and the examples. With
+// -check it writes nothing and fails if a file would change.
 //
 //	go run ./web/bundle       from the root of the project; runs npm ci in this folder the first time
 //
@@ -155,8 +156,8 @@ func bundle(folder string, entries ...string) ([]output, error) {
 
 var shared = regexp.MustCompile(`(?s)/\* embed: begin \*/(.*?)/\* embed: end \*/`)
 
-// embedSheet gives embed.css: the parts of the page's sheet that answers need, for the shadow root of an embed, and rules
-// of its own.
+// embedSheet gives embed.css: the parts of the page's sheet that answers need, for the shadow root
+// of an embed, and rules of its own.
 func embedSheet(folder string) api.Plugin {
 	return api.Plugin{Name: "embed-sheet", Setup: func(b api.PluginBuild) {
 		b.OnResolve(api.OnResolveOptions{Filter: `^embed\.css$`}, func(api.OnResolveArgs) (api.OnResolveResult, error) {
@@ -186,9 +187,10 @@ func embedSheet(folder string) api.Plugin {
 	}}
 }
 
-// pageData is what the scripts of the page load beside the module: the sentences that the server uses too, and the
-// examples, so that the menu works when the server is gone. They are no code, change with every word, and are the same
-// for the browser and the server; outside the scripts they are loaded at the same time as the module.
+// pageData is what the scripts of the page load beside the module: the sentences that the server
+// uses too, and the examples, so that the menu works when the server is gone. They are no code,
+// change with every word, and are the same for the browser and the server; outside the scripts they
+// are loaded at the same time as the module.
 func pageData(web string) ([]byte, error) {
 	sentences, err := os.ReadFile(filepath.Join(web, "views", "text.json"))
 	if err != nil {
@@ -222,25 +224,26 @@ func pageData(web string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// private are properties that the package yaml uses only on its own objects, by name and never as text. Shorter names
-// make the bundle one kilobyte smaller.
+// private are properties that the package yaml uses only on its own objects, by name and never as
+// text. Shorter names make the bundle one kilobyte smaller.
 const private = `^(?:at(?:Directives|IndentedComment|NewLine|Scalar)|block(?:ScalarIndent|ScalarKeep)|comment(?:Before|Sep)|continueScalar|decorate|explicitKey|flow(?:Key|Level)|getLine|has(?:Chars|Newline)|keepSourceTokens|` +
 	`indent(?:Next|Value)|lineEndPos|newlineAfterProp|on(?:KeyLine|NewLine)|parentIndent|parse(?:Block(?:Scalar|ScalarHeader|Start)|Document|FlowCollection|LineStart|Next|PlainScalar|QuotedScalar|Stream)|prelude|push(?:Count|Indicators|Newline|Spaces|Tag|ToIndex|Until)|setNext|` +
 	`sourceToken|spaceBefore|srcToken|start(?:BlockValue|OnNewline))$`
 
-// unused are the parts of the package yaml that write YAML, build nodes from values, and resolve scalars in ways that
-// are not Kubernetes'. Reading needs none of them.
+// unused are the parts of the package yaml that write YAML, build nodes from values, and resolve
+// scalars in ways that are not Kubernetes'. Reading needs none of them.
 var unused = regexp.MustCompile(`[/\\]yaml[/\\]browser[/\\]dist[/\\](?:stringify[/\\].*|schema[/\\].*|doc[/\\](?:applyReviver|createNode|anchors)|` +
 	`nodes[/\\](?:addPairToJSMap|toJS|Collection)|parse[/\\]cst-(?:visit|stringify)|visit|log|public-api)\.js$`)
 
-// replaced are the files of yaml whose classes src/yaml-nodes.js has without their methods; src/yaml-composer.js stands in for another.
+// replaced are the files of yaml whose classes src/yaml-nodes.js has without their methods;
+// src/yaml-composer.js stands in for another.
 const replaced = `/(?:directives|Document|Alias|Node|Pair|Scalar|YAMLMap|YAMLSeq)\.js$`
 
 var exported = regexp.MustCompile(`(?m)^export \{([^}]*)\};$`)
 
-// leavesOut replaces the unused files of yaml by ones that export the same names without content, and its classes by
-// lean ones: together two thirds of the package. A call of what is not there would fail loudly, and the tests run what
-// is bundled.
+// leavesOut replaces the unused files of yaml by ones that export the same names without content,
+// and its classes by lean ones: together two thirds of the package. A call of what is not there
+// would fail loudly, and the tests run what is bundled.
 func leavesOut(folder string) api.Plugin {
 	return api.Plugin{Name: "leaves-out", Setup: func(b api.PluginBuild) {
 		b.OnResolve(api.OnResolveOptions{Filter: replaced}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {

@@ -16,7 +16,8 @@ import (
 	"github.com/podfate/podfate/schema"
 )
 
-// folderWithPackages returns the folder of the bundler, or ends t if the npm packages are not there.
+// folderWithPackages returns the folder of the bundler, or ends t if the npm packages are not
+// there.
 func folderWithPackages(t *testing.T) string {
 	folder, err := filepath.Abs(".")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/podfate/podfate/schema/document"
 )
 
-// The functions of this file work out what document.templ writes; paint.js has one of the same name for each, and a test holds
-// the markup of both together.
+// The functions of this file work out what document.templ writes; paint.js has one of the same name
+// for each, and a test holds the markup of both together.
 
 // shape is a rectangle, or a text if text is not "". x and width are shares of the drawing's width.
 type shape struct {
@@ -83,8 +83,8 @@ type flag struct {
 	n   int
 }
 
-// flagsOf places exit codes in rows, so that none covers another: what finds no room is counted at the one before it of the same
-// code, or left to the table.
+// flagsOf places exit codes in rows, so that none covers another: what finds no room is counted at
+// the one before it of the same code, or left to the table.
 func flagsOf(l document.Lane, b *document.Block) (list []flag) {
 	last := [flagRows]int{-1, -1}
 	for _, f := range l.Flags {
@@ -256,7 +256,8 @@ func joined(list []string) string { return strings.Join(list, ", ") }
 
 func lined(list []string) string { return strings.Join(list, "\n") }
 
-// Duration writes milliseconds, from 0 on, as Kubernetes writes lengths of time, without the parts that are zero: 1m30s, 0.5s.
+// Duration writes milliseconds, from 0 on, as Kubernetes writes lengths of time, without the parts
+// that are zero: 1m30s, 0.5s.
 func Duration(ms int64) string {
 	s := ""
 	if h := ms / 3_600_000; h > 0 {
@@ -279,7 +280,8 @@ func Live(d *document.Document) string {
 	return d.Verdict.Title
 }
 
-// marks gives the lines of the editor that the document speaks of: fault, warning or decided, in this precedence.
+// marks gives the lines of the editor that the document speaks of: fault, warning or decided, in
+// this precedence.
 func marks(d *document.Document) map[int]string {
 	m := map[int]string{}
 	if d == nil {

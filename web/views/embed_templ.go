@@ -8,8 +8,8 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// Embed is the page that other sites frame: an example with its answer, which becomes a question as soon as the reader
-// asks. Without scripts it is the manifest and its answer.
+// Embed is the page that other sites frame: an example with its answer, which becomes a question as
+// soon as the reader asks. Without scripts it is the manifest and its answer.
 func Embed(p Page) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -12,14 +12,17 @@ import (
 	"github.com/podfate/podfate/policy/words"
 )
 
-// GatePrefix begins the name of a gate's control: gate.ContainerRestartRules, with "", "true" or "false" as value.
+// GatePrefix begins the name of a gate's control: gate.ContainerRestartRules, with "", "true" or
+// "false" as value.
 const GatePrefix = "gate."
 
-// MaxExitsShown bounds the exits of the page. The operation takes more; a page with more is unreadable.
+// MaxExitsShown bounds the exits of the page. The operation takes more; a page with more is
+// unreadable.
 const MaxExitsShown = 64
 
-// ReadForm reads the fields manifest, pods, exits, version, validation and gate.NAME of a submitted form. It checks nothing:
-// what is wrong with the values is for the operation to say. Line ends become \n, which browsers send as \r\n.
+// ReadForm reads the fields manifest, pods, exits, version, validation and gate.NAME of a submitted
+// form. It checks nothing: what is wrong with the values is for the operation to say. Line ends
+// become \n, which browsers send as \r\n.
 func ReadForm(v url.Values) Form {
 	f := Form{
 		Manifest:   strings.ReplaceAll(v.Get("manifest"), "\r\n", "\n"),
@@ -103,8 +106,9 @@ func (f Form) Curve() []byte {
 	return plainJSON(request)
 }
 
-// Operation is the operation that answers f: simulate if there are runs or events, decide if there are exits or Pods.
-// If there is none of them, simulate for a live Pod as kubectl prints it, else validate.
+// Operation is the operation that answers f: simulate if there are runs or events, decide if there
+// are exits or Pods. If there is none of them, simulate for a live Pod as kubectl prints it, else
+// validate.
 func (f Form) Operation() string {
 	switch {
 	case f.View == "codes":
@@ -130,8 +134,9 @@ type Exit struct {
 	Reason    string `json:"reason,omitempty"`
 }
 
-// ParseExits reads the shorthand of f.Exits: entries NAME=CODE or NAME=CODE:REASON, separated by commas or white
-// space; NAME= may be left out. At most [MaxExitsShown]. A blank text has no exits. The fault's path is exits[i].
+// ParseExits reads the shorthand of f.Exits: entries NAME=CODE or NAME=CODE:REASON, separated by
+// commas or white space; NAME= may be left out. At most [MaxExitsShown]. A blank text has no exits.
+// The fault's path is exits[i].
 //
 // The browser reads the same shorthand with parseExits; testdata/exits.json holds both together.
 func (f Form) ParseExits() ([]Exit, *Fault) {
@@ -187,11 +192,13 @@ var (
 	timesWord = regexp.MustCompile(`^[x×](\d{1,10})$`)
 )
 
-// ParseRuns reads the other shorthand of f.Exits, that of runs over time: main: 3@10s x4, 1@5s until 2h. A word is
-// NAME: for the runs behind it, CODE@TIME or CODE:REASON@TIME for one run, xN or forever for how often the run before
-// is taken, until and a time, at with a time and an event, as in at 5m OOMKilled:main, with @2 behind it for Pod 2 of a Job, or timing and one of none, mean
-// and full, how much jitter a kubelet in real time has, or of kubelet and documented, when the first restart comes. It returns the members runs, until, events and timing of a
-// request as JSON; times and events are for the operation to check. The fault's path is exits[i], counted in words.
+// ParseRuns reads the other shorthand of f.Exits, that of runs over time: main: 3@10s x4, 1@5s
+// until 2h. A word is NAME: for the runs behind it, CODE@TIME or CODE:REASON@TIME for one run, xN
+// or forever for how often the run before is taken, until and a time, at with a time and an event,
+// as in at 5m OOMKilled:main, with @2 behind it for Pod 2 of a Job, or timing and one of none, mean
+// and full, how much jitter a kubelet in real time has, or of kubelet and documented, when the
+// first restart comes. It returns the members runs, until, events and timing of a request as JSON;
+// times and events are for the operation to check. The fault's path is exits[i], counted in words.
 //
 // The browser reads the same shorthand with parseRuns; testdata/runs.json holds both together.
 func (f Form) ParseRuns() (map[string]json.RawMessage, *Fault) {
@@ -305,13 +312,14 @@ func exitWords(exits string) []string {
 	return strings.FieldsFunc(exits, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) })
 }
 
-// PodsWithRuns is the fault of a form that has Pods and runs over time: the first asks what became of a Job, the second
-// what would become of it.
+// PodsWithRuns is the fault of a form that has Pods and runs over time: the first asks what became
+// of a Job, the second what would become of it.
 func PodsWithRuns() *Fault {
 	return &Fault{Path: "pods", Code: "conflict", Detail: "the Pods have ended, the exits play the Job from its beginning: leave one of the two empty"}
 }
 
-// Refuse is the error of a payload for a fault that was found before any operation was asked, as JSON.
+// Refuse is the error of a payload for a fault that was found before any operation was asked, as
+// JSON.
 func Refuse(f *Fault) []byte {
 	code := "EVENT_INVALID"
 	if f.Path == "pods" && f.Code != PodsWithRuns().Code {

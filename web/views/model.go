@@ -12,11 +12,11 @@ type Page struct {
 	Module   Module
 	Answer   *Outcome // nil: nothing was asked
 	Assets   Assets
-	// Origin is scheme and host under which the page was asked for, as in "http://127.0.0.1:8080"; the curl line
-	// names it. "" leaves curl out.
+	// Origin is scheme and host under which the page was asked for, as in "http://127.0.0.1:8080";
+	// the curl line names it. "" leaves curl out.
 	Origin string
-	// Query is the query of the address that this page answers, without the question mark: a script that finds another
-	// one in the address bar hides the answer before it is painted.
+	// Query is the query of the address that this page answers, without the question mark: a script
+	// that finds another one in the address bar hides the answer before it is painted.
 	Query string
 	// Copy says that no server stands behind the page: it is a file of a copy of the playground.
 	Copy bool
@@ -50,10 +50,11 @@ type Form struct {
 	Gates map[string]string
 	// Proposals are those that the cluster has, by name.
 	Proposals []string
-	// View is what is asked of the manifest beside what the exits say: codes, versions or backoff; "" for the exits.
+	// View is what is asked of the manifest beside what the exits say: codes, versions or backoff;
+	// "" for the exits.
 	View string
-	// Run, Outage and Cap are asked with the view backoff: how long each run lasts, until when something is away that it
-	// needs, and the longest wait; "" for each is the default.
+	// Run, Outage and Cap are asked with the view backoff: how long each run lasts, until when
+	// something is away that it needs, and the longest wait; "" for each is the default.
 	Run, Outage, Cap string
 	// Example is the id of the example whose text this is, "" for the reader's own.
 	Example string
@@ -67,7 +68,8 @@ type Example struct {
 	Form     Form
 }
 
-// Module is the WebAssembly module that answers, as describe tells it. Its JSON is that of describe's answer.
+// Module is the WebAssembly module that answers, as describe tells it. Its JSON is that of
+// describe's answer.
 type Module struct {
 	Product        string   `json:"product"`
 	ABI            string   `json:"abi"`

@@ -14,10 +14,12 @@ import (
 	"github.com/podfate/podfate/schema/document"
 )
 
-// anchor is the address of a line's number in the editor; without JavaScript the browser jumps there and marks it.
+// anchor is the address of a line's number in the editor; without JavaScript the browser jumps
+// there and marks it.
 func anchor(p document.Place) templ.SafeURL { return templ.SafeURL("#L" + number(p.Line)) }
 
-// Control returns the id of the form's control that path of the request speaks of, "" for a path of the manifest.
+// Control returns the id of the form's control that path of the request speaks of, "" for a path of
+// the manifest.
 func Control(path string) string {
 	switch {
 	case path == "exits" || strings.HasPrefix(path, "exits["), path == "runs", strings.HasPrefix(path, "runs."), strings.HasPrefix(path, "runs["), path == "until", strings.HasPrefix(path, "events["), strings.HasPrefix(path, "timing"):
@@ -34,7 +36,8 @@ func Control(path string) string {
 	return ""
 }
 
-// maxLines bounds the numbered lines of the editor; a longer text is edited without numbers from there on.
+// maxLines bounds the numbered lines of the editor; a longer text is edited without numbers from
+// there on.
 const maxLines = 5000
 
 // lines is the number of lines of the editor.
@@ -56,8 +59,8 @@ func version(p Page) string {
 	return p.Form.Version
 }
 
-// versions are those of the menu. A form that asks for another one keeps it, so that the page does not show one version
-// beside the answer of another.
+// versions are those of the menu. A form that asks for another one keeps it, so that the page does
+// not show one version beside the answer of another.
 func versions(p Page) []string {
 	if v := version(p); v != "" && !slices.Contains(p.Module.Versions, v) {
 		return append(slices.Clone(p.Module.Versions), v)
@@ -65,7 +68,8 @@ func versions(p Page) []string {
 	return p.Module.Versions
 }
 
-// chosenGates says how many gates of a form are not left to their release, and how many proposals it has.
+// chosenGates says how many gates of a form are not left to their release, and how many proposals
+// it has.
 func chosenGates(f Form) string {
 	set := len(f.Gates) + len(f.Proposals)
 	if set == 0 {
@@ -134,7 +138,8 @@ func gateDefault(g Gate, version string) string {
 	return "not in " + version
 }
 
-// manifestEditor writes the text area. HTML drops one line end at its beginning, so one is written first.
+// manifestEditor writes the text area. HTML drops one line end at its beginning, so one is written
+// first.
 func manifestEditor(text string) templ.Component {
 	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
 		_, err := io.WriteString(w, `<textarea id="manifest" name="manifest" rows="`+number(max(lines(text)+1, 12))+
@@ -144,8 +149,9 @@ func manifestEditor(text string) templ.Component {
 	})
 }
 
-// CommandLine is the shell command that asks the same of the manifest in pod.yaml. Flags do not say all that runs and
-// events can: the command of simulate is given the request as it is, nothing if there is none.
+// CommandLine is the shell command that asks the same of the manifest in pod.yaml. Flags do not say
+// all that runs and events can: the command of simulate is given the request as it is, nothing if
+// there is none.
 func CommandLine(f Form, operation, request string) string {
 	if operation == "simulate" || operation == "compare" || operation == "curve" {
 		if request == "" {
@@ -187,7 +193,8 @@ func Curl(p Page) string {
 		" -H 'Content-Type: application/json' --data-binary " + shellQuote(escapeHidden(p.Answer.Request))
 }
 
-// escapeHidden writes everything in a JSON text that hides as JSON's own escapes, so that it stays the same request.
+// escapeHidden writes everything in a JSON text that hides as JSON's own escapes, so that it stays
+// the same request.
 func escapeHidden(json string) string {
 	var b strings.Builder
 	for _, r := range json {

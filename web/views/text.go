@@ -20,8 +20,9 @@ var texts = sync.OnceValue(func() map[string]string {
 	return m
 })
 
-// say returns the sentence key with each {name} replaced by the value that follows name in pairs. A key that is not in
-// the table is shown as its last part, so that a code of a newer core is seen and not hidden.
+// say returns the sentence key with each {name} replaced by the value that follows name in pairs. A
+// key that is not in the table is shown as its last part, so that a code of a newer core is seen
+// and not hidden.
 func say(key string, pairs ...string) string {
 	s, ok := texts()[key]
 	if !ok {

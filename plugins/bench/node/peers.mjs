@@ -1,5 +1,5 @@
-// node peers.mjs POLICY.WASM POLICIES.CEDAR: what one decision of the nearest equal policy costs in OPA's and Cedar's WebAssembly. Prints a
-// JSON list of {subject, what, nanos}.
+// node peers.mjs POLICY.WASM POLICIES.CEDAR: what one decision of the nearest equal policy costs in
+// OPA's and Cedar's WebAssembly. Prints a JSON list of {subject, what, nanos}.
 import {readFileSync} from 'node:fs';
 import process from 'node:process';
 import {loadPolicy} from '@open-policy-agent/opa-wasm';

@@ -1,4 +1,5 @@
-// Plays conformance vectors on the exports of the module, wherever it runs. The format stands in plugins/README.md of the repository.
+// Plays conformance vectors on the exports of the module, wherever it runs. The format stands in
+// plugins/README.md of the repository.
 import {load} from 'podfate';
 import {Instance} from 'podfate/instance';
 

@@ -1,6 +1,6 @@
-// node conformance.mjs VECTORS [EVALUATIONS], and likewise with deno and bun: plays the vectors and prints one line, by which engines
-// are compared; then evaluates so many exits and prints how large the memory is. Ends with status 1 if an answer differs from
-// its vector, or if there is no vector.
+// node conformance.mjs VECTORS [EVALUATIONS], and likewise with deno and bun: plays the vectors and
+// prints one line, by which engines are compared; then evaluates so many exits and prints how large
+// the memory is. Ends with status 1 if an answer differs from its vector, or if there is no vector.
 import {createHash} from 'node:crypto';
 import {createReadStream} from 'node:fs';
 import process from 'node:process';

@@ -1,4 +1,5 @@
-// Started with --conditions workerd: there the package neither fetches nor reads, it takes a compiled module.
+// Started with --conditions workerd: there the package neither fetches nor reads, it takes a
+// compiled module.
 import assert from 'node:assert/strict';
 import {readFile} from 'node:fs/promises';
 import {ModuleError, TrapError, load} from 'podfate';

@@ -1,4 +1,5 @@
-// A module of the same ABI, written by hand, that misbehaves on demand: what a sound module never does.
+// A module of the same ABI, written by hand, that misbehaves on demand: what a sound module never
+// does.
 
 /** Operations of the fake module. */
 export const fake = {echo: 1, trap: 2, outside: 3, badJSON: 4, badUTF8: 5, count: 6, refuse: 7, empty: 8, grow: 9, number: 10, cry: 11, hush: 12};
@@ -19,7 +20,8 @@ export function fakeModule({abi = 1 << 16, without = [], refuse = fake.refuse} =
   const word = (pointer, length, failed = 0n) => [0x42, ...leb((BigInt(pointer) << 32n) | (failed << 31n) | BigInt(length))];
   const answers = [
     [refuse, word(112, texts[3][1].length, 1n)], // first: it may take another's number
-    // pointer and length of the request itself, so that the answer tells which request it belongs to
+    // pointer and length of the request itself, so that the answer tells which request it belongs
+    // to
     [fake.echo, [0x20, 1, 0xad, 0x42, 32, 0x86, 0x20, 2, 0xad, 0x84]],
     [fake.trap, [0x00]],
     [fake.outside, word(65530, 100)],
@@ -28,7 +30,8 @@ export function fakeModule({abi = 1 << 16, without = [], refuse = fake.refuse} =
     // the digit at 101 grows by one with every call, and starts anew in a new instance
     [fake.count, [0x41, ...leb(101), 0x41, ...leb(101), 0x2d, 0, 0, 0x41, 1, 0x6a, 0x3a, 0, 0, ...word(96, 7)]],
     [fake.empty, word(64, 0)],
-    // 600 pages more: the view that was made before the call is detached, and the instance is due for replacement
+    // 600 pages more: the view that was made before the call is detached, and the instance is due
+    // for replacement
     [fake.grow, [0x41, ...leb(600), 0x40, 0, 0x1a, 0x41, ...leb(101), 0x41, ...leb(57), 0x3a, 0, 0, ...word(96, 7)]],
     [fake.number, word(240, 2)],
     [fake.cry, word(96, 7, 1n)], // no error, and the flag of one

@@ -1,4 +1,5 @@
-// What a wrong host or a failing module does to this package: a typed error, and the next answer is right.
+// What a wrong host or a failing module does to this package: a typed error, and the next answer is
+// right.
 import assert from 'node:assert/strict';
 import {readFile} from 'node:fs/promises';
 import process from 'node:process';

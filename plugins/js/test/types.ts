@@ -19,7 +19,7 @@ export async function program(): Promise<void> {
   await loadInline();
 
   const {decisions, warnings} = engine.decide({manifest, exits: [{container: 'main', exitCode: 42}], cluster: {version: '1.36'}});
-  const action: 'Restart' | 'RestartAllContainers' | 'Stop' | undefined = decisions[0]?.action;
+  const action: 'Restart' | 'RestartAllContainers' | 'Stop' | 'Complete' | 'Terminate' | 'TerminatePod' | 'RestartPod' | undefined = decisions[0]?.action;
   const rule: number | undefined = decisions[0]?.decidedBy?.rule;
   const verdict: string | undefined = engine.decide({manifest, pods: []}).podDecisions[0]?.action;
   const simulated: SimulateAnswer = engine.simulate({manifest, runs: {main: [{for: '10s', exitCode: 42, times: 'forever'}]}, until: '30m'});

@@ -3,9 +3,10 @@
 //	go run ./policy/policytest/conformance -o conformance.jsonl [-small] [-record policy/policytest/conformance]
 //	go run ./policy/policytest/conformance -play native|compiler|interpreter [-evaluations N] conformance.jsonl
 //
-// The format stands in plugins/README.md. With -o it prints the line of the native core, which made the answers. -record writes vectors.txt,
-// how many vectors there are and their digests, and sample.jsonl, the first ones of each class, to a folder: these are committed in
-// place of the file, which is 60 MB.
+// The format stands in plugins/README.md. With -o it prints the line of the native core, which made
+// the answers. -record writes vectors.txt, how many vectors there are and their digests, and
+// sample.jsonl, the first ones of each class, to a folder: these are committed in place of the
+// file, which is 60 MB.
 package main
 
 import (
@@ -120,7 +121,8 @@ func recordVectors(folder string) error {
 	return os.WriteFile(filepath.Join(folder, "sample.jsonl"), sample.Bytes(), 0o644)
 }
 
-// firstOfEachClass keeps the first two lines, of at most 2 KB, of each class; the class is the beginning of the id.
+// firstOfEachClass keeps the first two lines, of at most 2 KB, of each class; the class is the
+// beginning of the id.
 func firstOfEachClass(vectors []byte) (sample bytes.Buffer) {
 	seen := map[string]int{}
 	for line := range bytes.Lines(vectors) {

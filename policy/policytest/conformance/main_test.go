@@ -7,8 +7,9 @@ import (
 	"github.com/podfate/podfate/policy/policytest"
 )
 
-// TestEnginesInGo plays the vectors on the native machine and on both engines of wazero, and lets these evaluate an exit over and over on one
-// instance: some thousand vectors, or all of them and two million evaluations, see [policytest.Thorough]. All give one digest.
+// TestEnginesInGo plays the vectors on the native machine and on both engines of wazero, and lets
+// these evaluate an exit over and over on one instance: some thousand vectors, or all of them and
+// two million evaluations, see [policytest.Thorough]. All give one digest.
 func TestEnginesInGo(t *testing.T) {
 	for _, engine := range []string{"native", "compiler", "interpreter"} {
 		t.Run(engine, func(t *testing.T) {
@@ -48,7 +49,8 @@ func TestEnginesInGo(t *testing.T) {
 	}
 }
 
-// TestFullInstance asks an instance with all the buffers and policies that it may have for answers with a hundred thousand faults.
+// TestFullInstance asks an instance with all the buffers and policies that it may have for answers
+// with a hundred thousand faults.
 func TestFullInstance(t *testing.T) {
 	var vectors, full bytes.Buffer
 	if _, err := policytest.WriteVectors(&vectors, false); err != nil {

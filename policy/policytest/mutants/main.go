@@ -1,11 +1,12 @@
-// Command mutants changes the functions that judge, one operator, condition or number at a time, and asks the tests whether they
-// notice (F3, R-T2):
+// Command mutants changes the functions that judge, one operator, condition or number at a time,
+// and asks the tests whether they notice (F3, R-T2):
 //
 //	go run ./policy/policytest/mutants [-n 40] [-seed 1] [FILE...]
 //
-// A mutant that no test fails on is a survivor. It is printed with its place and ends the command with status 1, unless
-// explained.txt says why no test can fail on it. Files are never written: go test sees a mutant through -overlay. Of all mutants n are
-// drawn, 0 for all; each takes some seconds.
+// A mutant that no test fails on is a survivor. It is printed with its place and ends the command
+// with status 1, unless explained.txt says why no test can fail on it. Files are never written: go
+// test sees a mutant through -overlay. Of all mutants n are drawn, 0 for all; each takes some
+// seconds.
 package main
 
 import (
@@ -26,7 +27,8 @@ import (
 	"strings"
 )
 
-// judges are the files that are mutated by default, from the root of the repository: what decides, without what only writes.
+// judges are the files that are mutated by default, from the root of the repository: what decides,
+// without what only writes.
 var judges = []string{"policy/restart.go", "policy/podfailure.go", "policy/phase.go", "policy/backoff.go", "policy/trace.go"}
 
 // tests are asked one after the other until one fails, the quickest first.

@@ -1,9 +1,11 @@
-// Command tests runs go test and names what the tests left out, which go test itself prints with -v only:
+// Command tests runs go test and names what the tests left out, which go test itself prints with -v
+// only:
 //
 //	go run ./policy/policytest/tests [flags and packages of go test, ./... by default]
 //
-// It prints the lines of the packages and the output of those that fail, as go test does, and at the end one line for each reason for which
-// tests were skipped. Its exit status is that of go test. The time limit of each package is [timeLimit].
+// It prints the lines of the packages and the output of those that fail, as go test does, and at
+// the end one line for each reason for which tests were skipped. Its exit status is that of go
+// test. The time limit of each package is [timeLimit].
 package main
 
 import (
@@ -18,9 +20,9 @@ import (
 	"strings"
 )
 
-// timeLimit is what a package's tests may take: those of package plugins compile the packages of other languages. Go's own
-// default is half of it, which Rust and Java pass on a loaded machine. README.md, CONTRIBUTING.md and the Taskfile say it
-// too, and a test holds that.
+// timeLimit is what a package's tests may take: those of package plugins compile the packages of
+// other languages. Go's own default is half of it, which Rust and Java pass on a loaded machine.
+// README.md, CONTRIBUTING.md and the Taskfile say it too, and a test holds that.
 const timeLimit = "-timeout=20m"
 
 func main() {
@@ -129,7 +131,8 @@ func (r *report) end(e event, failed bool) {
 	}
 }
 
-// skipped notes why a test was skipped: the last line that it logged, without its place in the source.
+// skipped notes why a test was skipped: the last line that it logged, without its place in the
+// source.
 func (r *report) skipped(e event, output []string) {
 	why := "no reason is given"
 	for _, line := range output {

@@ -10,8 +10,8 @@ import (
 // backoffSteps is the number of exits in one sequence.
 const backoffSteps = 40
 
-// backoffs compares n sequences of starts of one container, some with sweeps at the kubelet's period, some with sweeps
-// at any time.
+// backoffs compares n sequences of starts of one container, some with sweeps at the kubelet's
+// period, some with sweeps at any time.
 func (c *comparison) backoffs(t *testing.T, n int) {
 	shown := 0
 	for i := range n {
@@ -55,8 +55,8 @@ type sequence struct {
 	swept policy.Millis // when the kubelet swept last
 }
 
-// kubelet restarts the container as soon as it may, sweeping every [policy.SweepPeriod]. The real side tries at each
-// instant at which something can change.
+// kubelet restarts the container as soon as it may, sweeping every [policy.SweepPeriod]. The real
+// side tries at each instant at which something can change.
 func (s *sequence) kubelet() {
 	for range backoffSteps {
 		s.advance(s.now + s.run())
@@ -102,8 +102,8 @@ func (s *sequence) advance(at policy.Millis) {
 	s.real.SetTime(at)
 }
 
-// realStart lets the clock run until the real back-off allows a start. It tries when the wait is over and after each
-// sweep, of the real side only: the entry is what is tested.
+// realStart lets the clock run until the real back-off allows a start. It tries when the wait is
+// over and after each sweep, of the real side only: the entry is what is tested.
 func (s *sequence) realStart(finished policy.Millis) policy.Millis {
 	end := finished + s.real.Delay()
 	for s.real.InBackOffSince(finished) {
@@ -137,7 +137,8 @@ func (s *sequence) compareDelay() {
 	}
 }
 
-// wild asks, starts and sweeps in any order; an exit may lie before the last start, as after a failed one.
+// wild asks, starts and sweeps in any order; an exit may lie before the last start, as after a
+// failed one.
 func (s *sequence) wild() {
 	finished := policy.Millis(0)
 	for range backoffSteps {

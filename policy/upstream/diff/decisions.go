@@ -100,8 +100,8 @@ type expectation struct {
 	podFails bool
 }
 
-// levelGroup names the part of the manifest that decided, as far as the outcome of the real functions can tell:
-// whether the Pod's policy or its default decided looks the same from outside.
+// levelGroup names the part of the manifest that decided, as far as the outcome of the real
+// functions can tell: whether the Pod's policy or its default decided looks the same from outside.
 func levelGroup(d policy.Decision) string {
 	switch {
 	case d.Level == policy.LevelRule:
@@ -116,8 +116,8 @@ func levelGroup(d policy.Decision) string {
 
 // expected puts the answer together from the real functions, as computePodActions does.
 //
-// Source: computePodActions in pkg/kubelet/kuberuntime/kuberuntime_manager.go and computeInitContainerActions in
-// kuberuntime_container.go beside it, Kubernetes v1.33 to v1.37.
+// Source: computePodActions in pkg/kubelet/kuberuntime/kuberuntime_manager.go and
+// computeInitContainerActions in kuberuntime_container.go beside it, Kubernetes v1.33 to v1.37.
 func (d *decider) expected(r policy.Ref, e policy.Exit, other alternatives) expectation {
 	want := expectation{action: policy.Stop, matched: -1}
 	rulesOn := d.f.ContainerRestartRules
@@ -168,8 +168,8 @@ func newAlternatives(p Pod, r policy.Ref) alternatives {
 	}
 }
 
-// decidedBy returns "pod" if another policy of the Pod would change the outcome, "container" if another one of the
-// container would, else "rule".
+// decidedBy returns "pod" if another policy of the Pod would change the outcome, "container" if
+// another one of the container would, else "rule".
 func (a alternatives) decidedBy(code int32, rulesOn bool) string {
 	if a.podAlways.ShouldBeRestarted(a.r, code) != a.podNever.ShouldBeRestarted(a.r, code) {
 		return "pod"
@@ -192,7 +192,8 @@ func (d *decider) plan(r policy.Ref, e policy.Exit, got policy.Decision) {
 	}
 }
 
-// trace checks that each rule that was looked at has the result that the real function gives it alone.
+// trace checks that each rule that was looked at has the result that the real function gives it
+// alone.
 func (d *decider) trace(r policy.Ref, e policy.Exit, want expectation) {
 	matched := -1
 	_, steps := policy.Trace(&d.spec, d.f, r, e)

@@ -83,7 +83,8 @@ func (c *comparison) compareSettings(t *testing.T, shown *int, what string, sett
 	slices.Sort(got)
 	slices.Sort(want)
 	if unknown {
-		// Kubernetes stops at the first unknown gate, in the random order of a map; Podfate lists all faults.
+		// Kubernetes stops at the first unknown gate, in the random order of a map; Podfate lists
+		// all faults.
 		if len(want) == 0 || !subset(want, got) {
 			c.differ(t, shown, what, got, want)
 		}

@@ -12,10 +12,11 @@ import (
 type generator struct {
 	r *rand.Rand
 	b bytes.Buffer
-	// admissible keeps to what a kubelet may see: container names are unique, elements are not null.
+	// admissible keeps to what a kubelet may see: container names are unique, elements are not
+	// null.
 	admissible bool
-	// careful writes only words that Kubernetes knows, and neither too many rules nor too many values, so that not
-	// every manifest has faults.
+	// careful writes only words that Kubernetes knows, and neither too many rules nor too many
+	// values, so that not every manifest has faults.
 	careful bool
 	// probing gives containers the probes whose failures the kubelet acts on.
 	probing bool
@@ -159,7 +160,8 @@ func (g *generator) container(list string) {
 // policies are those of Pods and containers.
 var policies = []string{`"Always"`, `"OnFailure"`, `"Never"`}
 
-// name returns the name of the next container: c0, c1 and so on, sometimes one that is taken or not allowed.
+// name returns the name of the next container: c0, c1 and so on, sometimes one that is taken or not
+// allowed.
 func (g *generator) name() string {
 	n := g.names
 	g.names++
@@ -281,7 +283,8 @@ func (g *generator) code() int32 {
 	return pick[int32](g, 0, 0, 1, 2, 3, 42, 127, 128, 137, 143, 254, 255)
 }
 
-// words are strings that no field of these accepts, or only by mistake: other cases, other fields' words, quotes.
+// words are strings that no field of these accepts, or only by mistake: other cases, other fields'
+// words, quotes.
 var words = []string{
 	`""`, `"Sometimes"`, `"always"`, `"Never "`, `"In"`, `"NotIn"`, `"Restart"`, `"Always"`, `"Exists"`, `"Terminate"`,
 	`"a\"b\\c"`, `"tab\there"`, `"\u00e9\u4e16\ud83d\ude00"`, `"\u0000\u007f\u2028"`, "\"`\"", `"<&>"`, `"%d %s"`,

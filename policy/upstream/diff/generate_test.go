@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Every case must be JSON, and the same one whenever it is made again: a difference is reported by its number.
+// Every case must be JSON, and the same one whenever it is made again: a difference is reported by
+// its number.
 func TestManifestsAreRepeatable(t *testing.T) {
 	kinds := map[string]int{}
 	for i := range 2000 {
@@ -25,7 +26,8 @@ func TestManifestsAreRepeatable(t *testing.T) {
 	}
 }
 
-// Kubelets see Pods whose containers have names of their own; the runtime's statuses are found by them.
+// Kubelets see Pods whose containers have names of their own; the runtime's statuses are found by
+// them.
 func TestAdmissiblePodsHaveUniqueNames(t *testing.T) {
 	for i := range 500 {
 		g := generate(1, i)

@@ -15,8 +15,8 @@ import (
 	"github.com/podfate/podfate/policy/ops"
 )
 
-// histories lets the Job controller and the operation simulate live through n histories, half of them with the gates of
-// the release.
+// histories lets the Job controller and the operation simulate live through n histories, half of
+// them with the gates of the release.
 func (c *comparison) histories(t *testing.T, n int) {
 	shown, i := 0, 0
 	sets := jobGateSets(c.release.Minor())
@@ -50,8 +50,9 @@ func (c *comparison) compareHistory(t *testing.T, shown *int, i int, set gateSet
 	}
 }
 
-// richHistories does the same with Jobs whose Pods have init containers, sidecars, rules of their own and containers that
-// are killed for lack of memory, for each set of gates that such rules know. It needs the kubelet.
+// richHistories does the same with Jobs whose Pods have init containers, sidecars, rules of their
+// own and containers that are killed for lack of memory, for each set of gates that such rules
+// know. It needs the kubelet.
 func (c *comparison) richHistories(t *testing.T, n int) {
 	shown, i := 0, 0
 	sets := gateSets(c.release.Minor())
@@ -121,14 +122,15 @@ func (g *generator) enrich(h *JobHistory, minor int, set gateSet) {
 		for j := range h.Tapes[i].Runs {
 			r := &h.Tapes[i].Runs[j]
 			if restartsAll {
-				// They are killed one after the other, which is told of Pods and not of Jobs, and nothing holds up a loop
-				// of them.
+				// They are killed one after the other, which is told of Pods and not of Jobs, and
+				// nothing holds up a loop of them.
 				r.Stop, r.For = -1, max(r.For, policy.Second)
 			}
 			if strings.HasPrefix(h.Tapes[i].Container, "init") && r.For > 20*policy.Second {
 				r.For %= 20 * policy.Second // else few Pods come further
 			}
-			// An init container that ends so with code 0 ends the sandbox and not the Pod, as with its own policy below.
+			// An init container that ends so with code 0 ends the sandbox and not the Pod, as with
+			// its own policy below.
 			if r.OOM = g.oneIn(8); r.OOM && (g.oneIn(2) || strings.HasPrefix(h.Tapes[i].Container, "init")) {
 				r.ExitCode = 137
 			}
@@ -148,9 +150,9 @@ func (g *generator) enrich(h *JobHistory, minor int, set gateSet) {
 	h.Manifest = string(text)
 }
 
-// ownRules gives a container a restart policy and rules, and reports whether one restarts all containers. An init
-// container that fails for good in a Pod whose policy is OnFailure ends the sandbox and not the Pod; sandboxes are left to
-// the comparison of plans.
+// ownRules gives a container a restart policy and rules, and reports whether one restarts all
+// containers. An init container that fails for good in a Pod whose policy is OnFailure ends the
+// sandbox and not the Pod; sandboxes are left to the comparison of plans.
 func (g *generator) ownRules(c map[string]any, onFailure, all bool) (restartsAll bool) {
 	init := strings.HasPrefix(c["name"].(string), "init")
 	c["restartPolicy"] = pick(g, "Never", "Never", "OnFailure", "Always")

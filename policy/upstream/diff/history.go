@@ -12,15 +12,16 @@ type JobHistory struct {
 	Tapes    []JobTape
 	Events   []JobAction // ordered by At
 	Until    policy.Millis
-	// Rich Pods have init containers, sidecars or rules of their own: the kubelet itself says what is done about them.
+	// Rich Pods have init containers, sidecars or rules of their own: the kubelet itself says what
+	// is done about them.
 	Rich bool
 }
 
 // ErrNoKubelet says that a history needs the kubelet, which is not linked.
 var ErrNoKubelet = errors.New("the kubelet is not linked")
 
-// JobTape is what the containers with this name do at their successive starts, in the whole Job, in one Pod or in one
-// completion index. When it is used up they run on.
+// JobTape is what the containers with this name do at their successive starts, in the whole Job, in
+// one Pod or in one completion index. When it is used up they run on.
 type JobTape struct {
 	Container  string
 	Pod, Index int // -1: not of one
@@ -71,7 +72,8 @@ type JobStatus struct {
 	Conditions                          string
 }
 
-// JobEvent is an Event that the controller records. {N} stands for the name of the Pod with this number.
+// JobEvent is an Event that the controller records. {N} stands for the name of the Pod with this
+// number.
 type JobEvent struct {
 	At                    policy.Millis
 	Type, Reason, Message string

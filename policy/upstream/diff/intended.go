@@ -98,7 +98,8 @@ func Intended() []Difference {
 	}
 }
 
-// intended checks that each intended difference is still one; else the list, and the documents, must change.
+// intended checks that each intended difference is still one; else the list, and the documents,
+// must change.
 func (c *comparison) intended(t *testing.T) {
 	for _, d := range Intended() {
 		t.Run(d.Name, func(t *testing.T) {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// JobEnd is what the Job controller makes of a Job when it looks at its Pods once. The zero value goes on.
+// JobEnd is what the Job controller makes of a Job when it looks at its Pods once. The zero value
+// goes on.
 type JobEnd struct {
 	Succeeds        bool
 	Reason, Message string
@@ -44,12 +45,14 @@ func (c *comparison) jobEnds(t *testing.T, n int) {
 	}
 }
 
-// refusedStatus reports whether the API server refuses the status that the controller has made of the Pods.
+// refusedStatus reports whether the API server refuses the status that the controller has made of
+// the Pods.
 func (c *comparison) refusedStatus(err error) bool {
 	// Of two Pods with one index one has succeeded and one fails it.
 	return strings.Contains(err.Error(), "failedIndexes and completedIndexes overlap") ||
-		// Up to 1.35 manageJob says that no Pod is active as long as the back-off lasts, whatever still runs. The next
-		// attempts end like this one, until it is over: histories of Jobs are compared through that.
+		// Up to 1.35 manageJob says that no Pod is active as long as the back-off lasts, whatever
+		// still runs. The next attempts end like this one, until it is over: histories of Jobs are
+		// compared through that.
 		c.release.Minor() <= 35 && strings.Contains(err.Error(), "cannot set more ready pods than active")
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/podfate/podfate/policy"
 )
 
-// jobs compares what is refused about n Jobs and CronJobs, most of whose fields are set at random, and about updates of
-// half as many Jobs.
+// jobs compares what is refused about n Jobs and CronJobs, most of whose fields are set at random,
+// and about updates of half as many Jobs.
 func (c *comparison) jobs(t *testing.T, n int) {
 	shown, i, updated := 0, 0, 0
 	each := n/len(jobGateSets(c.release.Minor())) + 1
@@ -45,8 +45,9 @@ func (g *generator) withStatus(job []byte) []byte {
 	return []byte(strings.TrimSuffix(string(job), "}") + `,"status":{` + strings.Join(parts, ",") + `}}`)
 }
 
-// sameMessage reports whether a fault of ours, cut as long values are, is that text of Kubernetes. One without a text
-// stands for a text with addresses, with a whole template or with a name that was drawn.
+// sameMessage reports whether a fault of ours, cut as long values are, is that text of Kubernetes.
+// One without a text stands for a text with addresses, with a whole template or with a name that
+// was drawn.
 func sameMessage(path, ours, theirs string) bool {
 	return ours == "" && path == "metadata.name" && strings.Contains(theirs, "will not able to create pod") ||
 		ours == "" && strings.HasPrefix(theirs, path+": Invalid value: batch.") && strings.Contains(theirs, "(0x") ||
@@ -57,7 +58,8 @@ func sameMessage(path, ours, theirs string) bool {
 // longText matches the long texts that a Job of these has.
 var longText = regexp.MustCompile(fmt.Sprintf(`("[0-9a-zA-Z.,/]{%d})[0-9a-zA-Z.,/]*"`, policy.MaxQuotedBytes))
 
-// job returns a Job or, if cron is true, a CronJob; if generated is true, its name may be left to the API server.
+// job returns a Job or, if cron is true, a CronJob; if generated is true, its name may be left to
+// the API server.
 func (g *generator) job(cron, generated bool) []byte {
 	name := pick(g, `a`, `a`, `a`, `a.b`, strings.Repeat("a", 60), strings.Repeat("a", 57))
 	field := "name"

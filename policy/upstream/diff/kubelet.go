@@ -14,7 +14,8 @@ import (
 // statesPerPod is how many states of its containers are tried on one random Pod.
 const statesPerPod = 8
 
-// states compares n phases and n plans of Pods whose containers are in any state. It needs the kubelet.
+// states compares n phases and n plans of Pods whose containers are in any state. It needs the
+// kubelet.
 func (c *comparison) states(t *testing.T, n int) {
 	sets := len(gateSets(c.release.Minor()))
 	shown := 0

@@ -12,9 +12,9 @@ import (
 	"github.com/podfate/podfate/policy/simulate"
 )
 
-// lives plays n Pods, in half of which something happens from outside, and lets the kubelet and the API server judge
-// each status that they come to: phase, conditions, what is dropped, what is denied, what the API shows. Every type of
-// event takes part.
+// lives plays n Pods, in half of which something happens from outside, and lets the kubelet and the
+// API server judge each status that they come to: phase, conditions, what is dropped, what is
+// denied, what the API shows. Every type of event takes part.
 func (c *comparison) lives(t *testing.T, n int) {
 	sets, shown, end := len(gateSets(c.release.Minor())), 0, 0
 	c.eachGateSet(t, func(set gateSet, f policy.Features) {

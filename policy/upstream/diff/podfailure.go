@@ -17,7 +17,8 @@ type PodJudge interface {
 	Judge(pod []byte) (PodJudgement, error)
 }
 
-// PodJudgement is what isPodFailed, matchPodFailurePolicy, getCompletionIndex and isIndexFailed say.
+// PodJudgement is what isPodFailed, matchPodFailurePolicy, getCompletionIndex and isIndexFailed
+// say.
 type PodJudgement struct {
 	Failed      bool // else nothing below is set
 	Message     string

@@ -8,12 +8,13 @@ import (
 	"github.com/podfate/podfate/policy"
 )
 
-// shape is what a struct of a Pod may have, one field to a line: its name, then what it holds. That is the name of a
-// shape or, in small letters, of a pool of values; brackets in front make a list of it, and a star makes the field one
-// that a good object has.
+// shape is what a struct of a Pod may have, one field to a line: its name, then what it holds. That
+// is the name of a shape or, in small letters, of a pool of values; brackets in front make a list
+// of it, and a star makes the field one that a good object has.
 type shape string
 
-// shapes are the structs of a Pod whose fields Podfate checks beyond name and type. Values are good and bad.
+// shapes are the structs of a Pod whose fields Podfate checks beyond name and type. Values are good
+// and bad.
 var shapes = map[string]shape{
 	"PodSpec": `
 		volumes []Volume
@@ -429,8 +430,8 @@ var pools = map[string]pool{
 	"driver":       {[]string{`"a.csi.io"`, `"A.b"`}, []string{`""`, `"a_b"`, `"` + strings.Repeat("a", 64) + `"`, `null`}},
 }
 
-// podFields compares what is refused of n manifests whose Pods have fields of all kinds, on the roads of the API server
-// and of a kubelet.
+// podFields compares what is refused of n manifests whose Pods have fields of all kinds, on the
+// roads of the API server and of a kubelet.
 func (c *comparison) podFields(t *testing.T, n int) {
 	sets := len(gateSets(c.release.Minor()))
 	shown := 0

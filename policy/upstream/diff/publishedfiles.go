@@ -10,7 +10,8 @@ import (
 	"github.com/podfate/podfate/policy/upstream/published"
 )
 
-// verdicts counts how the verdicts on published files agree, with the gates as the release has them by default.
+// verdicts counts how the verdicts on published files agree, with the gates as the release has them
+// by default.
 type verdicts struct {
 	files, documents   int
 	accepted           int // by the API server, and here
@@ -20,8 +21,8 @@ type verdicts struct {
 	differing, refusal int // of them with other messages; accepted ones that are refused here
 }
 
-// publishedFiles compares whole verdicts on the files of policy/upstream/published: not only what is said about the fields
-// that are checked, but whether the API server takes the manifest.
+// publishedFiles compares whole verdicts on the files of policy/upstream/published: not only what
+// is said about the fields that are checked, but whether the API server takes the manifest.
 func (c *comparison) publishedFiles(t *testing.T) {
 	set := gateSets(c.release.Minor())[0]
 	if err := c.release.SetGates(set); err != nil {

@@ -15,12 +15,12 @@ type Release interface {
 	// SetGates switches the feature gates of the process. A set stays until the next call.
 	SetGates(map[string]bool) error
 
-	// Admit takes a manifest along the road of a create request: decode, default, drop what gates disable, validate.
-	// Unknown fields are faults of decoding if strict is true.
+	// Admit takes a manifest along the road of a create request: decode, default, drop what gates
+	// disable, validate. Unknown fields are faults of decoding if strict is true.
 	Admit(manifest []byte, strict bool) Admission
 
-	// Update takes a manifest along the road of a request that replaces old by it: decode, default, drop, validate. Nobody
-	// validates old again.
+	// Update takes a manifest along the road of a request that replaces old by it: decode, default,
+	// drop, validate. Nobody validates old again.
 	Update(old, manifest []byte) Admission
 
 	// Static takes a Pod along the road of a file that a kubelet reads; nothing is dropped.
@@ -50,11 +50,13 @@ type Release interface {
 	// JobEnd lets the release's Job controller look once at a Job with these Pods.
 	JobEnd(job []byte, pods []json.RawMessage) (JobEnd, error)
 
-	// CrashLoop is newCrashLoopBackOff after maxContainerRestartPeriod, "" if it is not set, was decoded, defaulted and
-	// validated under the gates of the process; known is false if the kubelet is not linked.
+	// CrashLoop is newCrashLoopBackOff after maxContainerRestartPeriod, "" if it is not set, was
+	// decoded, defaulted and validated under the gates of the process; known is false if the
+	// kubelet is not linked.
 	CrashLoop(maxContainerRestartPeriod string) (s CrashLoop, known bool)
 
-	// Job lets the release's Job controller live through h. It is called without gates having been set.
+	// Job lets the release's Job controller live through h. It is called without gates having been
+	// set.
 	Job(h *JobHistory) (JobRecord, error)
 }
 
@@ -92,30 +94,33 @@ type Pod interface {
 	// ShouldRestart is ContainerShouldRestart; known is false in a release without it.
 	ShouldRestart(c policy.Ref, code int32) (restart, known bool)
 
-	// ShouldBeRestarted is ShouldContainerBeRestarted for c exited with code while the other containers run.
+	// ShouldBeRestarted is ShouldContainerBeRestarted for c exited with code while the other
+	// containers run.
 	ShouldBeRestarted(c policy.Ref, code int32) bool
 
-	// ShouldRestartAll is ShouldAllContainersRestart in the same situation; false in a release without it.
+	// ShouldRestartAll is ShouldAllContainersRestart in the same situation; false in a release
+	// without it.
 	ShouldRestartAll(c policy.Ref, code int32) bool
 
-	// PlanInit is what computeInitContainerActions does about init container c, exited with code and, if oom is true,
-	// the reason OOMKilled, when no other container has a status; known is false if the kubelet is not linked.
+	// PlanInit is what computeInitContainerActions does about init container c, exited with code
+	// and, if oom is true, the reason OOMKilled, when no other container has a status; known is
+	// false if the kubelet is not linked.
 	PlanInit(c policy.Ref, code int32, oom bool) (p InitPlan, known bool)
 
-	// Plan is computePodActions about the Pod when its containers are as r says; known is false if the kubelet is not
-	// linked. The kills are in no particular order, and Reset has
-	// the order in which the newest instances are removed.
+	// Plan is computePodActions about the Pod when its containers are as r says; known is false if
+	// the kubelet is not linked. The kills are in no particular order, and Reset has the order in
+	// which the newest instances are removed.
 	Plan(r *simulate.Runtime) (s simulate.Sync, known bool)
 
 	// Phase is getPhase about the Pod with statuses for those containers that states lists.
 	Phase(states map[policy.Ref]policy.ContainerState, o policy.PhaseOptions) (p policy.PodPhase, known bool)
 
-	// Judge says what Kubernetes makes of a status that a simulation has come to; known is false if the kubelet is not
-	// linked.
+	// Judge says what Kubernetes makes of a status that a simulation has come to; known is false if
+	// the kubelet is not linked.
 	Judge(s *simulate.Step) (j Judgement, known bool)
 
-	// With returns a copy of the Pod in which the Pod's policy is pod, if that is not "", and that of container c is
-	// own, if that is not "".
+	// With returns a copy of the Pod in which the Pod's policy is pod, if that is not "", and that
+	// of container c is own, if that is not "".
 	With(pod policy.RestartPolicy, c policy.Ref, own policy.RestartPolicy) Pod
 }
 
@@ -145,7 +150,8 @@ type GateResult struct {
 	Enabled func(name string) bool
 }
 
-// Backoff is flowcontrol.Backoff as the kubelet sets it up, for one container. Its clock only goes forward.
+// Backoff is flowcontrol.Backoff as the kubelet sets it up, for one container. Its clock only goes
+// forward.
 type Backoff interface {
 	SetTime(now policy.Millis)
 	InBackOffSince(finished policy.Millis) bool

@@ -11,15 +11,16 @@ import (
 	cells "github.com/podfate/podfate/policy/words"
 )
 
-// rows compares what n Pods print in kubectl get pods, with statuses that need not make sense: READY, STATUS, RESTARTS and
-// AGE as finished cells.
+// rows compares what n Pods print in kubectl get pods, with statuses that need not make sense:
+// READY, STATUS, RESTARTS and AGE as finished cells.
 func (c *comparison) rows(t *testing.T, n int) {
 	shown := 0
 	for i := range n {
 		g := generate(c.seed, i)
 		text, old := g.printedPod(time.Now())
 		c.printed++
-		// The printer asks the clock for itself, so that a row made while a second ends is made again.
+		// The printer asks the clock for itself, so that a row made while a second ends is made
+		// again.
 		for try := 0; ; try++ {
 			ours, theirs := c.row(t, text, old)
 			if ours == theirs {
@@ -58,7 +59,8 @@ func (c *comparison) row(t *testing.T, text []byte, now time.Time) (ours, theirs
 	return fmt.Sprintf("%d/%d %s %s %s", row.Ready, row.Total, row.Status, restarts, age), fmt.Sprintf("%s %s %s %s", printed[1], printed[2], printed[3], printed[4])
 }
 
-// printedPod returns a Pod whose status has whatever the printer looks at, and the time that it is printed at.
+// printedPod returns a Pod whose status has whatever the printer looks at, and the time that it is
+// printed at.
 func (g *generator) printedPod(now time.Time) ([]byte, time.Time) {
 	type object = map[string]any
 	at := func() string { // a time in the past, about the edges of how ages are printed, or shortly after now

@@ -12,10 +12,12 @@ import (
 	"github.com/podfate/podfate/policy"
 )
 
-// DefaultCases is the number of manifests that one run validates unless PODFATE_UPSTREAM_CASES says otherwise.
+// DefaultCases is the number of manifests that one run validates unless PODFATE_UPSTREAM_CASES says
+// otherwise.
 const DefaultCases = 10_000
 
-// defaultSeed makes runs repeatable: a new one is for those who search, not for those who change something else.
+// defaultSeed makes runs repeatable: a new one is for those who search, not for those who change
+// something else.
 const defaultSeed = 1
 
 // shownDifferences is how many differences of one comparison are printed; all are counted.
@@ -112,7 +114,8 @@ type comparison struct {
 	differences int
 }
 
-// differ counts a difference and prints it unless there were many. what names the case so that it can be repeated.
+// differ counts a difference and prints it unless there were many. what names the case so that it
+// can be repeated.
 func (c *comparison) differ(t *testing.T, shown *int, what string, ours, theirs any) {
 	t.Helper()
 	c.differences++
@@ -123,7 +126,8 @@ func (c *comparison) differ(t *testing.T, shown *int, what string, ours, theirs 
 	}
 }
 
-// gateSet is a set of gates that a cluster can have, complete for the gates that matter here and can be switched.
+// gateSet is a set of gates that a cluster can have, complete for the gates that matter here and
+// can be switched.
 type gateSet map[string]bool
 
 const (
@@ -138,8 +142,8 @@ const (
 
 var gateNames = []string{crr, rac, ndf, jmb, jpr, mpr, msd}
 
-// jobGateSets returns the sets in which Jobs can differ. The first is that of the release; the others are as Jobs see
-// them.
+// jobGateSets returns the sets in which Jobs can differ. The first is that of the release; the
+// others are as Jobs see them.
 func jobGateSets(minor int) []gateSet {
 	first := gateSets(minor)[0]
 	with := func(gates gateSet) gateSet {

@@ -12,7 +12,8 @@ import (
 	"github.com/podfate/podfate/policy/simulate"
 )
 
-// TableCase is one call that Kubernetes' own tests make to a compared function. Which fields count depends on Call.
+// TableCase is one call that Kubernetes' own tests make to a compared function. Which fields count
+// depends on Call.
 type TableCase struct {
 	Call  string
 	Gates map[string]bool // that matter and were on or off during the call
@@ -126,15 +127,16 @@ func (c *comparison) table(t *testing.T, shown *int, what string, k TableCase) {
 	}
 }
 
-// unreadChange begins what Kubernetes says of Pods that differ in a field which may not change. About one that Podfate
-// does not read it says nothing.
+// unreadChange begins what Kubernetes says of Pods that differ in a field which may not change.
+// About one that Podfate does not read it says nothing.
 const unreadChange = "spec: Forbidden: pod updates may not change fields"
 
-// unreadTemplate begins what it says of the templates of Jobs. That of a suspended Job has a longer path.
+// unreadTemplate begins what it says of the templates of Jobs. That of a suspended Job has a longer
+// path.
 const unreadTemplate = "spec.template"
 
-// sameSpec tells whether the Pods in two objects of a kind, which stand below template in them, are equal in all that
-// Podfate reads.
+// sameSpec reports whether the Pods in two objects of a kind, which stand below template in them,
+// are equal in all that Podfate reads.
 func sameSpec(a, b []byte, kind, template string) bool {
 	read := func(text []byte) policy.PodSpec {
 		v, _ := manifest.Parse(text)
@@ -145,7 +147,7 @@ func sameSpec(a, b []byte, kind, template string) bool {
 	return reflect.DeepEqual(read(a), read(b))
 }
 
-// restartsAll tells whether the newest exit of a container asks for a restart of all.
+// restartsAll reports whether the newest exit of a container asks for a restart of all.
 func restartsAll(spec *policy.PodSpec, f policy.Features, r *simulate.Runtime) bool {
 	f.ContainerRestartRules, f.RestartAllContainersOnContainerExits = true, true
 	compiled := policy.Compile(spec, f)

@@ -64,8 +64,9 @@ func (c *comparison) statics(t *testing.T, n int) {
 	})
 }
 
-// merged leaves out faults that say what an earlier one said, as kubectl and the text of the API server's answer do.
-// Until 1.36 an updated Job is checked twice, until 1.34 an updated ReplicationController.
+// merged leaves out faults that say what an earlier one said, as kubectl and the text of the API
+// server's answer do. Until 1.36 an updated Job is checked twice, until 1.34 an updated
+// ReplicationController.
 func merged(faults []Fault) (kept []Fault) {
 	said := map[string]bool{}
 	for _, f := range faults {

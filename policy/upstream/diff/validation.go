@@ -32,7 +32,8 @@ func (c *comparison) compareAdmission(t *testing.T, shown *int, what string, tex
 	c.compareAnswer(t, shown, what, c.release.Admit(text, false), set, text, nil)
 }
 
-// compareAnswer compares what became of a request with what our core says; extra are members of its request.
+// compareAnswer compares what became of a request with what our core says; extra are members of its
+// request.
 func (c *comparison) compareAnswer(t *testing.T, shown *int, what string, theirs Admission, set gateSet, text []byte, extra map[string]any) {
 	t.Helper()
 	if theirs.DecodeError != "" {
@@ -129,8 +130,8 @@ func firstDifference(ours, theirs []string) (string, string) {
 	return element(ours), element(theirs)
 }
 
-// owned keeps the faults of the fields of a manifest that Podfate says it checks, and those which it has said: it may
-// check a part of a field.
+// owned keeps the faults of the fields of a manifest that Podfate says it checks, and those which
+// it has said: it may check a part of a field.
 func owned(faults []Fault, text []byte, minor int, update bool, said map[string]bool) []string {
 	var texts []string
 	kind := kindOf(text)
@@ -148,7 +149,8 @@ func owned(faults []Fault, text []byte, minor int, update bool, said map[string]
 	return texts
 }
 
-// drawn reports whether a fault of ours has no text because that of Kubernetes, which is theirs, has a part that is drawn.
+// drawn reports whether a fault of ours has no text because that of Kubernetes, which is theirs,
+// has a part that is drawn.
 func drawn(path, detail, theirs string) bool {
 	detail, isDrawn := strings.CutSuffix(detail, "; part of the text of Kubernetes is drawn, so that it is never the same")
 	if strings.Contains(detail, "must be 'the UID of the Job'") {
@@ -157,7 +159,8 @@ func drawn(path, detail, theirs string) bool {
 	return isDrawn && strings.HasPrefix(theirs, path+": ") && strings.HasSuffix(theirs, ": "+detail)
 }
 
-// inPart matches faults of fields of which Podfate checks a part, and says nothing or not the same text.
+// inPart matches faults of fields of which Podfate checks a part, and says nothing or not the same
+// text.
 var inPart = regexp.MustCompile(`^metadata\.name: .*: will not able to create pod`)
 
 // unordered matches the beginning of faults about maps, at which Kubernetes looks in no order.
@@ -195,7 +198,8 @@ type answer struct {
 	NotChecked []string
 }
 
-// wordless matches texts with addresses in memory or with a whole security context. Podfate has none for them.
+// wordless matches texts with addresses in memory or with a whole security context. Podfate has
+// none for them.
 var wordless = regexp.MustCompile(`(resource\.Quantity|core\.SeccompProfile)\{.*\(0x|: cannot set .allowPrivilegeEscalation. to false and `)
 
 // addresses stands for such a text.
@@ -218,7 +222,8 @@ func (a answer) settled() []answerFault {
 	return a.Faults
 }
 
-// validate asks our core, with extra members in the request. Unknown fields are ignored: 1.33 does not know the rules.
+// validate asks our core, with extra members in the request. Unknown fields are ignored: 1.33 does
+// not know the rules.
 func validate(minor int, set gateSet, text []byte, extra map[string]any) (answer, error) {
 	members := map[string]any{
 		"cluster":         map[string]any{"version": policy.VersionName(minor), "featureGates": set},

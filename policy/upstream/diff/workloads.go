@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// workloads compares what is refused about n objects whose metadata and whose specs around the template are set at random.
+// workloads compares what is refused about n objects whose metadata and whose specs around the
+// template are set at random.
 func (c *comparison) workloads(t *testing.T, n int) {
 	shown := 0
 	set := gateSets(c.release.Minor())[0]
@@ -27,7 +28,8 @@ var strange = []string{
 	strings.Repeat("a", 52), strings.Repeat("a", 53), strings.Repeat("a", 63), strings.Repeat("a", 64), strings.Repeat("a", 250) + ".b", strings.Repeat("b.", 126) + "bb", strings.Repeat("c", 64) + "/d", `e/` + strings.Repeat("e", 64),
 }
 
-// text returns a text in quotes: strange, or one of usual, which is the rule for a careful generator.
+// text returns a text in quotes: strange, or one of usual, which is the rule for a careful
+// generator.
 func (g *generator) text(usual ...string) string {
 	if g.careful && !g.oneIn(30) || len(usual) > 0 && g.oneIn(2) {
 		return jsonText(pick(g, usual...))

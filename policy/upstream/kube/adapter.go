@@ -19,10 +19,12 @@ type Adapter struct {
 
 	ShouldContainerBeRestarted func(*v1.Container, *v1.Pod, *kubecontainer.PodStatus) bool
 
-	// RulesSet reports whether restartPolicyRules is not nil. Nil in 1.33, which has no such field; so are the next.
+	// RulesSet reports whether restartPolicyRules is not nil. Nil in 1.33, which has no such field;
+	// so are the next.
 	RulesSet               func(*core.Container) bool
 	ContainerShouldRestart func(v1.Container, v1.PodSpec, int32) bool
-	// MatchingRule returns the index of the rule that FindMatchingContainerRestartRule finds, -1 for none.
+	// MatchingRule returns the index of the rule that FindMatchingContainerRestartRule finds, -1
+	// for none.
 	MatchingRule func(v1.Container, int32) int
 	// OnlyRule returns c with rule i alone.
 	OnlyRule func(c v1.Container, i int) v1.Container
@@ -30,8 +32,8 @@ type Adapter struct {
 	// ShouldAllContainersRestart is nil before 1.35.
 	ShouldAllContainersRestart func(*v1.Pod, *kubecontainer.PodStatus) bool
 
-	// NodeLacks names what the Pod needs and a node with the process's gates does not declare, "" for nothing. Nil before
-	// 1.35.
+	// NodeLacks names what the Pod needs and a node with the process's gates does not declare, ""
+	// for nothing. Nil before 1.35.
 	NodeLacks func(*v1.Pod) string
 
 	// NewJobController is NewController of pkg/controller/job.

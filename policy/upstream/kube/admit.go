@@ -33,7 +33,8 @@ import (
 	"github.com/podfate/podfate/policy/upstream/diff"
 )
 
-// resource is what the API server does with a new object of some kind, and where its Pod is described.
+// resource is what the API server does with a new object of some kind, and where its Pod is
+// described.
 type resource struct {
 	strategy rest.RESTCreateStrategy
 	resource string // in the URL of the request: group/version/name
@@ -70,7 +71,8 @@ func resourceOf(object runtime.Object) (resource, error) {
 	return resource{}, fmt.Errorf("no kind of this test: %T", object)
 }
 
-// Admit implements diff.Release. What it does between decoding and storing is rest.BeforeCreate of the API server.
+// Admit implements diff.Release. What it does between decoding and storing is rest.BeforeCreate of
+// the API server.
 func (r *Release) Admit(manifest []byte, strict bool) (a diff.Admission) {
 	object, err := decode(manifest, strict)
 	if s, ok := runtime.AsStrictDecodingError(err); ok {
@@ -120,7 +122,8 @@ func missing(before, after []string) (gone []string) {
 	return gone
 }
 
-// requestContext returns what the API server knows about a request; generated validation asks for it.
+// requestContext returns what the API server knows about a request; generated validation asks for
+// it.
 func requestContext(verb, resource, namespace string) context.Context {
 	parts := strings.Split(resource, "/")
 	ctx := genericapirequest.WithNamespace(context.Background(), namespace)
@@ -130,14 +133,16 @@ func requestContext(verb, resource, namespace string) context.Context {
 	})
 }
 
-// decode returns the internal object with its defaults. With a strict decoding error it returns both.
+// decode returns the internal object with its defaults. With a strict decoding error it returns
+// both.
 func decode(manifest []byte, strict bool) (runtime.Object, error) {
 	serializer := json.NewSerializerWithOptions(json.DefaultMetaFactory, legacyscheme.Scheme, legacyscheme.Scheme, json.SerializerOptions{Strict: strict})
 	object, _, err := legacyscheme.Codecs.DecoderToVersion(serializer, runtime.InternalGroupVersioner).Decode(manifest, nil, nil)
 	return object, err
 }
 
-// fields returns the paths of the fields that are set and that a gate can drop: of Jobs, and the restart fields of containers, in the order of the API.
+// fields returns the paths of the fields that are set and that a gate can drop: of Jobs, and the
+// restart fields of containers, in the order of the API.
 func (r *Release) fields(res resource) []string {
 	var paths []string
 	add := func(list string, i int, c *core.Container) {

@@ -23,8 +23,8 @@ const key = "c"
 
 // Backoff implements diff.Release.
 //
-// Source: NewMainKubelet in pkg/kubelet/kubelet.go, Kubernetes v1.33 to v1.37, for the function that replaces the
-// library's rule of expiry.
+// Source: NewMainKubelet in pkg/kubelet/kubelet.go, Kubernetes v1.33 to v1.37, for the function
+// that replaces the library's rule of expiry.
 func (r *Release) Backoff(initial, most policy.Millis) diff.Backoff {
 	clock := clocktesting.NewFakeClock(epoch)
 	b := flowcontrol.NewFakeBackOff(duration(initial), duration(most), clock)

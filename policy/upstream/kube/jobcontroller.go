@@ -27,9 +27,10 @@ import (
 	"github.com/podfate/podfate/policy/upstream/diff"
 )
 
-// jobs drives the Job controller itself through one history after the other. What a running controller does in
-// goroutines happens here in one: its informers are told of each change when a sync is over, its queue is a field that
-// remembers when it wakes, and its clock stands still between the instants at which something happens.
+// jobs drives the Job controller itself through one history after the other. What a running
+// controller does in goroutines happens here in one: its informers are told of each change when a
+// sync is over, its queue is a field that remembers when it wakes, and its clock stands still
+// between the instants at which something happens.
 type jobs struct {
 	server  *apiServer
 	client  *fake.Clientset
@@ -124,10 +125,12 @@ func (i *informer) tell(c change, version string) {
 	}
 }
 
-// wakeups is the controller's queue for one Job: it only remembers the next instant at which the Job is due.
+// wakeups is the controller's queue for one Job: it only remembers the next instant at which the
+// Job is due.
 //
-// Source: delayingType and ItemExponentialFailureRateLimiter in client-go v0.36, util/workqueue: of two waits the
-// shorter one counts; the n-th error in a row, counted from 0, waits 2^n times the base, at most the maximum.
+// Source: delayingType and ItemExponentialFailureRateLimiter in client-go v0.36, util/workqueue: of
+// two waits the shorter one counts; the n-th error in a row, counted from 0, waits 2^n times the
+// base, at most the maximum.
 type wakeups struct {
 	workqueue.TypedRateLimitingInterface[string] // nil: what follows is all the controller uses
 	clock                                        *clocktesting.FakeClock

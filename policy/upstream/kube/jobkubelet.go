@@ -10,9 +10,10 @@ import (
 	"github.com/podfate/podfate/policy/upstream/diff"
 )
 
-// miniKubelet runs the Pods of one Job as a history says. It knows main containers, the restart policies Never and
-// OnFailure with their back-off, and the ways in which Pods are ended from outside; that is enough for what the Job
-// controller looks at. The Pod simulation of the core is not used: it would hide its own faults.
+// miniKubelet runs the Pods of one Job as a history says. It knows main containers, the restart
+// policies Never and OnFailure with their back-off, and the ways in which Pods are ended from
+// outside; that is enough for what the Job controller looks at. The Pod simulation of the core is
+// not used: it would hide its own faults.
 type miniKubelet struct {
 	server  *apiServer
 	history *diff.JobHistory
@@ -252,11 +253,11 @@ func (k *miniKubelet) take(p *miniPod, name string) *diff.JobRun {
 	return nil
 }
 
-// endItself ends p without the API server. Once its containers have been stopping for some time that changes nothing,
-// not even the status: nothing cancels the stop, whatever it is given.
+// endItself ends p without the API server. Once its containers have been stopping for some time
+// that changes nothing, not even the status: nothing cancels the stop, whatever it is given.
 //
-// Source: UpdatePod and startPodSync in pkg/kubelet/pod_workers.go, SyncTerminatingPod in pkg/kubelet/kubelet.go,
-// Kubernetes v1.33 to v1.37.
+// Source: UpdatePod and startPodSync in pkg/kubelet/pod_workers.go, SyncTerminatingPod in
+// pkg/kubelet/kubelet.go, Kubernetes v1.33 to v1.37.
 func (k *miniKubelet) endItself(p *miniPod, reason string, disruption *v1.PodCondition, grace policy.Millis) {
 	if p.stopping && p.stoppingSince < k.server.now {
 		return
@@ -270,8 +271,8 @@ func (k *miniKubelet) endItself(p *miniPod, reason string, disruption *v1.PodCon
 	k.end(p, grace)
 }
 
-// end stops p for good; its containers have grace to do so. Once they are being stopped nothing shortens that: no context
-// of SyncTerminatingPod is ever cancelled.
+// end stops p for good; its containers have grace to do so. Once they are being stopped nothing
+// shortens that: no context of SyncTerminatingPod is ever cancelled.
 //
 // Source: SyncTerminatingPod in pkg/kubelet/kubelet.go, Kubernetes v1.33 to v1.37.
 func (k *miniKubelet) end(p *miniPod, grace policy.Millis) {
@@ -410,7 +411,8 @@ func (c *miniContainer) terminated() *v1.ContainerStateTerminated {
 	return &v1.ContainerStateTerminated{ExitCode: c.code, Reason: c.reason, StartedAt: stamp(c.started), FinishedAt: stamp(c.finished)}
 }
 
-// publish writes the status of p to the API server if it has changed, and lets a deleted Pod go when it has ended.
+// publish writes the status of p to the API server if it has changed, and lets a deleted Pod go
+// when it has ended.
 func (k *miniKubelet) publish(p *miniPod) {
 	ended, failed := true, false
 	object := k.server.pods[p.name]

@@ -27,8 +27,9 @@ import (
 	"github.com/podfate/podfate/policy/upstream/diff"
 )
 
-// apiServer holds one Job and its Pods as an API server does: times in whole seconds, generated names, deletion that
-// waits for the kubelet and for finalizers, and Kubernetes' own validation of a new Job and of its status.
+// apiServer holds one Job and its Pods as an API server does: times in whole seconds, generated
+// names, deletion that waits for the kubelet and for finalizers, and Kubernetes' own validation of
+// a new Job and of its status.
 type apiServer struct {
 	mu      sync.Mutex // the controller creates and deletes Pods from several goroutines
 	now     policy.Millis
@@ -182,8 +183,8 @@ func (s *apiServer) put(p *v1.Pod) {
 
 // delete is a DELETE request with a grace period, -1 for the Pod's own.
 //
-// Source: BeforeDelete in staging/src/k8s.io/apiserver/pkg/registry/rest/delete.go and CheckGracefulDelete in
-// pkg/registry/core/pod/strategy.go, Kubernetes v1.33 to v1.37.
+// Source: BeforeDelete in staging/src/k8s.io/apiserver/pkg/registry/rest/delete.go and
+// CheckGracefulDelete in pkg/registry/core/pod/strategy.go, Kubernetes v1.33 to v1.37.
 func (s *apiServer) delete(p *v1.Pod, grace int64) {
 	p = p.DeepCopy()
 	period := grace

@@ -12,10 +12,11 @@ import (
 	"github.com/podfate/podfate/policy/simulate"
 )
 
-// A Pod with init containers, sidecars or rules of its own is synced with the kubelet's own functions: computePodActions
-// says what is started and killed, getPhase what the phase is, ShouldAllContainersRestart whether all begin anew, and
-// ShouldContainerBeRestarted whether one that has ended waits for a restart. Written here is what a runtime does: starts,
-// exits, stops in their order, and what is left of them.
+// A Pod with init containers, sidecars or rules of its own is synced with the kubelet's own
+// functions: computePodActions says what is started and killed, getPhase what the phase is,
+// ShouldAllContainersRestart whether all begin anew, and ShouldContainerBeRestarted whether one
+// that has ended waits for a restart. Written here is what a runtime does: starts, exits, stops in
+// their order, and what is left of them.
 
 // phased returns the phase as the kubelet works it out.
 func (k *miniKubelet) phased(p *miniPod, statuses []v1.ContainerStatus, terminating bool) v1.PodPhase {
@@ -146,8 +147,8 @@ func (k *miniKubelet) runtimeStatus(p *miniPod) *kubecontainer.PodStatus {
 	return status
 }
 
-// remove takes a container from the runtime, for RestartAllContainers. Its status counts a restart if it was shown as
-// running or ended.
+// remove takes a container from the runtime, for RestartAllContainers. Its status counts a restart
+// if it was shown as running or ended.
 //
 // Source: convertToAPIContainerStatuses in pkg/kubelet/kubelet_pods.go, Kubernetes v1.35 to v1.37.
 func (k *miniKubelet) remove(p *miniPod, c *miniContainer) {
@@ -167,12 +168,12 @@ func (k *miniKubelet) shown(p *miniPod, c *miniContainer) v1.ContainerState {
 	return list[slices.IndexFunc(list, func(s v1.ContainerStatus) bool { return s.Name == c.name })].State
 }
 
-// count sets the restart count of a container that has just been started. The runtime counts from 0 again after
-// RestartAllContainers, from 1.36 on only if the log is gone, which it is not; the status never counts down, and counts an
-// end that it has shown.
+// count sets the restart count of a container that has just been started. The runtime counts from 0
+// again after RestartAllContainers, from 1.36 on only if the log is gone, which it is not; the
+// status never counts down, and counts an end that it has shown.
 //
-// Source: convertToAPIContainerStatuses in pkg/kubelet/kubelet_pods.go, removeContainer and calcRestartCountByLogDir in
-// pkg/kubelet/kuberuntime, Kubernetes v1.33 to v1.37.
+// Source: convertToAPIContainerStatuses in pkg/kubelet/kubelet_pods.go, removeContainer and
+// calcRestartCountByLogDir in pkg/kubelet/kuberuntime, Kubernetes v1.33 to v1.37.
 func (k *miniKubelet) count(c *miniContainer, before int32, ended bool) {
 	c.restarts = c.attempt
 	if k.adapter.ShouldAllContainersRestart == nil || !utilfeature.DefaultFeatureGate.Enabled("RestartAllContainersOnContainerExits") {
@@ -227,8 +228,9 @@ func (k *miniKubelet) stopAll(p *miniPod) {
 
 // stopRunning stops what runs, sidecars after the main containers and from the last to the first.
 //
-// Source: killContainersWithSyncResult and killContainer in pkg/kubelet/kuberuntime/kuberuntime_container.go,
-// waitForTurn in kuberuntime_termination_order.go, Kubernetes v1.33 to v1.37.
+// Source: killContainersWithSyncResult and killContainer in
+// pkg/kubelet/kuberuntime/kuberuntime_container.go, waitForTurn in
+// kuberuntime_termination_order.go, Kubernetes v1.33 to v1.37.
 func (k *miniKubelet) stopRunning(p *miniPod, grace policy.Millis) {
 	p.stopAt, p.stopGrace = k.server.now, grace
 	for i := range p.containers {
@@ -239,7 +241,8 @@ func (k *miniKubelet) stopRunning(p *miniPod, grace policy.Millis) {
 	k.stopSidecars(p)
 }
 
-// stopAnew works out anew when sidecars are told to stop, after a container has ended that they wait for.
+// stopAnew works out anew when sidecars are told to stop, after a container has ended that they
+// wait for.
 func (k *miniKubelet) stopAnew(p *miniPod) {
 	if !p.stopping && !p.killing {
 		return
@@ -337,11 +340,11 @@ func (k *miniKubelet) deleted(p *miniPod) bool {
 	return object == nil || object.DeletionTimestamp != nil
 }
 
-// bury writes what is missing into the status of a Pod that is over: from where it began on, a container without an end
-// counts as failed.
+// bury writes what is missing into the status of a Pod that is over: from where it began on, a
+// container without an end counts as failed.
 //
-// Source: TerminatePod, hasPodInitialized and initializedContainers in pkg/kubelet/status/status_manager.go, Kubernetes
-// v1.33 to v1.37.
+// Source: TerminatePod, hasPodInitialized and initializedContainers in
+// pkg/kubelet/status/status_manager.go, Kubernetes v1.33 to v1.37.
 func (p *miniPod) bury(statuses []v1.ContainerStatus) {
 	inits := len(p.object.Spec.InitContainers)
 	unknown := func(s *v1.ContainerStatus) {
@@ -378,8 +381,8 @@ func (p *miniPod) bury(statuses []v1.ContainerStatus) {
 	}
 }
 
-// publishRich is publish for a Pod that is synced with the kubelet's own functions. A terminal phase is shown when no
-// container runs any more.
+// publishRich is publish for a Pod that is synced with the kubelet's own functions. A terminal
+// phase is shown when no container runs any more.
 //
 // Source: mergePodStatus in pkg/kubelet/status/status_manager.go, Kubernetes v1.33 to v1.37.
 func (k *miniKubelet) publishRich(p *miniPod, object *v1.Pod, status v1.PodStatus) {

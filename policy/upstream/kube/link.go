@@ -11,7 +11,8 @@ import (
 
 // Kubelet holds functions of the kubelet, which most builds do without.
 type Kubelet struct {
-	// PlanInit returns what the kubelet does about init container index of pod when s is the only status there is.
+	// PlanInit returns what the kubelet does about init container index of pod when s is the only
+	// status there is.
 	PlanInit func(pod *v1.Pod, index int, s *kubecontainer.Status) diff.InitPlan
 	// Plan is computePodActions; restartAll counts from 1.35 on.
 	Plan func(pod *v1.Pod, r *simulate.Runtime) simulate.Sync

@@ -16,8 +16,8 @@ import (
 	"github.com/podfate/podfate/policy/upstream/diff"
 )
 
-// Release answers with the packages of Kubernetes that the program is linked with. It switches the feature gates of
-// the process, so there should be one.
+// Release answers with the packages of Kubernetes that the program is linked with. It switches the
+// feature gates of the process, so there should be one.
 type Release struct {
 	Adapter
 	defaults featuregate.MutableFeatureGate   // as the release comes
@@ -26,7 +26,8 @@ type Release struct {
 
 var _ diff.Release = (*Release)(nil)
 
-// New returns the release that a describes. It silences the log of Kubernetes, which repeats each switched gate.
+// New returns the release that a describes. It silences the log of Kubernetes, which repeats each
+// switched gate.
 func New(a Adapter) *Release {
 	klog.SetOutput(io.Discard)
 	capabilities.Setup(true, 0) // --allow-privileged, as every installer has it

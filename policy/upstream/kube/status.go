@@ -35,8 +35,8 @@ func (p *kubeletPod) Judge(s *simulate.Step) (j diff.Judgement, known bool) {
 	return j, true
 }
 
-// denied reports whether the API server refuses that the status of the Pod becomes made because of a container that has
-// ended.
+// denied reports whether the API server refuses that the status of the Pod becomes made because of
+// a container that has ended.
 func (p *kubeletPod) denied(api, made *v1.PodStatus) bool {
 	internal := func(s *v1.PodStatus) *core.Pod {
 		pod := p.pod.DeepCopy()

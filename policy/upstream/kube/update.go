@@ -15,7 +15,8 @@ import (
 	"github.com/podfate/podfate/policy/upstream/diff"
 )
 
-// Update implements diff.Release. What it does between decoding and storing is rest.BeforeUpdate of the API server.
+// Update implements diff.Release. What it does between decoding and storing is rest.BeforeUpdate of
+// the API server.
 func (r *Release) Update(old, manifest []byte) (a diff.Admission) {
 	before, err := decode(old, false)
 	if err != nil {

@@ -1,8 +1,8 @@
 // Package mirror adds a file to each package of Kubernetes whose unexported functions are compared.
 //
-// Methods on unexported types can be called from their own package only, and the go command refuses overlays of the
-// module cache. So a temporary folder shows the release's module with these files more, and a go.mod beside it uses the
-// folder. The code that runs is that of the release.
+// Methods on unexported types can be called from their own package only, and the go command refuses
+// overlays of the module cache. So a temporary folder shows the release's module with these files
+// more, and a go.mod beside it uses the folder. The code that runs is that of the release.
 package mirror
 
 import (
@@ -135,9 +135,9 @@ func files(minor int) map[string]string {
 	}
 }
 
-// Write makes dir a mirror of release r's module and returns the path of a go.mod that uses it, for -modfile. module is
-// the folder of the release's module in policy/upstream. With -trimpath, packages without an added file are compiled
-// once for both.
+// Write makes dir a mirror of release r's module and returns the path of a go.mod that uses it, for
+// -modfile. module is the folder of the release's module in policy/upstream. With -trimpath,
+// packages without an added file are compiled once for both.
 func Write(dir, module string, r releases.Release) (string, error) {
 	source, err := source(module)
 	if err != nil {
@@ -183,8 +183,8 @@ func source(module string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// mirror is a folder that shows a module with some files more: folders on the way to them are real, files beside them
-// are copies, everything else is a link.
+// mirror is a folder that shows a module with some files more: folders on the way to them are real,
+// files beside them are copies, everything else is a link.
 type mirror struct{ source, target string }
 
 func (m mirror) write(path string, text []byte) error {

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// Tables are the packages whose own tests are run to learn what they call the compared functions with, and the tests.
-// Their arguments become cases of the comparison, so no table is copied.
+// Tables are the packages whose own tests are run to learn what they call the compared functions
+// with, and the tests. Their arguments become cases of the comparison, so no table is copied.
 var Tables = []struct {
 	Package string
 	calls   []string

@@ -1,11 +1,12 @@
 // Command modgen writes the go.mod of each Kubernetes release below policy/upstream.
 //
-// k8s.io/kubernetes names its staging modules by folders of its own checkout, which a module that depends on it does
-// not have. So each release's go.mod replaces them by the published modules of the same release; which ones there
-// are is read from that release itself. go mod tidy then adds the rest, and go.sum.
+// k8s.io/kubernetes names its staging modules by folders of its own checkout, which a module that
+// depends on it does not have. So each release's go.mod replaces them by the published modules of
+// the same release; which ones there are is read from that release itself. go mod tidy then adds
+// the rest, and go.sum.
 //
-// Run it from anywhere in the repository, after a release was added below or a dependency of the main module was
-// raised: go run ./policy/upstream/modgen [minor …]
+// Run it from anywhere in the repository, after a release was added below or a dependency of the
+// main module was raised: go run ./policy/upstream/modgen [minor …]
 package main
 
 import (
@@ -74,9 +75,9 @@ func goMod(r releases.Release, staging []string) string {
 	return b.String()
 }
 
-// unlisted holds the staging modules that the checksum database does not list in a release's own version, with the
-// nearest version that it does list. Switching verification off for them was refused: none of them holds code that is
-// compared, they are only linked.
+// unlisted holds the staging modules that the checksum database does not list in a release's own
+// version, with the nearest version that it does list. Switching verification off for them was
+// refused: none of them holds code that is compared, they are only linked.
 var unlisted = map[string]string{
 	"k8s.io/cloud-provider v0.33.5":      "v0.33.4",
 	"k8s.io/cri-client v0.33.5":          "v0.33.4",

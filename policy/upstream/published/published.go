@@ -1,8 +1,10 @@
-// Package published holds manifests that people wrote: those that other projects publish in their Go modules, pinned by
-// version, with their list and their licence. They show how often a verdict agrees with the API server where it counts.
+// Package published holds manifests that people wrote: those that other projects publish in their
+// Go modules, pinned by version, with their list and their licence. They show how often a verdict
+// agrees with the API server where it counts.
 //
-// Most of them are valid, as what is published mostly is. Among them are such that no API server takes as they are:
-// templates whose names are yet to be filled in, manifests without an image, and what tests need to be refused.
+// Most of them are valid, as what is published mostly is. Among them are such that no API server
+// takes as they are: templates whose names are yet to be filled in, manifests without an image, and
+// what tests need to be refused.
 package published
 
 import (
@@ -68,7 +70,8 @@ type Document struct {
 	JSON  []byte
 }
 
-// Documents returns the objects in all files whose kinds are read, each text once, and the number of files with one.
+// Documents returns the objects in all files whose kinds are read, each text once, and the number
+// of files with one.
 func Documents() (documents []Document, withOne int, err error) {
 	modules, err := List()
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/podfate/podfate/policy/upstream/published"
 )
 
-// TestFilesAreThoseOfTheList holds the files to the list: each is there, has its bytes, and no other is.
+// TestFilesAreThoseOfTheList holds the files to the list: each is there, has its bytes, and no
+// other is.
 func TestFilesAreThoseOfTheList(t *testing.T) {
 	modules, err := published.List()
 	if err != nil {
@@ -42,8 +43,9 @@ func TestFilesAreThoseOfTheList(t *testing.T) {
 	}
 }
 
-// TestEachDocumentIsAnswered asks about all of them: at least 300 files must take part, each answer says how far it looked
-// unless the manifest cannot be decoded, and a fault has a message or says why it has none.
+// TestEachDocumentIsAnswered asks about all of them: at least 300 files must take part, each answer
+// says how far it looked unless the manifest cannot be decoded, and a fault has a message or says
+// why it has none.
 func TestEachDocumentIsAnswered(t *testing.T) {
 	documents, files, err := published.Documents()
 	if err != nil {

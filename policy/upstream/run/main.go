@@ -2,11 +2,12 @@
 //
 //	go run ./policy/upstream/run [-cases 100000] [-seed 7] [-v] [-kubelet] [-published] [1.36 1.37 …]
 //
-// The first run on a machine compiles about 1,100 packages per release: a few minutes and a gigabyte of build cache
-// each. After that a run with the default number of cases takes seconds per release. -kubelet links the kubelet itself
-// as well, for its plans, phases, back-off settings and Jobs whose Pods need them: 670 packages more. It also runs
-// those of Kubernetes' own tests that call the compared functions, and asks our core the same. -published compares nothing but whole verdicts on the files
-// of policy/upstream/published, and prints a table of them.
+// The first run on a machine compiles about 1,100 packages per release: a few minutes and a
+// gigabyte of build cache each. After that a run with the default number of cases takes seconds per
+// release. -kubelet links the kubelet itself as well, for its plans, phases, back-off settings and
+// Jobs whose Pods need them: 670 packages more. It also runs those of Kubernetes' own tests that
+// call the compared functions, and asks our core the same. -published compares nothing but whole
+// verdicts on the files of policy/upstream/published, and prints a table of them.
 package main
 
 import (
@@ -109,7 +110,8 @@ func test(dir string, r releases.Release, env []string, tags string, verbose boo
 			return false
 		}
 	}
-	// The main module's requirements are part of each release's: mod=mod follows when one of them was raised.
+	// The main module's requirements are part of each release's: mod=mod follows when one of them
+	// was raised.
 	command := exec.Command("go", append(args, ".")...)
 	command.Dir = dir
 	command.Env = append(os.Environ(), env...)

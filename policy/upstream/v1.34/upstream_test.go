@@ -33,7 +33,8 @@ func TestUpstream(t *testing.T) {
 	}))
 }
 
-// findMatchingContainerRestartRule is exported from 1.35 on only. bodyless.s lets the compiler accept it.
+// findMatchingContainerRestartRule is exported from 1.35 on only. bodyless.s lets the compiler
+// accept it.
 //
 //go:linkname findMatchingContainerRestartRule k8s.io/kubernetes/pkg/api/v1/pod.findMatchingContainerRestartRule
 func findMatchingContainerRestartRule(v1.Container, int32) (v1.ContainerRestartRule, bool)

@@ -8,7 +8,8 @@ import (
 	"github.com/podfate/podfate/policy/ops"
 )
 
-// TestDispatchAlwaysAnswers holds that whatever an operation does, a host gets a JSON object to read.
+// TestDispatchAlwaysAnswers holds that whatever an operation does, a host gets a JSON object to
+// read.
 func TestDispatchAlwaysAnswers(t *testing.T) {
 	var nilMap map[string]int
 	cases := []struct {

@@ -9,11 +9,12 @@ import (
 	"github.com/podfate/podfate/policy/packed"
 )
 
-// ABIVersion is major<<16 | minor. A host that knows the major version works with every minor one from its own on.
+// ABIVersion is major<<16 | minor. A host that knows the major version works with every minor one
+// from its own on.
 const ABIVersion = 1<<16 | 1
 
-// maxDebt is the garbage that may pile up before it is collected: an eighth of the 4 MiB at which Go would
-// start its own collection, so that one never starts except within a single large call.
+// maxDebt is the garbage that may pile up before it is collected: an eighth of the 4 MiB at which
+// Go would start its own collection, so that one never starts except within a single large call.
 const maxDebt = 512 << 10
 
 // Numbers of errors, as pf_free, pf_release and pf_eval_batch negate them.
@@ -31,10 +32,11 @@ const (
 	errBadBuffer     = `{"error":{"code":"BAD_BUFFER","num":10,"message":"the request does not lie inside a live buffer of this instance"}}`
 )
 
-// Machine is what one instance keeps between calls. The zero Machine is ready for use. It serves one caller at a time.
+// Machine is what one instance keeps between calls. The zero Machine is ready for use. It serves
+// one caller at a time.
 //
-// Addresses and lengths are those of the ABI; none of them is believed. Answers live until the next call that gives
-// one, or until Reset.
+// Addresses and lengths are those of the ABI; none of them is believed. Answers live until the next
+// call that gives one, or until Reset.
 type Machine struct {
 	buffers []buffer
 	held    int        // bytes in buffers
@@ -49,7 +51,8 @@ type Machine struct {
 	stats     runtime.MemStats
 }
 
-// buffer is one block lent to the host. Go's collector does not move what it manages, so holding the slice pins it.
+// buffer is one block lent to the host. Go's collector does not move what it manages, so holding
+// the slice pins it.
 type buffer struct {
 	start uintptr
 	words []uint64 // words, not bytes: only these are sure to be 8-aligned
@@ -68,8 +71,8 @@ const (
 	lastGeneration = 1<<(31-placeBits) - 1
 )
 
-// Alloc lends the host a zeroed, 8-aligned buffer of at least n bytes and returns its address; 0 if n is not
-// positive or the buffers would pass [policy.MaxBuffers] or [policy.MaxBufferBytes].
+// Alloc lends the host a zeroed, 8-aligned buffer of at least n bytes and returns its address; 0 if
+// n is not positive or the buffers would pass [policy.MaxBuffers] or [policy.MaxBufferBytes].
 func (m *Machine) Alloc(n int) uintptr {
 	if n <= 0 || n > policy.MaxBufferBytes-m.held || len(m.buffers) == policy.MaxBuffers {
 		return 0
@@ -97,7 +100,8 @@ func (m *Machine) Free(start uintptr) int32 {
 	return -badBuffer
 }
 
-// Bytes returns the n bytes at address start. It reports false unless they all lie inside one live buffer.
+// Bytes returns the n bytes at address start. It reports false unless they all lie inside one live
+// buffer.
 func (m *Machine) Bytes(start, n uintptr) ([]byte, bool) {
 	for _, b := range m.buffers {
 		size := uintptr(b.size())
@@ -120,7 +124,8 @@ func (m *Machine) request(start, n uintptr) ([]byte, bool) {
 	return m.Bytes(start, n)
 }
 
-// Call runs operation op on the n bytes at address start. failed says that the answer is an error object.
+// Call runs operation op on the n bytes at address start. failed says that the answer is an error
+// object.
 func (m *Machine) Call(op uint32, start, n uintptr) (answer []byte, failed bool) {
 	request, ok := m.request(start, n)
 	if !ok {
@@ -203,8 +208,9 @@ func (m *Machine) Eval(handle uint32, start, n uintptr) (answer []byte, failed b
 	return m.keep(n, answer, failed)
 }
 
-// EvalBatch answers the packed events of inLen bytes at address in into the outLen bytes at address out and returns
-// their number, or a negated error number. Both are 8-aligned and do not overlap. It leaves the last answer alone.
+// EvalBatch answers the packed events of inLen bytes at address in into the outLen bytes at address
+// out and returns their number, or a negated error number. Both are 8-aligned and do not overlap.
+// It leaves the last answer alone.
 func (m *Machine) EvalBatch(handle uint32, in, inLen, out, outLen uintptr) (n int32) {
 	p := m.policy(handle)
 	if p == nil {
@@ -224,7 +230,8 @@ func (m *Machine) EvalBatch(handle uint32, in, inLen, out, outLen uintptr) (n in
 	if code != 0 || size != packed.EventBytes || !littleEndian() {
 		return packed.Eval(p.Batch(), batch, answer)
 	}
-	// Events and verdicts have the layout of the records: nothing is moved, and nothing is allocated.
+	// Events and verdicts have the layout of the records: nothing is moved, and nothing is
+	// allocated.
 	events := unsafe.Slice((*policy.Event)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(batch)), packed.HeaderBytes)), count)
 	verdicts := unsafe.Slice((*policy.Verdict)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(answer)), packed.AnswerHeaderBytes)), count)
 	packed.PutHead(answer, count, p.Batch().Eval(question, events, verdicts))
@@ -263,8 +270,8 @@ func (m *Machine) keep(n uintptr, answer []byte, failed bool) ([]byte, bool) {
 	if failed && string(answer) == errInternal {
 		m.memory = ops.Memory{} // a panic may have left anything there
 	}
-	// A document of n bytes becomes nodes, strings and an answer, and faults take more. The factors only decide how often
-	// stats is read: after thousands of small requests, or one large one.
+	// A document of n bytes becomes nodes, strings and an answer, and faults take more. The factors
+	// only decide how often stats is read: after thousands of small requests, or one large one.
 	debt := 256 + 16*int(min(n, policy.MaxRequestBytes)) + len(answer)
 	if failed || n > 256 {
 		debt += 4096
@@ -273,7 +280,8 @@ func (m *Machine) keep(n uintptr, answer []byte, failed bool) ([]byte, bool) {
 	return answer, failed
 }
 
-// Reset takes back all buffers, policies and the last answer and collects. No handle that was given is given again.
+// Reset takes back all buffers, policies and the last answer and collects. No handle that was given
+// is given again.
 func (m *Machine) Reset() {
 	m.buffers, m.held, m.answer, m.compiled, m.debt = nil, 0, nil, 0, 0
 	m.memory = ops.Memory{}
@@ -290,7 +298,8 @@ func (m *Machine) Reset() {
 // owe adds n bytes that may have become garbage.
 func (m *Machine) owe(n int) { m.debt += n }
 
-// Settle collects if enough garbage may be there. Exports call it last, when nothing of theirs is needed any more.
+// Settle collects if enough garbage may be there. Exports call it last, when nothing of theirs is
+// needed any more.
 func (m *Machine) Settle() {
 	if m.debt < maxDebt {
 		return

@@ -32,7 +32,8 @@ func TestAllocLimits(t *testing.T) {
 	}
 }
 
-// TestHeldBytesBalance frees in another order than it allocated, so that a slip in the accounts would add up.
+// TestHeldBytesBalance frees in another order than it allocated, so that a slip in the accounts
+// would add up.
 func TestHeldBytesBalance(t *testing.T) {
 	var m Machine
 	for round := range 1000 {
@@ -136,7 +137,8 @@ func TestCallKeepsItsAnswer(t *testing.T) {
 	}
 }
 
-// TestDebtIsSettled holds that the estimate never lets the true amount of garbage pass a few times maxDebt.
+// TestDebtIsSettled holds that the estimate never lets the true amount of garbage pass a few times
+// maxDebt.
 func TestDebtIsSettled(t *testing.T) {
 	var m Machine
 	start := m.Alloc(1 << 10)

@@ -59,7 +59,8 @@ func asked(t *testing.T, m *Machine, handle uint32, exit string) head {
 	return read(t, answer, failed)
 }
 
-// TestHandlesAreGivenOnce: a policy that was released or reset is never answered for again, although its place is.
+// TestHandlesAreGivenOnce: a policy that was released or reset is never answered for again,
+// although its place is.
 func TestHandlesAreGivenOnce(t *testing.T) {
 	var m Machine
 	const exit = `{"container":"main","exitCode":42}`
@@ -106,7 +107,8 @@ func TestHandlesAreGivenOnce(t *testing.T) {
 	}
 }
 
-// TestWornPlacesAreNotUsed: after its last generation a place is left alone, so that no handle comes again.
+// TestWornPlacesAreNotUsed: after its last generation a place is left alone, so that no handle
+// comes again.
 func TestWornPlacesAreNotUsed(t *testing.T) {
 	m := Machine{places: []place{{generation: lastGeneration}}}
 	last := compiled(t, &m, trainer).Handle
@@ -140,7 +142,8 @@ func TestPoliciesAreBounded(t *testing.T) {
 	}
 }
 
-// TestRequestsLieInBuffers: an address that was not lent is refused by whatever reads a request there.
+// TestRequestsLieInBuffers: an address that was not lent is refused by whatever reads a request
+// there.
 func TestRequestsLieInBuffers(t *testing.T) {
 	var m Machine
 	start, n := lend(t, &m, trainer)
@@ -160,7 +163,8 @@ func TestRequestsLieInBuffers(t *testing.T) {
 	}
 }
 
-// TestBatchesLieInBuffers: of a batch the ABI says where it may lie, and what a call that is refused leaves alone.
+// TestBatchesLieInBuffers: of a batch the ABI says where it may lie, and what a call that is
+// refused leaves alone.
 func TestBatchesLieInBuffers(t *testing.T) {
 	var m Machine
 	handle := compiled(t, &m, trainer).Handle

@@ -4,8 +4,9 @@ package machine
 
 import "strconv"
 
-// Operations of the test build (-tags trap). They do to an instance what a fault of the core could do, outside of
-// the recover in guarded, so that hosts can be tried against it. The numbers are far from those of package ops.
+// Operations of the test build (-tags trap). They do to an instance what a fault of the core could
+// do, outside of the recover in guarded, so that hosts can be tried against it. The numbers are far
+// from those of package ops.
 const (
 	trapNilMap  = 0xF001 // writes to a nil map
 	trapIndex   = 0xF002 // reads past the end of a slice

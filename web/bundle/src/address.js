@@ -1,4 +1,5 @@
-// Addresses that people can read: /?example=ID&exits=main%3D137&k8s=1.36. views.ReadAddress reads the same.
+// Addresses that people can read: /?example=ID&exits=main%3D137&k8s=1.36. views.ReadAddress reads
+// the same.
 
 const gatePrefix = 'gate.';
 const lab = ['view', 'run', 'outage', 'cap'];

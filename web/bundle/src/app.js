@@ -1,5 +1,6 @@
-// The page with JavaScript: answers as one types, in the browser. Without it the form is sent to the server, and the
-// page looks the same. Everything that only works here is hidden in the HTML and shown at the end of this file.
+// The page with JavaScript: answers as one types, in the browser. Without it the form is sent to
+// the server, and the page looks the same. Everything that only works here is hidden in the HTML
+// and shown at the end of this file.
 import {addressOf, readAddress} from './address.js';
 import {commandLine, curl} from './commands.js';
 import {compare} from './compare.js';

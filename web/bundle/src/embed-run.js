@@ -1,4 +1,5 @@
-// What an embed loads when the reader asks: the engine, of which a page has one for all its embeds, and the painter of documents.
+// What an embed loads when the reader asks: the engine, of which a page has one for all its embeds,
+// and the painter of documents.
 import sheetText from 'embed.css';
 import texts from '../../views/text.json';
 import {Engine} from './engine.js';

@@ -1,6 +1,7 @@
-// <pod-fate>: an example in somebody else's page. Around an ordinary <pre> with a manifest, and a table with the answer for readers
-// without scripts, it puts a bar with a button; only that button loads the module and what paints its answers. This file is all that a
-// page loads for embeds that nobody touches. README.md of plugins/js lists the attributes.
+// <pod-fate>: an example in somebody else's page. Around an ordinary <pre> with a manifest, and a
+// table with the answer for readers without scripts, it puts a bar with a button; only that button
+// loads the module and what paints its answers. This file is all that a page loads for embeds that
+// nobody touches. README.md of plugins/js lists the attributes.
 
 /** The part of the sheet that an untouched embed needs. */
 const css = `:host { display: block; margin: 1em 0; border: 1px solid light-dark(#d9dde3, #343a43); border-radius: 6px; overflow: hidden; color: light-dark(#1b1f24, #e8eaed); background: light-dark(#fff, #14171b) }

@@ -1,4 +1,5 @@
-// The page's side of the worker: loads the module once, keeps one question under way, and ends what takes too long.
+// The page's side of the worker: loads the module once, keeps one question under way, and ends what
+// takes too long.
 import {say} from './text.js';
 
 /**

@@ -1,4 +1,5 @@
-// The page /embed, which other sites frame: it asks at once what its address asks, on this thread if the frame has no origin of its own.
+// The page /embed, which other sites frame: it asks at once what its address asks, on this thread
+// if the frame has no origin of its own.
 import './embed.js';
 import {decodeLink} from './link.js';
 

@@ -1,5 +1,6 @@
-// The reader's own texts, kept in the tab (sessionStorage) so that an example, a reload or the Back button loses none. Each entry of
-// the browser's history that shows one has its number in its state; the tab forgets them when it is closed.
+// The reader's own texts, kept in the tab (sessionStorage) so that an example, a reload or the Back
+// button loses none. Each entry of the browser's history that shows one has its number in its
+// state; the tab forgets them when it is closed.
 
 const prefix = 'podfate.';
 const most = 20; // texts; older ones give way

@@ -1,4 +1,5 @@
-// Builds the request of the page's form, and remembers where in the manifest each of its bytes comes from.
+// Builds the request of the page's form, and remembers where in the manifest each of its bytes
+// comes from.
 import {operationOf} from './operation.js';
 import {Unreadable, get, position, read, write} from './yaml.js';
 import {short} from './visible.js';

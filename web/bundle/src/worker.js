@@ -1,8 +1,10 @@
-// Answers questions of the page in a thread of its own, so that nothing a manifest can do stops the page: the page ends
-// this worker when a question takes longer than its patience, and starts another.
+// Answers questions of the page in a thread of its own, so that nothing a manifest can do stops the
+// page: the page ends this worker when a question takes longer than its patience, and starts
+// another.
 //
-// In: {module, sha256, bytes} once, then {id, form}. Out: {describe}, then {id, operation, request, document, bytes, millis}: the
-// answer in words with its places, and the bytes that the module gave, undefined if it was not asked.
+// In: {module, sha256, bytes} once, then {id, form}. Out: {describe}, then {id, operation, request,
+// document, bytes, millis}: the answer in words with its places, and the bytes that the module
+// gave, undefined if it was not asked.
 import {Instance, operations, parse, recycleBytes} from '../../../plugins/js/instance.js';
 import {place} from './answer.js';
 import {operationOf} from './operation.js';
@@ -60,7 +62,8 @@ function answer(form) {
     const first = form.version || defaultVersion; // the others are compared with it
     const variants = [first, ...versions.filter((v) => v !== first)].map((version) => ({name: version, patch: {cluster: {version}}}));
     const asked = `{"of":"${operation}","request":${text},"variants":${JSON.stringify(variants)}}`;
-    // The request has one line, which nobody sees; the paths are those of the manifest below request.manifest.
+    // The request has one line, which nobody sees; the paths are those of the manifest below
+    // request.manifest.
     const at = (path) => (manifest && path.startsWith('request.manifest.') ? position(form.manifest, locate(manifest, path.slice(17))) : [0, 0]);
     return {...explain('compare', 'request', asked, at, () => [0, 0]), request: asked};
   }

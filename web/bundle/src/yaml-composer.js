@@ -1,5 +1,6 @@
-// Stands in, when the page is bundled, for the Composer of the package yaml: the same documents and errors, without comments
-// and warnings, which nobody here reads. With both in turn, 300,000 damaged manifests were read, and refused, alike.
+// Stands in, when the page is bundled, for the Composer of the package yaml: the same documents and
+// errors, without comments and warnings, which nobody here reads. With both in turn, 300,000
+// damaged manifests were read, and refused, alike.
 import {composeDoc} from '../node_modules/yaml/browser/dist/compose/compose-doc.js';
 import {resolveEnd} from '../node_modules/yaml/browser/dist/compose/resolve-end.js';
 import {Directives} from './yaml-nodes.js';

@@ -1,6 +1,7 @@
-// Stands in, when the page is bundled, for the classes of nodes and documents of the package yaml: the same fields,
-// without the methods that build, change, convert and write them. Reading needs none of those, and they are half of the
-// package. The bundler puts this file in their place; unbundled code gets the originals, and a test compares both.
+// Stands in, when the page is bundled, for the classes of nodes and documents of the package yaml:
+// the same fields, without the methods that build, change, convert and write them. Reading needs
+// none of those, and they are half of the package. The bundler puts this file in their place;
+// unbundled code gets the originals, and a test compares both.
 const type = Symbol.for('yaml.node.type');
 
 export class NodeBase {

@@ -1,9 +1,10 @@
-// Reads a text of YAML or JSON documents as Kubernetes does: the result of a YAML document is what sigs.k8s.io/yaml
-// makes of it, byte for byte, with the place of every value. The rules are those of package schema, which reads for the
-// server; its limits hold here too. A test compares this file with the Go package.
+// Reads a text of YAML or JSON documents as Kubernetes does: the result of a YAML document is what
+// sigs.k8s.io/yaml makes of it, byte for byte, with the place of every value. The rules are those
+// of package schema, which reads for the server; its limits hold here too. A test compares this
+// file with the Go package.
 //
-// The package yaml finds the structure; what a plain scalar means is decided here, since Kubernetes reads YAML 1.1 in
-// the dialect of one Go library.
+// The package yaml finds the structure; what a plain scalar means is decided here, since Kubernetes
+// reads YAML 1.1 in the dialect of one Go library.
 import {Composer, Lexer, Parser, isAlias, isMap, isScalar, isSeq} from 'yaml';
 import {findSlip, wordsTemplate} from './slip.js';
 

@@ -1,5 +1,6 @@
-// node render.mjs CASES: paints answers as the page does and prints their HTML as a JSON array. CASES is a file with an
-// array of {operation, request, answer}, each answer that of explain. The DOM is as much of one as the renderer uses.
+// node render.mjs CASES: paints answers as the page does and prints their HTML as a JSON array.
+// CASES is a file with an array of {operation, request, answer}, each answer that of explain. The
+// DOM is as much of one as the renderer uses.
 import {readFileSync} from 'node:fs';
 import process from 'node:process';
 import {place} from '../src/answer.js';

@@ -1,4 +1,5 @@
-// node yaml.mjs READER TEXTS: reads texts with the bundled reader and prints what came of them as a JSON array: {docs:
+// node yaml.mjs READER TEXTS: reads texts with the bundled reader and prints what came of them as a
+// JSON array: {docs:
 // [{json, places}]}, places being [line, column] of each path, or {fault, line, column, detail}.
 import {readFileSync} from 'node:fs';
 import process from 'node:process';

@@ -1,4 +1,5 @@
-// Runs the package's tests and the conformance vectors in a browser, and posts what came of it to the server of the page.
+// Runs the package's tests and the conformance vectors in a browser, and posts what came of it to
+// the server of the page.
 import {conform, evaluate} from '../conformance.js';
 import {run} from './test.js';
 

@@ -1,4 +1,5 @@
-// Package differ compares manifest.CheckFields with the decoder of a Kubernetes release on generated manifests.
+// Package differ compares manifest.CheckFields with the decoder of a Kubernetes release on
+// generated manifests.
 package differ
 
 import (
@@ -17,7 +18,8 @@ var (
 // Decoder decodes a manifest as the API server does, with strict decoding or without.
 type Decoder func(text []byte, strict bool) error
 
-// Run compares Kubernetes 1.minor on written and on generated manifests. roots are zero values of the root types.
+// Run compares Kubernetes 1.minor on written and on generated manifests. roots are zero values of
+// the root types.
 func Run(t *testing.T, minor int, decode Decoder, roots ...any) {
 	c := comparison{minor, decode}
 	t.Run("written", func(t *testing.T) {
@@ -67,8 +69,8 @@ type comparison struct {
 	decode Decoder
 }
 
-// check compares both modes and says what Kubernetes did: "" decoded, "strict" refused by strict decoding only, or
-// "refused".
+// check compares both modes and says what Kubernetes did: "" decoded, "strict" refused by strict
+// decoding only, or "refused".
 func (c comparison) check(t *testing.T, kind, text string) string {
 	t.Helper()
 	v, fault := manifest.Parse([]byte(text))

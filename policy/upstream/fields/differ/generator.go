@@ -12,7 +12,8 @@ import (
 	"github.com/podfate/podfate/policy/upstream/fields/dump"
 )
 
-// generator makes manifests out of the types of a release, and now and then something else than the type says.
+// generator makes manifests out of the types of a release, and now and then something else than the
+// type says.
 type generator struct {
 	*rand.Rand
 	types dump.Release
@@ -140,7 +141,8 @@ func (g *generator) scalar(kind string) string {
 	panic("no values of kind " + kind)
 }
 
-// quantity puts one together from parts, so that the odd forms that Kubernetes accepts are among them.
+// quantity puts one together from parts, so that the odd forms that Kubernetes accepts are among
+// them.
 func (g *generator) quantity(bad bool) string {
 	if !bad {
 		return g.one(`"1"`, `"500m"`, `"4Gi"`, `"1.5"`, `"1e3"`, `1`, `0.5`, `1e3`, `" 1 "`, `"+1"`, `"-2Ki"`, `"12E"`, `"1E2"`)
@@ -149,7 +151,8 @@ func (g *generator) quantity(bad bool) string {
 		g.one("", "m", "k", "K", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "E", "e", "e3", "E-3", "e-9", "e-10", "e+2", "n", "u", "mm", "ie", "x", "5", "-5", "G5", "e5x", "e99999999999999999999", `\u0031`) + `"`
 }
 
-// members writes some members of struct type t, with a comma before each if there is something before.
+// members writes some members of struct type t, with a comma before each if there is something
+// before.
 func (g *generator) members(b *strings.Builder, t dump.Type, depth int, comma bool) {
 	fields := g.types.Structs[t.Struct].Fields
 	budget := max(1, 4-depth/2)
@@ -178,8 +181,9 @@ func (g *generator) members(b *strings.Builder, t dump.Type, depth int, comma bo
 	}
 }
 
-// unknown writes a member that the struct probably does not have. At the root it is not one that differs from
-// apiVersion and kind in letter case only: encoding/json, which reads these two, takes it for them.
+// unknown writes a member that the struct probably does not have. At the root it is not one that
+// differs from apiVersion and kind in letter case only: encoding/json, which reads these two, takes
+// it for them.
 func (g *generator) unknown(b *strings.Builder, t dump.Type, depth int) {
 	name := g.names[g.IntN(len(g.names))]
 	switch g.IntN(4) {

@@ -39,8 +39,8 @@ type Type struct {
 	Elem    *Type  `json:",omitempty"` // of a slice and of a map
 }
 
-// unmarshalers are the types that read JSON themselves. A new one stops the generator: it needs code in package
-// manifest.
+// unmarshalers are the types that read JSON themselves. A new one stops the generator: it needs
+// code in package manifest.
 var unmarshalers = map[string]string{
 	"k8s.io/apimachinery/pkg/apis/meta/v1.Time":            "time",
 	"k8s.io/apimachinery/pkg/apis/meta/v1.Duration":        "duration",
@@ -51,7 +51,8 @@ var unmarshalers = map[string]string{
 	"k8s.io/component-base/logs/api/v1.TimeOrMetaDuration": "flushFrequency",
 }
 
-// Write writes the types of kubernetes 1.minor below roots, which are zero values of the root structs, as JSON.
+// Write writes the types of kubernetes 1.minor below roots, which are zero values of the root
+// structs, as JSON.
 func Write(w io.Writer, minor int, roots ...any) error {
 	r := Release{Minor: minor, Roots: map[string]string{}, Structs: map[string]Struct{}}
 	for _, root := range roots {

@@ -1,11 +1,13 @@
-// Command generate writes policy/manifest/fields_generated.go: the fields of the Kubernetes types that package manifest
-// checks, each with the releases that have it.
+// Command generate writes policy/manifest/fields_generated.go: the fields of the Kubernetes types
+// that package manifest checks, each with the releases that have it.
 //
-// Every release has a small module beside this folder (v1.33 and so on) that depends on that release and writes its
-// types as JSON. This program runs them all and merges what they say. To run it: go run ./generate, in this folder.
+// Every release has a small module beside this folder (v1.33 and so on) that depends on that
+// release and writes its types as JSON. This program runs them all and merges what they say. To run
+// it: go run ./generate, in this folder.
 //
-// To add a release: copy the newest folder, raise the versions in its go.mod, its number in main.go and in the
-// test, run go mod tidy there, extend policy.OldestMinor or NewestMinor, and run this program.
+// To add a release: copy the newest folder, raise the versions in its go.mod, its number in main.go
+// and in the test, run go mod tidy there, extend policy.OldestMinor or NewestMinor, and run this
+// program.
 package main
 
 import (

@@ -95,7 +95,8 @@ func at(list [][]simulate.Instance, i int) []simulate.Instance {
 	return nil
 }
 
-// instance returns the status of one instance of c and tells the probes and the record of resources about it.
+// instance returns the status of one instance of c and tells the probes and the record of resources
+// about it.
 func (p *planner) instance(pod *v1.Pod, c *v1.Container, in simulate.Instance, number int) *kubecontainer.Status {
 	s := &kubecontainer.Status{
 		Name: c.Name, ID: kubecontainer.ContainerID{Type: "podfate", ID: fmt.Sprint(c.Name, "-", number)},

@@ -1,5 +1,5 @@
-// Command fetch writes the manifests of policy/upstream/published anew from the Go modules that publish them. It fails if a
-// file has other bytes than listed.
+// Command fetch writes the manifests of policy/upstream/published anew from the Go modules that
+// publish them. It fails if a file has other bytes than listed.
 //
 //	go run ./policy/upstream/published/fetch       from the root of the project
 package main
