@@ -67,6 +67,7 @@ static void bombs(void) {
     for (int kind = 0; kind < 2; kind++) {
         for (int n = 0; n < N; n++) deep[n] = kind == 0 ? '[' : "{\"a\":"[n % 5];
         for (uint32_t operation = PODFATE_VALIDATE; operation <= PODFATE_FLEET; operation++) {
+            if (operation == 10) continue; /* no operation has this number yet */
             CHECK(podfate_call(engine, operation, deep, N, &answer) == PODFATE_LIMIT_EXCEEDED);
             podfate_answer_free(&answer);
         }
