@@ -148,7 +148,7 @@ func TestJavaConformance(t *testing.T) {
 	})
 	t.Run("interpreter", func(t *testing.T) {
 		parallel(t)
-		want, err := vectors(true)
+		want, err := vectors()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -337,7 +337,7 @@ func TestJavaScriptInBrowsers(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v: %q", err, result.Line)
 			}
-			want, err := vectors(false)
+			want, err := vectors()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -362,7 +362,7 @@ type browserResult struct {
 // receives the page's result.
 func servePackage(t *testing.T, in installed) (origin string, results <-chan browserResult) {
 	t.Helper()
-	all, err := vectors(false)
+	all, err := vectors()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,9 +62,9 @@ type native struct {
 	line policytest.Line
 }
 
-// vectors returns the file that a runner reads: some thousand vectors, or all of them.
-func vectors(interpreter bool) (native, error) {
-	if policytest.Thorough(interpreter) {
+// vectors returns the file that a runner reads: some thousand vectors, with PODFATE_LONG all of them.
+func vectors() (native, error) {
+	if policytest.Long() {
 		return allVectors()
 	}
 	return someVectors()
@@ -106,7 +106,7 @@ func evaluations(interpreter bool) int {
 // the memory is after so many evaluations, it has to print.
 func conform(t *testing.T, engine string, interpreter bool, command func(vectors, module, evaluations string) *exec.Cmd) {
 	t.Helper()
-	want, err := vectors(interpreter)
+	want, err := vectors()
 	if err != nil {
 		t.Fatal(err)
 	}
