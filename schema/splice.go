@@ -36,7 +36,7 @@ var ErrByHand = errors.New("the text there cannot be changed without being print
 // those that are empty. Only the bytes change that the edits are about: comments, anchors, quotes
 // and the order of members stay. What comes out is read again, and is the document with the edits
 // made, or there is an error: [ErrShared], [ErrByHand], or one about a path. text does not change.
-// web/bundle/src/splice.js does the same; both are held to testdata/splices.json.
+// The texts it is held to are testdata/splices.json; a twin for the page has to be held to them, too.
 func Splice(text []byte, document int, edits []Edit) ([]byte, error) {
 	out := bytes.Clone(text)
 	for _, e := range edits {

@@ -68,16 +68,9 @@ func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Outcom
 		others := slices.DeleteFunc(slices.Clone(module.Versions), func(v string) bool { return v == first })
 		return s.answerVersions(ctx, form, append([]string{first}, others...))
 	}
-	added, fault := overrides(form)
-	if fault != nil {
-		return s.explainError(ctx, name, "", views.Refuse(fault))
-	}
-	request, err := s.readText(ctx, []byte(form.Manifest), added)
-	if err != nil {
-		return s.refused(ctx, name, "", err)
-	}
-	if name == "validate" && asksForDecisions(request.JSON()) {
-		name = "decide" // a Scenario in the text asks about its own exits
+	name, request, refused, err := s.request(ctx, form)
+	if request == nil {
+		return refused, err
 	}
 	asked := string(request.JSON())
 	explained, err := s.evaluate(ctx, opExplain, request.Explain(name))
@@ -90,19 +83,30 @@ func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Outcom
 	})
 }
 
-// answerVersions asks what form asks in several versions.
-func (s *Server) answerVersions(ctx context.Context, form views.Form, versions []string) (*views.Outcome, error) {
-	name := form.Operation()
+// request reads the operation and the request of form. Where that cannot be read the request is
+// nil, and refused and err are the answer.
+func (s *Server) request(ctx context.Context, form views.Form) (name string, request *schema.Request, refused *views.Outcome, err error) {
+	name = form.Operation()
 	added, fault := overrides(form)
 	if fault != nil {
-		return s.explainError(ctx, name, "", views.Refuse(fault))
+		refused, err = s.explainError(ctx, name, "", views.Refuse(fault))
+		return name, nil, refused, err
 	}
-	request, err := s.readText(ctx, []byte(form.Manifest), added)
-	if err != nil {
-		return s.refused(ctx, name, "", err)
+	if request, err = s.readText(ctx, []byte(form.Manifest), added); err != nil {
+		refused, err = s.refused(ctx, name, "", err)
+		return name, nil, refused, err
 	}
 	if name == "validate" && asksForDecisions(request.JSON()) {
-		name = "decide"
+		name = "decide" // a Scenario in the text asks about its own exits
+	}
+	return name, request, nil, nil
+}
+
+// answerVersions asks what form asks in several versions.
+func (s *Server) answerVersions(ctx context.Context, form views.Form, versions []string) (*views.Outcome, error) {
+	name, request, refused, err := s.request(ctx, form)
+	if request == nil {
+		return refused, err
 	}
 	type patch struct {
 		Cluster struct {
