@@ -39,9 +39,10 @@ type Streams struct {
 // Bytes of addresses that are asked for before the work begins; see room. Go takes its heap in
 // pieces of 64 MiB, and a thread has a stack of 8 MiB.
 const (
-	roomToStart  = 128 << 20 // one piece of heap beyond the first, and a few threads
-	roomToServe  = 320 << 20 // the heap that serve may have (memoryLimit), and a dozen threads
-	roomInstance = wasm.MaxMemoryPages << 16
+	roomToStart = 128 << 20 // one piece of heap beyond the first, and a few threads
+	// What compiling the module takes: two or three pieces of heap, a dozen threads, the memory of an
+	// instance.
+	roomForModule = 256<<20 + wasm.MaxMemoryPages<<16
 )
 
 // Main runs the command with args, the program's name left out, and returns its exit status. When

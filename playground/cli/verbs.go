@@ -680,6 +680,9 @@ func openEngine(ctx context.Context, name string, o wasm.Options) (server.Engine
 	case "native":
 		return server.Native(), nil
 	case "wasm":
+		if err := room(roomForModule); err != nil {
+			return nil, failf("the module could not be loaded: %w", err)
+		}
 		host, err := wasm.New(ctx, o)
 		if err != nil {
 			return nil, failf("the module could not be loaded: %w", err)
