@@ -70,22 +70,8 @@ func request(t *testing.T, f views.Form) string {
 		}
 		members["pods"] = pods
 	}
-	if f.Operation() == "simulate" {
-		added, fault := f.ParseRuns()
-		if fault != nil {
-			t.Fatal(fault.Detail)
-		}
-		for name, value := range added {
-			members[name] = value
-		}
-	} else {
-		exits, fault := f.ParseExits()
-		if fault != nil {
-			t.Fatal(fault.Detail)
-		}
-		if len(exits) > 0 {
-			members["exits"] = exits
-		}
+	if question := f.Question(); question != nil {
+		members["question"] = question
 	}
 	whole, err := json.Marshal(members)
 	if err != nil {

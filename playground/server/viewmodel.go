@@ -215,36 +215,73 @@ func overrides(form views.Form) (schema.Overrides, *views.Fault) {
 		}
 		o.FeatureGates[name] = value == "true"
 	}
-	for _, name := range form.Proposals {
+	for _, entry := range form.Proposals {
 		if o.Proposals == nil {
 			o.Proposals = map[string]map[string]string{}
 		}
-		o.Proposals[name] = nil
+		name, _, _ := strings.Cut(entry, ":")
+		o.Proposals[name], _ = form.ChosenOptions(name)
 	}
-	var fault *views.Fault
+	o.Members = map[string]json.RawMessage{}
+	if path := strings.TrimSpace(form.Template); path != "" {
+		o.Members["templatePath"] = encoded(path)
+	}
 	if form.Operation() == "table" {
 		o.Leave = ofOthers
 		return o, nil
 	}
+	pods, question := strings.TrimSpace(form.Pods) != "", form.Question()
+	old := strings.TrimSpace(form.Old) != ""
+	if old || form.Static {
+		if pods || question != nil {
+			return o, views.CheckedOnly()
+		}
+		if form.Static {
+			o.Members["static"] = encoded(true)
+		}
+		if old {
+			docs, err := schema.Decode([]byte(form.Old))
+			if err != nil || len(docs) != 1 {
+				return o, unreadableOld(err)
+			}
+			o.Members["old"] = docs[0].JSON()
+		}
+		return o, nil
+	}
+	if question != nil {
+		o.Members["question"] = question
+	}
+	if !pods {
+		return o, nil
+	}
 	if form.Operation() == "simulate" {
-		if strings.TrimSpace(form.Pods) != "" {
-			return o, views.PodsWithRuns()
-		}
-		o.Members, fault = form.ParseRuns()
-		return o, fault
+		return o, views.PodsWithRuns()
 	}
-	if strings.TrimSpace(form.Pods) != "" {
-		pods, err := schema.ReadPods("", []byte(form.Pods))
-		if err != nil {
-			return o, unreadablePods(err)
-		}
-		o.Members = map[string]json.RawMessage{"pods": pods}
+	list, err := schema.ReadPods("", []byte(form.Pods))
+	if err != nil {
+		return o, unreadablePods(err)
 	}
-	exits, fault := form.ParseExits()
-	for _, e := range exits {
-		o.Exits = append(o.Exits, schema.Exit{Container: e.Container, ExitCode: e.ExitCode, Reason: e.Reason})
+	o.Members["pods"] = list
+	return o, nil
+}
+
+// encoded is a value as JSON.
+func encoded(v any) json.RawMessage {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic("server: " + err.Error()) // no text and no truth value fails
 	}
-	return o, fault
+	return text
+}
+
+// unreadableOld says why the field old is no object; nil is an error for several or none.
+func unreadableOld(err error) *views.Fault {
+	if err == nil {
+		return &views.Fault{Path: "old", Code: "several_manifests", Detail: "several objects; one object is replaced"}
+	}
+	f := unreadablePods(err)
+	f.Path = "old"
+	return f
 }
 
 // unreadablePods says where the first fault of the field pods is: it has no lines to jump to.

@@ -4,8 +4,7 @@
 // Whoever serves the page fills it in this order:
 //
 //	form := views.ReadForm(r.PostForm)          // or web.FindExample(id) for GET /?example=ID
-//	exits, fault := form.ParseExits()           // simulate: ParseRuns; fault: an error to explain, views.Refuse(fault)
-//	…build the request JSON, let explain answer it, read the document, give it its places…
+//	…build the request JSON with form.Question(), let explain answer it, read the document, give it its places…
 //	page := views.Page{Form: form, Answer: &views.Outcome{Document: d}, Module: module, Examples: web.Examples(), Assets: web.Assets()}
 //	views.Playground(page).Render(ctx, buffer)
 //

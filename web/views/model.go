@@ -48,8 +48,13 @@ type Form struct {
 	Validation string // Strict, Warn or Ignore; "" is Strict
 	// Gates holds the gates that are set, "true" or "false"; a gate that is absent has its default.
 	Gates map[string]string
-	// Proposals are those that the cluster has, by name.
+	// Proposals are those that the cluster has, each by name and with the options that are set, as
+	// --proposal takes them.
 	Proposals []string
+	// Old is the object that the manifest replaces, as typed; "" for an object that is new.
+	Old      string
+	Static   bool   // the manifest is a file in a kubelet's folder
+	Template string // path of one of several Pod templates, "" for all
 	// View is what is asked of the manifest beside what the exits say: codes, versions or backoff;
 	// "" for the exits.
 	View string
@@ -78,12 +83,22 @@ type Module struct {
 	DefaultVersion string   `json:"defaultVersion"`
 	Gates          []Gate   `json:"gates"`
 	// Proposals are changes of Kubernetes that no release has.
-	Proposals []struct {
-		Name string `json:"name"`
-	} `json:"proposals"`
-	File File `json:"module"`
+	Proposals []Proposal `json:"proposals"`
+	File      File       `json:"module"`
 	// URL is where the file can be fetched: its address changes with its content.
 	URL string `json:"-"`
+}
+
+// Proposal is a change of Kubernetes that no release has.
+type Proposal struct {
+	Name    string `json:"name"`
+	Source  string `json:"source"` // where it is described
+	State   string `json:"state"`
+	Options []struct {
+		Name    string   `json:"name"`
+		Values  []string `json:"values"`
+		Default string   `json:"default"`
+	} `json:"options"`
 }
 
 // File identifies the module's bytes.

@@ -22,7 +22,7 @@ func anchor(p document.Place) templ.SafeURL { return templ.SafeURL("#L" + number
 // the manifest.
 func Control(path string) string {
 	switch {
-	case path == "exits" || strings.HasPrefix(path, "exits["), path == "runs", strings.HasPrefix(path, "runs."), strings.HasPrefix(path, "runs["), path == "until", strings.HasPrefix(path, "events["), strings.HasPrefix(path, "timing"):
+	case path == "exits" || strings.HasPrefix(path, "exits["), path == "runs", strings.HasPrefix(path, "runs."), strings.HasPrefix(path, "runs["), path == "until", strings.HasPrefix(path, "events["), strings.HasPrefix(path, "timing"), path == "question":
 		return "exits"
 	case path == "pods" || strings.HasPrefix(path, "pods["):
 		return "pods"
@@ -32,6 +32,12 @@ func Control(path string) string {
 		return "gates"
 	case path == "fieldValidation":
 		return "validation"
+	case path == "old" || strings.HasPrefix(path, "old."):
+		return "old"
+	case path == "templatePath":
+		return "template"
+	case strings.HasPrefix(path, "cluster.proposals"):
+		return "gates"
 	}
 	return ""
 }
@@ -110,6 +116,32 @@ func chosenTab(f Form) string {
 	return "answer"
 }
 
+// chosen reports whether a proposal is.
+func chosen(f Form, proposal string) bool {
+	_, chosen := f.ChosenOptions(proposal)
+	return chosen
+}
+
+func chosenOption(f Form, proposal, option string) string {
+	options, _ := f.ChosenOptions(proposal)
+	return options[option]
+}
+
+// optionValue is what a control says of an option: nothing of its default.
+func optionValue(value, byDefault string) string {
+	if value == byDefault {
+		return ""
+	}
+	return value
+}
+
+func ofDefault(value, byDefault string) string {
+	if value == byDefault {
+		return " (default)"
+	}
+	return ""
+}
+
 func exampleQuestion(p Page) string {
 	for _, e := range p.Examples {
 		if e.ID == p.Form.Example {
@@ -149,11 +181,10 @@ func manifestEditor(text string) templ.Component {
 	})
 }
 
-// CommandLine is the shell command that asks the same of the manifest in pod.yaml. Flags do not say
-// all that runs and events can: the command of simulate is given the request as it is, nothing if
-// there is none.
+// CommandLine is the shell command that asks the same of the manifest in pod.yaml. Of what flags do
+// not say, the request is given to the command as it is, nothing if there is none.
 func CommandLine(f Form, operation, request string) string {
-	if operation == "simulate" || operation == "compare" || operation == "curve" {
+	if operation == "compare" || operation == "curve" {
 		if request == "" {
 			return ""
 		}
@@ -172,11 +203,25 @@ func CommandLine(f Form, operation, request string) string {
 	if f.Validation != "" && f.Validation != "Strict" {
 		line = append(line, "--validate="+strings.ToLower(f.Validation))
 	}
-	for _, exit := range exitWords(f.Exits) {
-		if operation == "table" {
-			break // it asks about all
+	for _, proposal := range f.Proposals {
+		line = append(line, "--proposal", proposal)
+	}
+	if f.Template != "" {
+		line = append(line, "--template", f.Template)
+	}
+	switch {
+	case operation == "table": // it asks about all exits
+	case operation != "validate":
+		if f.Question() != nil {
+			line = append(line, "--question", strings.TrimSpace(f.Exits))
 		}
-		line = append(line, "--exit", exit)
+	default:
+		if strings.TrimSpace(f.Old) != "" {
+			line = append(line, "--old", "old.yaml")
+		}
+		if f.Static {
+			line = append(line, "--static")
+		}
 	}
 	for i, w := range line {
 		line[i] = shellQuote(words.Visible(w)) // a pasted command shows what it is

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/podfate/podfate/policy/manifest"
 	"github.com/podfate/podfate/schema/document"
 )
 
@@ -31,45 +32,33 @@ func table[T any](t *testing.T, name string) []T {
 	return list
 }
 
-func TestParseExits(t *testing.T) {
-	for _, c := range table[struct {
-		Text  string
-		Exits []Exit
-		Fault string
-	}](t, "exits") {
-		exits, fault := Form{Exits: c.Text}.ParseExits()
-		switch {
-		case c.Fault != "":
-			if fault == nil || fault.Path != c.Fault || fault.Code != "bad_format" {
-				t.Errorf("%q: %v, %+v, want a fault at %s", c.Text, exits, fault, c.Fault)
+// TestQuestions: which operation a question in short asks, and that the core reads it. The browser's
+// tests read the same table.
+func TestQuestions(t *testing.T) {
+	for _, c := range table[struct{ Text, Operation, Fault string }](t, "questions") {
+		f := Form{Exits: c.Text}
+		if f.Operation() != c.Operation {
+			t.Errorf("%q asks for %s, want %s", c.Text, f.Operation(), c.Operation)
+		}
+		if f.Question() == nil {
+			if c.Operation != "validate" {
+				t.Errorf("%q asks nothing", c.Text)
 			}
-		case fault != nil || len(exits)+len(c.Exits) > 0 && !reflect.DeepEqual(exits, c.Exits):
-			t.Errorf("%q: %+v, %+v, want %+v", c.Text, exits, fault, c.Exits)
+			continue
 		}
-	}
-	if _, fault := (Form{Exits: strings.Repeat("1 ", MaxExitsShown+1)}).ParseExits(); fault == nil || fault.Path != "exits[64]" {
-		t.Errorf("too many exits: %+v", fault)
-	}
-}
-
-func TestParseRuns(t *testing.T) {
-	for _, c := range table[struct{ Text, Runs, Until, Events, Timing, Fault string }](t, "runs") {
-		form := Form{Exits: c.Text}
-		if form.Operation() != "simulate" {
-			t.Errorf("%q asks for %s", c.Text, form.Operation())
-		}
-		members, fault := form.ParseRuns()
-		switch {
-		case c.Fault != "":
-			if fault == nil || fault.Path != c.Fault || fault.Code != "bad_format" {
-				t.Errorf("%q: %s, %+v, want a fault at %s", c.Text, members, fault, c.Fault)
+		short, faults := manifest.ReadShort(c.Text)
+		if len(faults) > 0 {
+			if c.Fault == "" {
+				t.Errorf("%q: %s", c.Text, faults[0].Detail)
 			}
-		case fault != nil || string(members["runs"]) != c.Runs || string(members["until"]) != c.Until || string(members["events"]) != c.Events || string(members["timing"]) != c.Timing:
-			t.Errorf("%q: %s, %+v, want %s until %s", c.Text, members, fault, c.Runs, c.Until)
+			continue
 		}
-	}
-	if _, fault := (Form{Exits: "a: " + strings.Repeat("1@1s ", MaxExitsShown+1)}).ParseRuns(); fault == nil || fault.Path != "exits[65]" {
-		t.Errorf("too many runs: %+v", fault)
+		if c.Fault != "" {
+			t.Errorf("%q is read", c.Text)
+		}
+		if exits := short.Members.Get("exits").Exists(); exits != (c.Operation == "decide") {
+			t.Errorf("%q: the core reads %s, the page asks %s", c.Text, short.Members.Raw(), c.Operation)
+		}
 	}
 }
 

@@ -30,9 +30,11 @@ export function place(document, locate, relocate) {
 
 /** The id of the form's control that a path of the request speaks of, '' for a path of the manifest. */
 export function control(path = '') {
-  if (/^(?:until$|exits(?:\[|$)|runs(?:[.[]|$)|events\[|timing)/.test(path)) return 'exits';
+  if (/^(?:until$|exits(?:\[|$)|runs(?:[.[]|$)|events\[|timing|question$)/.test(path)) return 'exits';
   if (/^pods(?:\[|$)/.test(path)) return 'pods';
+  if (/^old(?:\.|$)/.test(path)) return 'old';
+  if (path === 'templatePath') return 'template';
   if (path === 'cluster.version') return 'version';
-  if (path.startsWith('cluster.featureGates')) return 'gates';
+  if (/^cluster\.(?:featureGates|proposals)/.test(path)) return 'gates';
   return path === 'fieldValidation' ? 'validation' : '';
 }

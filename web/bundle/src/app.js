@@ -14,6 +14,7 @@ const $ = (id) => document.getElementById(id);
 const [ask, manifest, pods, exits, version, validation, example, gutter] =
   ['ask', 'manifest', 'pods', 'exits', 'version', 'validation', 'example', 'gutter'].map($);
 const proposalControls = [...document.querySelectorAll('[data-proposal]')];
+const optionControls = [...document.querySelectorAll('[data-option]')];
 const gateControls = [...document.querySelectorAll('[data-gate]')];
 const {worker: workerURL, module: moduleURL, sha256, page: pageURL, offline: offlineURL, copy: isCopy} = document.body.dataset;
 
@@ -41,9 +42,16 @@ function readForm() {
   const set = gateControls.filter((control) => control.value !== '').map((control) => [control.dataset.gate, control.value]);
   return {
     manifest: manifest.value, pods: pods.value, exits: exits.value, version: version.value, validation: validation.value,
-    proposals: proposalControls.filter((control) => control.checked).map((control) => control.value),
+    proposals: proposalControls.filter((control) => control.checked).map((control) => withOptions(control.value)),
+    old: $('old').value, static: $('static').checked, template: $('template').value,
     gates: Object.fromEntries(set), view: $('view').value, run: $('lab-run').value, outage: $('lab-outage').value, cap: $('lab-cap').value,
   };
+}
+
+/** A proposal as --proposal takes it: kep-3322:counts=container,stop=exceeded. */
+function withOptions(name) {
+  const set = optionControls.filter((control) => control.dataset.of === name && control.value).map((control) => `${control.dataset.option}=${control.value}`);
+  return set.length > 0 ? `${name}:${set.sort()}` : name;
 }
 
 function fillForm(form) {
@@ -55,7 +63,15 @@ function fillForm(form) {
   if (form.version) version.value = form.version;
   validation.value = form.validation || 'Strict';
   for (const control of gateControls) control.value = form.gates[control.dataset.gate] ?? '';
-  for (const control of proposalControls) control.checked = form.proposals?.includes(control.value) ?? false;
+  const chosenOnes = new Map(form.proposals?.map((entry) => entry.split(':')));
+  for (const control of proposalControls) control.checked = chosenOnes.has(control.value);
+  for (const control of optionControls) {
+    const value = chosenOnes.get(control.dataset.of)?.split(',').find((set) => set.startsWith(control.dataset.option + '='))?.split('=')[1] ?? '';
+    control.value = [...control.options].some((o) => o.value === value) ? value : '';
+  }
+  for (const name of ['old', 'template']) $(name).value = form[name] ?? '';
+  $('static').checked = form.static ?? false;
+  if (form.old || form.static || form.template) $('more-documents').open = true;
   for (const name of ['run', 'outage', 'cap']) $('lab-' + name).value = form[name] ?? '';
   showView(form.view);
   showGates();
@@ -377,7 +393,7 @@ function wire() {
     }
   });
   for (const type of ['click', 'keydown']) $('reply').addEventListener(type, onMap);
-  for (const control of [version, validation, ...gateControls, ...proposalControls, ...$('lab').querySelectorAll('input')]) control.addEventListener('input', () => asked(control)); // outside the form's element
+  for (const control of [version, validation, ...gateControls, ...proposalControls, ...optionControls, ...$('lab').querySelectorAll('input')]) control.addEventListener('input', () => asked(control)); // outside the form's element
   document.addEventListener('click', (event) => {
     const link = event.target.closest('a[href^="#"]');
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;

@@ -1,14 +1,22 @@
 // The same question as a shell command; views.CommandLine and views.Curl make the same.
+import {asking} from './operation.js';
 import {visible} from './visible.js';
 
 export function commandLine(form, operation, request) {
-  if (/^(?:simulate|compare|curve)$/.test(operation)) return request && `printf %s ${shellQuote(asciiControls(request))} | podfate ${operation} -f -`;
+  if (/^(?:compare|curve)$/.test(operation)) return request && `printf %s ${shellQuote(asciiControls(request))} | podfate ${operation} -f -`;
   const words = ['podfate', operation, '-f', ...(form.pods?.trim() ? ['job.yaml', '--pods', 'pods.yaml'] : ['pod.yaml'])];
   if (form.version) words.push('--kubernetes-version', form.version);
   const gates = Object.entries(form.gates).map(([name, value]) => `${name}=${value}`).sort().join();
   if (gates) words.push('--feature-gates', gates);
   if (form.validation && form.validation !== 'Strict') words.push(`--validate=${form.validation.toLowerCase()}`);
-  for (const exit of operation === 'table' ? [] : form.exits.split(/[, \t\r\n]+/).filter(Boolean)) words.push('--exit', exit);
+  for (const proposal of form.proposals ?? []) words.push('--proposal', proposal);
+  if (form.template) words.push('--template', form.template);
+  if (operation === 'validate') {
+    if (form.old?.trim()) words.push('--old', 'old.yaml');
+    if (form.static) words.push('--static');
+  } else if (operation !== 'table' && asking.test(form.exits)) {
+    words.push('--question', form.exits.trim());
+  }
   return words.map((word) => shellQuote(visible(word))).join(' ');
 }
 

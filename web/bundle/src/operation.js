@@ -1,10 +1,17 @@
 /** The operations of the views beside the answer. */
 const ofViews = {codes: 'table', versions: 'compare', backoff: 'curve'};
 
+/** A text that asks something. */
+export const asking = /[^,\s]/;
+
+/** A question in short that is about time. */
+const overTime = /@|(?:^|[,\s])(?:(?:at|until|timing|expect|forever|[x×]\d+)(?:[,\s]|$)|[^,\s]*(?::(?:[,\s]|$)|\d(?:ms|[smh]):))/;
+
 /** The operation that answers what is typed for a manifest; views.Form.Operation says the same. */
-export function operationOf({exits, manifest, pods, view}) {
+export function operationOf({exits, manifest, pods, view, old, static: file}) {
   if (Object.hasOwn(ofViews, view ?? '')) return ofViews[view];
-  if (/@|(?:^|[, ])(?:at|until|timing) /.test(exits)) return 'simulate';
-  if (/[^, \t\r\n]/.test(exits) || pods?.trim()) return 'decide';
+  if (file || old?.trim()) return 'validate';
+  if (overTime.test(exits)) return 'simulate';
+  if (asking.test(exits) || pods?.trim()) return 'decide';
   return /^(?: {4}")?kind"?: "?Pod"?,?\r?$[^]*^(?: {4}")?status"?:/m.test(manifest) ? 'simulate' : 'validate';
 }

@@ -1,82 +1,10 @@
 // Builds the request of the page's form, and remembers where in the manifest each of its bytes
 // comes from.
-import {operationOf} from './operation.js';
+import {asking, operationOf} from './operation.js';
 import {Unreadable, get, position, read, write} from './yaml.js';
-import {short} from './visible.js';
-
-export const maxExits = 64;
-
-/**
- * Reads the shorthand of exits: NAME=CODE or NAME=CODE:REASON, separated by commas or white space. Throws Unreadable
- * with the path exits[i]. views.Form.ParseExits reads the same.
- */
-export function parseExits(text) {
-  return split(text).map((entry, i) => {
-    const refuse = refuser(i);
-    if (i === maxExits) refuse(`at most ${maxExits} exits fit on this page`);
-    const [, name, code, reason] = /^(?:([^=]*)=)?(-?\d+)(?::(.*))?$/s.exec(entry) ?? [];
-    const exitCode = Number(code);
-    if (code === undefined || exitCode !== (exitCode | 0)) {
-      refuse(`"${short(entry)}" is not NAME=CODE or NAME=CODE:REASON, with an exit code such as 137`);
-    }
-    return {...(name && {container: name}), exitCode: exitCode | 0, ...(reason && {reason})};
-  });
-}
-
-const split = (text) => text.split(/[, \t\r\n]+/).filter(Boolean);
-const refuser = (i) => (detail) => {
-  throw new Unreadable('bad_format', detail, -1, `exits[${i}]`);
-};
-
-/**
- * Reads the shorthand of runs: main: 3@10s x4, 1@5s until 2h at 5m Evicted, and gives the members [name, JSON] of a request.
- * views.Form.ParseRuns reads the same.
- */
-export function parseRuns(text) {
-  const tapes = new Map();
-  const words = split(text);
-  const more = {}, events = [];
-  let name = '', count = 0, last;
-  for (let i = 0; i < words.length; i++) {
-    const word = words[i];
-    const typed = `"${short(word)}"`;
-    const refuse = refuser(i);
-    const [, alone] = /^([^@:=]+)[:=]$/.exec(word) ?? [];
-    const [, times] = /^[x\xd7](\d{1,10})$/.exec(word) ?? [];
-    if (alone) {
-      name = alone;
-      last = tapes.get(name)?.at(-1);
-    } else if (word === 'until' && i + 1 < words.length) {
-      more.until = words[++i];
-    } else if (word === 'at' && i + 2 < words.length) {
-      const at = words[++i];
-      const [, type, container, pod] = /^([^:]*?)(?::(.*?))?(?:@(\d{1,9}))?$/.exec(words[++i]);
-      more.events = events;
-      events.push({at, type, ...(container && {container}), ...(pod && {pod: Number(pod)})});
-    } else if (word === 'timing' && i + 1 < words.length) {
-      const how = words[++i];
-      more.timing = /^(?:kubelet|documented)$/.test(how) ? {...more.timing, firstRestart: how}
-        : {detection: '1s', sync: 'kubelet', jitter: how, ...(more.timing?.firstRestart && {firstRestart: more.timing.firstRestart})};
-    } else if (last && (times || word === 'forever')) {
-      last.times = times ? Number(times) : word;
-    } else {
-      const [, before, code, reason, time] = /^(?:([^@:=]+)[:=])?(-?\d+)(?::([^@]*))?@(.+)$/s.exec(word) ?? [];
-      const exitCode = code | 0;
-      if (exitCode !== Number(code)) refuse(`${typed} is not CODE@TIME, x4 or forever behind one, or NAME: before it, as in main: 3@10s x4, 1@5s`);
-      name = before ?? name;
-      if (!name) refuse(`${typed} needs the container's name before it, as in main: 3@10s`);
-      if (count++ === maxExits || events.length > maxExits) refuse(`at most ${maxExits} runs fit on this page`);
-      last = {for: time, exitCode, ...(reason && {reason})};
-      if (!tapes.has(name)) tapes.set(name, []);
-      tapes.get(name).push(last);
-    }
-  }
-  const runs = [...tapes].map((tape) => tape.map((part) => JSON.stringify(part)).join(':'));
-  return [['runs', `{${runs}}`], ...Object.entries(more).map(([key, value]) => [key, JSON.stringify(value)])];
-}
 
 // Members of a Scenario that the operation table does not take.
-const ofOthers = /^(?:pods|runs|until|events|timing|show|now)$/;
+const ofOthers = /^(?:exits|pods|runs|until|events|timing|show|now|question)$/;
 
 // What a Job looks at in a Pod: schema.ReadPods keeps the same.
 const [inPod, inMetadata, ofJobs] = [/^(?:kind|metadata|status)$/,
@@ -87,21 +15,32 @@ const maxPodsBytes = 4 << 20;
 const only = (node, names, then = () => (v) => v) => (node.entries
   ? {...node, entries: node.entries.filter(([name]) => names.test(name)).map(([name, at, v, json]) => [name, at, then(name)(v), json])} : node);
 
-/** Reads the field pods, JSON or YAML, and gives the member of the request as JSON. Throws Unreadable with the path pods. */
-export function parsePods(text) {
+/** Reads a field beside the manifest with work, which gets its documents and where to write. Throws Unreadable with the path. */
+function beside(path, text, most, work) {
   const out = {text: '', marks: []};
   try {
-    const docs = read(text, maxPodsBytes);
+    const docs = read(text, most);
     refuseRepeats(docs);
-    const pods = docs.flatMap((doc) => (doc.kind === 'array' ? doc.items : get(doc, 'items')?.items ?? [doc]));
-    write({kind: 'array', items: pods.map((pod) => only(pod, inPod, (name) => (v) => (name !== 'metadata' ? v
-      : only(v, inMetadata, (name) => (v) => (/^(?:labels|annotations)$/.test(name) ? only(v, ofJobs) : v)))))}, out);
+    work(docs, out);
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
-    throw new Unreadable(error.code, `${error.at < 0 ? '' : `line ${position(text, error.at)[0]}: `}${error.detail}`, -1, 'pods');
+    throw new Unreadable(error.code, `${error.at < 0 ? '' : `line ${position(text, error.at)[0]}: `}${error.detail}`, -1, path);
   }
   return out.text;
 }
+
+/** Reads the field pods, JSON or YAML, and gives the member of the request as JSON. */
+export const parsePods = (text) => beside('pods', text, maxPodsBytes, (docs, out) => {
+  const pods = docs.flatMap((doc) => (doc.kind === 'array' ? doc.items : get(doc, 'items')?.items ?? [doc]));
+  write({kind: 'array', items: pods.map((pod) => only(pod, inPod, (name) => (v) => (name !== 'metadata' ? v
+    : only(v, inMetadata, (name) => (v) => (/^(?:labels|annotations)$/.test(name) ? only(v, ofJobs) : v)))))}, out);
+});
+
+/** Reads the field old, one object. */
+const parseOld = (text) => beside('old', text, undefined, (docs, out) => {
+  if (docs.length > 1) refuse('several_manifests', 'several objects; one object is replaced', 'old');
+  write(docs[0], out);
+});
 
 /**
  * The request of a form {manifest, pods, exits, version, validation, gates}: {operation, text, marks, manifest}. text is one
@@ -115,14 +54,22 @@ export function parsePods(text) {
 export function buildRequest(form) {
   const codes = form.view === 'codes'; // asks about every exit code, and so about none
   if (codes) form = {...form, exits: '', pods: '', view: ''};
-  const over = operationOf(form) === 'simulate';
-  const exits = over ? [] : parseExits(form.exits);
-  const runs = over ? parseRuns(form.exits) : [];
   const pods = form.pods?.trim();
-  if (pods && over) {
-    throw new Unreadable('conflict', 'the Pods have ended, the exits play the Job from its beginning: leave one of the two empty', -1, 'pods');
+  const asked = asking.test(form.exits);
+  const more = []; // members beside those of the documents, by name
+  const [old, file] = codes ? [] : [form.old?.trim(), form.static];
+  if (form.template?.trim()) more.push(['templatePath', JSON.stringify(form.template.trim())]);
+  if (old || file) {
+    if (asked || pods) refuse('conflict', 'an update and a static Pod are only checked: leave the exits and the Pods empty', 'old');
+    if (file) more.push(['static', 'true']);
+    if (old) more.push(['old', parseOld(form.old)]);
   }
-  if (pods) runs.push(['pods', parsePods(form.pods)]);
+  if (asked) more.push(['question', JSON.stringify(form.exits)]);
+  if (pods && operationOf(form) === 'simulate') {
+    refuse('conflict', 'the Pods have ended, the exits play the Job from its beginning: leave one of the two empty', 'pods');
+  }
+  if (pods) more.push(['pods', parsePods(form.pods)]);
+  more.sort(([a], [b]) => (a < b ? -1 : 1));
   const docs = read(form.manifest);
   const lax = /^(?:Warn|Ignore)$/.test(form.validation);
   if (!lax) refuseRepeats(docs);
@@ -149,31 +96,21 @@ export function buildRequest(form) {
   const cluster = get(scenario, 'cluster');
   const gates = get(cluster, 'featureGates');
   const ours = Object.entries(form.gates).map(([name, value]) => [name, plain(value === 'true')]);
-  const theirExits = get(scenario, 'exits');
-  const operation = codes ? 'table' : over ? 'simulate' : exits.length > 0 || theirExits || pods || get(scenario, 'pods') ? 'decide' : 'validate';
+  const first = codes ? 'table' : operationOf(form);
+  const operation = first === 'validate' && (get(scenario, 'exits') || get(scenario, 'pods')) ? 'decide' : first;
   const allGates = [...others(gates, ...Object.keys(form.gates)), ...ours];
   const members = [
-    ...others(scenario, 'cluster', 'fieldValidation', 'manifest', 'exits', ...runs.map(([name]) => name)).filter(([name]) => !codes || !ofOthers.test(name)),
+    ...others(scenario, 'cluster', 'fieldValidation', 'manifest', ...more.map(([name]) => name)).filter(([name]) => !codes || !ofOthers.test(name)),
     ['cluster', object([
       ['version', form.version ? plain(form.version) : undefined],
       ['featureGates', allGates.length > 0 ? object(allGates) : undefined],
       ...others(cluster, 'version', 'featureGates', 'kubeletConfiguration', ...(form.proposals?.length > 0 ? ['proposals'] : [])),
-      ['proposals', form.proposals?.length > 0 ? plain(Object.fromEntries(form.proposals.map((name) => [name, {}]))) : undefined],
+      ['proposals', form.proposals?.length > 0 ? plain(proposalsOf(form.proposals)) : undefined],
       ['kubeletConfiguration', copied(kubelet ?? get(cluster, 'kubeletConfiguration'))],
     ])],
     ['fieldValidation', form.validation && form.validation !== 'Strict' ? plain(form.validation) : undefined],
     ['manifest', copied(manifest)],
-    ['exits', codes || exits.length === 0 && !theirExits ? undefined : () => {
-      out.text += '[';
-      for (const item of theirExits?.items ?? []) {
-        write(item, out);
-        out.text += ',';
-      }
-      out.marks.push([out.text.length, -1]);
-      out.text += exits.map((exit) => JSON.stringify(exit)).join() || '';
-      out.text = out.text.replace(/,$/, '') + ']';
-    }],
-    ...runs.map(([name, json]) => [name, () => (out.text += json)]),
+    ...more.map(([name, json]) => [name, () => (out.text += json)]),
   ];
   for (const [name, value] of members) member(name, value);
   out.marks.push([out.text.length, -1]);
@@ -186,17 +123,27 @@ function refuseRepeats(docs) {
   for (const {repeats} of docs) if (repeats?.length > 0) throw repeats[0];
 }
 
+/** Proposals as a request has them: those of a form are written NAME:option=value,option=value. */
+function proposalsOf(list) {
+  const options = (text = '') => Object.fromEntries(text.split(',').filter((o) => o.includes('=')).sort().map((o) => o.split('=')));
+  return Object.fromEntries(list.map((entry) => entry.split(':')).sort().map(([name, set]) => [name, options(set)]));
+}
+
 /** The request of the view backoff; views.Form.Curve writes the same. */
 export function buildCurve({version, gates, proposals = [], run = '', outage = '', cap = ''}) {
   const featureGates = Object.fromEntries(Object.entries(gates).sort().map(([name, value]) => [name, value === 'true']));
   return JSON.stringify({
     cluster: {
       ...(version && {version}), ...(Object.keys(gates).length > 0 && {featureGates}),
-      ...(proposals.length > 0 && {proposals: Object.fromEntries([...proposals].sort().map((name) => [name, {}]))}),
+      ...(proposals.length > 0 && {proposals: proposalsOf(proposals)}),
     },
     run: {for: run.trim() || '10s'}, ...(outage.trim() && {outage: {until: outage.trim()}}), ...(cap.trim() && {backoff: {max: cap.trim()}}),
   });
 }
+
+const refuse = (code, detail, path) => {
+  throw new Unreadable(code, detail, -1, path);
+};
 
 /** Finds out what each document is. */
 function sortOut(docs) {

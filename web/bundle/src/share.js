@@ -22,7 +22,10 @@ const members = {
   r: ['run', (v) => typeof v === 'string'],
   o: ['outage', (v) => typeof v === 'string'],
   c: ['cap', (v) => typeof v === 'string'],
-  x: ['proposals', (v) => Array.isArray(v) && v.length <= 20 && v.every((name) => typeof name === 'string' && /^[\w-]{1,100}$/.test(name))],
+  x: ['proposals', (v) => Array.isArray(v) && v.length <= 20 && v.every((name) => typeof name === 'string' && /^[\w-]{1,100}(?::[\w=,-]{1,400})?$/.test(name))],
+  b: ['old', (v) => typeof v === 'string'],
+  s: ['static', (v) => v === true],
+  t: ['template', (v) => typeof v === 'string'],
   g: ['gates', (v) => isObject(v) && Object.entries(v).every(([name, on]) => /^\w{1,100}$/.test(name) && typeof on === 'boolean')],
 };
 
@@ -38,6 +41,7 @@ export async function encode(form) {
     ...(form.version && {k: form.version}),
     ...(form.proposals?.length > 0 && {x: form.proposals}),
     ...(form.view && {v: form.view}), ...(form.run && {r: form.run}), ...(form.outage && {o: form.outage}), ...(form.cap && {c: form.cap}),
+    ...(form.old && {b: form.old}), ...(form.static && {s: true}), ...(form.template && {t: form.template}),
     ...(form.validation !== 'Strict' && {f: form.validation}),
     ...(Object.keys(gates).length > 0 && {g: gates}),
   };

@@ -6,7 +6,8 @@ import {addressOf, readAddress} from '../src/address.js';
 import {commandLine, curl} from '../src/commands.js';
 import {compare} from '../src/compare.js';
 import {Engine, patience} from '../src/engine.js';
-import {buildRequest, parseExits, parsePods, parseRuns, relocate} from '../src/request.js';
+import {operationOf} from '../src/operation.js';
+import {buildRequest, parsePods, relocate} from '../src/request.js';
 import {LinkError, decode, encode, maxCompressed} from '../src/share.js';
 import {decodeLink, encodeLink} from '../../static/link.js';
 import {use} from '../src/text.js';
@@ -17,21 +18,8 @@ const table = (name) => JSON.parse(readFileSync(new URL(`../../testdata/${name}.
 use(JSON.parse(readFileSync(new URL('../../views/text.json', import.meta.url), 'utf8')));
 const form = {manifest: 'kind: Pod\n', pods: '', exits: 'main=42', version: '1.36', validation: 'Strict', gates: {}};
 
-test('the shorthand of exits is that of the server', () => {
-  for (const {text, exits, fault} of table('exits')) {
-    if (fault) assert.throws(() => parseExits(text), (error) => error.path === fault && error.code === 'bad_format', text);
-    else assert.deepEqual(parseExits(text), exits, text);
-  }
-  assert.equal(parseExits('1 '.repeat(64)).length, 64);
-  assert.throws(() => parseExits('1 '.repeat(65)), {path: 'exits[64]'});
-});
-
-test('the shorthand of runs is that of the server', () => {
-  for (const {text, runs, until, events, timing, fault} of table('runs')) {
-    if (fault) assert.throws(() => parseRuns(text), (error) => error.path === fault && error.code === 'bad_format', text);
-    else assert.deepEqual(Object.fromEntries(parseRuns(text)), {runs, ...(until && {until}), ...(events && {events}), ...(timing && {timing})}, text);
-  }
-  assert.throws(() => parseRuns('a: ' + '1@1s '.repeat(65)), {path: 'exits[65]'});
+test('a question in short asks the operation that the server says', () => {
+  for (const {text, operation} of table('questions')) assert.equal(operationOf({...form, exits: text}), operation, text);
 });
 
 test('of Pods the same is kept as by the server', () => {
@@ -51,11 +39,22 @@ test('Pods become a member of a request', () => {
   assert.throws(() => buildRequest({...form, exits: 'main: 3@10s', pods: '[]'}), {code: 'conflict', path: 'pods'});
 });
 
-test('runs become members of a request', () => {
+test('what is asked is the member question, and the core reads it', () => {
   const request = buildRequest({...form, exits: 'main: 3@10s x4, 1@5s until 2h'});
   assert.equal(request.operation, 'simulate');
-  assert.equal(request.text, '{"cluster":{"version":"1.36"},"manifest":{"kind":"Pod"},' +
-    '"runs":{"main":[{"for":"10s","exitCode":3,"times":4},{"for":"5s","exitCode":1}]},"until":"2h"}');
+  assert.equal(request.text, '{"cluster":{"version":"1.36"},"manifest":{"kind":"Pod"},"question":"main: 3@10s x4, 1@5s until 2h"}');
+});
+
+test('updates, static Pods and one of several templates', () => {
+  const asked = (more) => buildRequest({...form, exits: '', ...more});
+  assert.deepEqual(JSON.parse(asked({old: 'kind: Pod\nspec: {a: 1}\n', static: true, template: ' spec.template '}).text),
+    {cluster: {version: '1.36'}, manifest: {kind: 'Pod'}, old: {kind: 'Pod', spec: {a: 1}}, static: true, templatePath: 'spec.template'});
+  assert.equal(asked({static: true}).operation, 'validate');
+  assert.throws(() => asked({static: true, exits: 'main=1'}), {code: 'conflict', path: 'old'});
+  assert.throws(() => asked({old: 'a: 1\n---\nb: 1\n'}), {code: 'several_manifests', path: 'old'});
+  assert.throws(() => asked({old: 'a: 1\nb: ['}), {path: 'old', message: /^line 2: /});
+  assert.deepEqual(JSON.parse(asked({proposals: ['kep-3322:stop=exceeded,counts=container', 'callback']}).text).cluster.proposals,
+    {callback: {}, 'kep-3322': {counts: 'container', stop: 'exceeded'}});
 });
 
 test('what hides is written out as on the server', () => {
@@ -68,12 +67,12 @@ test('a request is one line that knows where it comes from', () => {
   const request = buildRequest({...form, manifest: typed, gates: {B: 'true', A: 'false'}});
   assert.equal(request.operation, 'decide');
   assert.equal(request.text, '{"cluster":{"version":"1.36","featureGates":{"B":true,"A":false}},' +
-    '"manifest":{"kind":"Pod","spec":{"wörd":[1,"two"]}},"exits":[{"container":"main","exitCode":42}]}');
+    '"manifest":{"kind":"Pod","spec":{"wörd":[1,"two"]}},"question":"main=42"}');
   const column = (part) => [...request.text.slice(0, request.text.indexOf(part))].length + 1;
   assert.deepEqual(relocate(request, typed, column('"Pod"')), [2, 7]);
   assert.deepEqual(relocate(request, typed, column('"wörd"')), [4, 3]);
   assert.deepEqual(relocate(request, typed, column('"two"')), [4, 15]);
-  assert.deepEqual(relocate(request, typed, column('"exits"')), [0, 0]);
+  assert.deepEqual(relocate(request, typed, column('"question"')), [0, 0]);
   assert.deepEqual(relocate(request, typed, column('"1.36"')), [0, 0]);
 });
 
@@ -103,7 +102,7 @@ test('JSON is passed on as it was spelled', () => {
 test('a link gives the form back', async () => {
   for (const sample of [
     form,
-    {manifest: 'größe: 🐳\n', pods: '[]', exits: '', version: '1.37', validation: 'Warn', gates: {A: 'true', B: 'false'}},
+    {manifest: 'größe: 🐳\n', pods: '[]', exits: '', version: '1.37', validation: 'Warn', gates: {A: 'true', B: 'false'}, old: 'a: 1', static: true, template: 't', proposals: ['x:a=b,c=d']},
   ]) {
     const fragment = await encode(sample);
     assert.match(fragment, /^#v1=[\w-]+$/);
@@ -283,7 +282,7 @@ test('what the package reads and links is what the page does', async () => {
   assert.deepEqual(parse('a: 1\n---\nb: [yes, 0x10]'), [{a: 1}, {b: [true, 16]}]);
   assert.throws(() => parse('a: 1\nb: ['), (error) => error instanceof Unreadable && error.line === 2);
   assert.deepEqual(request({manifest: 'kind: Pod', exits: 'main=1', proposals: ['x']}),
-    {operation: 'decide', request: {cluster: {proposals: {x: {}}}, manifest: {kind: 'Pod'}, exits: [{container: 'main', exitCode: 1}]}});
+    {operation: 'decide', request: {cluster: {proposals: {x: {}}}, manifest: {kind: 'Pod'}, question: 'main=1'}});
   assert.deepEqual(request({manifest: 'kind: Pod\n---\nkind: Scenario\nexits: [{exitCode: 1}]', view: 'codes', exits: 'main=1'}),
     {operation: 'table', request: {kind: 'Scenario', cluster: {}, manifest: {kind: 'Pod'}}});
   assert.deepEqual((await decodeLink(await encodeLink({manifest: 'm', exits: '1', proposals: ['x']}))).proposals, ['x']);
