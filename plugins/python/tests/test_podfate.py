@@ -5,6 +5,7 @@ import concurrent.futures
 import ctypes
 import datetime
 import hashlib
+import html.parser
 import json
 import multiprocessing
 import os
@@ -40,6 +41,73 @@ def test_a_rule_decides(engine):
     assert decision.action == "Restart"
     assert decision.decided_by == podfate.DecidedBy("rule", "spec.containers[0].restartPolicyRules[0]", 0)
     assert decision.trace[0].result == "matched"
+
+
+JOB = {
+    "apiVersion": "batch/v1",
+    "kind": "Job",
+    "metadata": {"name": "j"},
+    "spec": {
+        "backoffLimit": 2,
+        "podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}]},
+        "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "i"}]}},
+    },
+}
+LOOP = {**POD, "spec": {"containers": [{"name": "main", "image": "i"}]}}
+EXPLAINED = {
+    "decide": {"manifest": JOB, "exits": [{"container": "main", "exitCode": 42}]},
+    "validate": {"manifest": {**POD, "spec": {"restartPolicy": "<script>", "containers": [{"name": "a&b"}]}}},
+    "simulate": {"manifest": LOOP, "question": "main: 1@5s x4", "until": "10m", "show": ["rows"]},
+    "curve": {"run": {"for": "2s"}},
+    "table": {"manifest": JOB},
+    "suggest": {"manifest": POD, "flip": {"exit": 1, "to": "restart"}},
+}
+
+
+class Elements(html.parser.HTMLParser):
+    """Reads HTML, and holds that each element that begins ends."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.seen, self.words = [], set(), []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.add(tag)
+        if tag not in ("br", "rect"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag != "rect":
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def test_an_explanation_is_text_and_html(engine):
+    blocks = set()
+    for of, request in EXPLAINED.items():
+        explanation = engine.explain(of, request)
+        title = explanation["document"]["verdict"]["title"]
+        assert title in str(explanation)
+        painted = Elements(explanation._repr_html_())
+        words = "".join(painted.words)
+        assert not painted.open and "script" not in painted.seen, of
+        assert title in words
+        for block in explanation["document"]["blocks"]:
+            blocks.add(block["block"])
+            for item in block.get("items", ()):
+                assert item["text"] in words
+            for row in block.get("rows", ()):
+                for cell in row["cells"]:
+                    assert cell in words
+            for line in block.get("lines", ()):
+                assert line in words
+    assert blocks >= {"list", "steps", "layers", "lanes", "plot", "table", "grid", "terminal", "fixes"}, blocks
+    without = engine.explain("curve", {}, text=False)
+    assert without.text == "" and str(without).startswith("{")
 
 
 def test_an_older_release_has_no_rules(engine):

@@ -33,7 +33,7 @@ from ._batch import (
     verdict_dtype,
 )
 from ._engine import OPERATIONS, Answer, Engine, Policy
-from ._types import DecidedBy, Decision, Decisions, Exit, PodDecision, Step, Validation
+from ._types import DecidedBy, Decision, Decisions, Exit, Explanation, PodDecision, Step, Validation
 from .errors import EventError, Fault, LimitError, ModuleError, PodfateError, PolicyError, TrapError
 
 __all__ = [
@@ -59,6 +59,7 @@ __all__ = [
     "Event",
     "EventError",
     "Exit",
+    "Explanation",
     "Fault",
     "LimitError",
     "ModuleError",

@@ -19,7 +19,7 @@ from . import _batch
 from ._cache import Cache, compiled
 from ._instance import MAX_IDLE_BYTES, Instance
 from ._request import encode
-from ._types import Decision, Decisions, Exit, Validation
+from ._types import Decision, Decisions, Exit, Explanation, Validation
 from .errors import ModuleError, PodfateError, TrapError, from_number, from_payload
 
 if TYPE_CHECKING:
@@ -228,12 +228,13 @@ class Engine:
         """When restarts come, for any back-off setting; members as the schema of curve names them."""
         return self._ask("curve", request)
 
-    def explain(self, of: str, request: Optional[Mapping[str, Any]] = None) -> Dict[str, Any]:
+    def explain(self, of: str, request: Optional[Mapping[str, Any]] = None, *, text: bool = True) -> Explanation:
         """Another operation in words and figures: its answer, and a document to paint.
 
+        ``print`` shows the document as text, which ``text=False`` leaves out; a notebook shows it with colours and drawings.
         A request that the operation refuses is an answer here: ``answer`` then holds ``error``.
         """
-        return self._ask("explain", {"of": of, "request": dict(request or {})})
+        return Explanation(self._ask("explain", {"of": of, "request": dict(request or {}), "text": text}))
 
     def table(self, manifest: Manifest, *, cluster: Optional[Cluster] = None, **request: Any) -> Dict[str, Any]:
         """What does every exit code come to, for the container and for its Job? Members as its schema names them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
+from . import _html
 from .errors import Fault
 
 
@@ -154,3 +155,19 @@ class Decisions:
             tuple(PodDecision._of(d) for d in value.get("podDecisions", ())),
             value,
         )
+
+
+class Explanation(Dict[str, Any]):
+    """The answer of explain, a dictionary with ``answer``, ``document`` and ``text``. Printed it is the text; in a notebook it paints itself."""
+
+    @property
+    def text(self) -> str:
+        """The document as plain text, drawings left out; "" if it was not asked for."""
+        text: str = self.get("text", "")
+        return text
+
+    def __str__(self) -> str:
+        return self.text or super().__str__()
+
+    def _repr_html_(self) -> str:
+        return _html.page(self["document"])
