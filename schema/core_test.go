@@ -239,7 +239,7 @@ func (g generator) request(operation string) []byte {
 	}
 	r := map[string]any{}
 	switch operation {
-	case "decide", "simulate", "table", "suggest":
+	case "decide", "simulate", "table", "suggest", "translate":
 		r["manifest"] = g.one(g.manifest(), soundPod) // a fault in the manifest would hide those around it
 	case "validate":
 		r["manifest"] = g.manifest()
@@ -273,6 +273,8 @@ func (g generator) request(operation string) []byte {
 			delete(r, "container")
 			r["flip"] = g.usually(g.object(map[string]any{"container": g.usually("c0"), "exit": entry(), "to": g.usually("restart", "stop", "restartAll", "die")}))
 		}
+	case "translate":
+		maps.Copy(r, g.sometimes(2, map[string]any{"to": g.usually(g.one("kubernetes", "kep-5307-future", "always-pod"), "kep-3329-draft", "kep-1"), "spelling": g.usually(g.one(nil, "when", "onExit"), "flat", "x")}))
 	case "table":
 		maps.Copy(r, g.sometimes(3, map[string]any{"container": g.usually("c0", "c1"), "restartCount": g.usually(g.IntN(9), -1, int64(1)<<31)}))
 	case "decide":
@@ -303,7 +305,7 @@ func TestSchemaIsNeverStricterThanTheCore(t *testing.T) {
 	answered := map[string]int{}
 	open := map[string]int{} // what the schema lets through and the core does not, by code
 	for range *generatedCases {
-		name := g.one("decide", "decide", "validate", "simulate", "simulate", "simulate", "curve", "table", "suggest", "fleet").(string)
+		name := g.one("decide", "decide", "validate", "simulate", "simulate", "simulate", "curve", "table", "suggest", "translate", "fleet").(string)
 		op, _ := ops.Lookup(name)
 		request := g.request(name)
 		answer, failed := ops.Call(op.Number, request)
@@ -332,7 +334,7 @@ func TestSchemaIsNeverStricterThanTheCore(t *testing.T) {
 		}
 	}
 	t.Logf("%d accepted %v, %d refused; accepted by the schema alone: %v", accepted, answered, refused, open)
-	for _, name := range []string{"decide", "validate", "simulate", "curve", "table", "suggest", "fleet"} {
+	for _, name := range []string{"decide", "validate", "simulate", "curve", "table", "suggest", "translate", "fleet"} {
 		if answered[name] < *generatedCases/100 {
 			t.Errorf("only %d requests of %s were answered", answered[name], name)
 		}

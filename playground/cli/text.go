@@ -120,7 +120,7 @@ func fromFlags(path string) bool {
 	for _, name := range []string{
 		"show", "question", "text",
 		"exits", "pods", "cluster", "fieldValidation", "templatePath", "old", "static", "from", "now", "runs", "runsFrom", "podRuns", "events", "timing", "until",
-		"backoff", "jobBackoff", "run", "model", "windows", "outage", "sweep", "module", "template", "container", "restartCount", "restartCounts", "decide", "wishes", "flip", "of", "request", "error", "warnings", "variants", "answers",
+		"backoff", "jobBackoff", "run", "model", "windows", "outage", "sweep", "module", "template", "container", "restartCount", "restartCounts", "decide", "wishes", "flip", "to", "spelling", "of", "request", "error", "warnings", "variants", "answers",
 		"nodes", "groups", "pools", "spread", "requestsPerRestart", "bin", "gang", "goal",
 	} {
 		if rest, ok := strings.CutPrefix(path, name); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {

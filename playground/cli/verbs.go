@@ -262,6 +262,21 @@ Pods that were evicted, preempted or drained. The words of --flip are those of t
 		text:     (*printer).paint,
 		flags:    suggestFlags,
 	},
+	"translate": {
+		long: `Says the same in other words: a manifest in the words of a draft or a proposal as releases have it, or the other way
+round. It names what these words cannot say, with what comes near it, and every exit code that comes to something else:
+each was decided in both. Only where nothing differs and nothing is lost are the two called equivalent.
+
+The proposals whose words the manifest has stand in --proposal. --to is kubernetes, or the proposal whose words are
+wanted; drafts with several spellings have --spelling.`,
+		example: `  podfate translate -f draft-job.yaml --proposal kep-3329-draft
+  podfate translate -f job.yaml --to kep-3329-draft --spelling expressions
+  podfate translate -f pod.yaml --proposal always-pod -o json | jq .manifest`,
+		files:    true,
+		manifest: true,
+		text:     (*printer).paint,
+		flags:    translateFlags,
+	},
 	"explain": {
 		long: `Puts the answer of another operation into words and figures. With -o json it prints the answer together with the
 document that the page, this command and the packages of other languages paint.
@@ -701,4 +716,20 @@ func closeEngine(engine server.Engine) {
 // moduleMember is the request's member that names the module in this program.
 func moduleMember() json.RawMessage {
 	return json.RawMessage(`{"sha256":"` + wasm.SHA256() + `","bytes":` + strconv.Itoa(len(wasm.Module())) + `}`)
+}
+
+// translateFlags adds the flags of translate.
+func translateFlags(flags *pflag.FlagSet) func() (members, error) {
+	to := flags.String("to", "", "whose words are wanted: kubernetes (the default), kep-5307-future, kep-3329-draft or always-pod")
+	spelling := flags.String("spelling", "", "which spelling of a draft: when, onExit or onExitCodes; flat, grouped, condition or expressions")
+	return func() (members, error) {
+		m := members{}
+		if *to != "" {
+			m["to"] = encode(*to)
+		}
+		if *spelling != "" {
+			m["spelling"] = encode(*spelling)
+		}
+		return m, nil
+	}
 }

@@ -97,6 +97,11 @@ export class Engine {
     return this.#ask(operations.suggest, request);
   }
 
+  /** The same policy in the words of another draft or of what was shipped, and what is lost on the way. */
+  translate(request) {
+    return this.#ask(operations.translate, request);
+  }
+
   /** What many Pods on many nodes cost, by arithmetic. */
   fleet(request) {
     return this.#ask(operations.fleet, request);

@@ -4,7 +4,7 @@ import {LimitError, ModuleError, PodfateError, TrapError} from './errors.js';
 
 /** Numbers of the operations, for pf_call. They never change; describe lists those of a module. */
 export const operations = Object.freeze({
-  describe: 1, validate: 2, decide: 3, simulate: 4, curve: 5, explain: 6, table: 7, compare: 8, suggest: 9, fleet: 11,
+  describe: 1, validate: 2, decide: 3, simulate: 4, curve: 5, explain: 6, table: 7, compare: 8, suggest: 9, translate: 10, fleet: 11,
 });
 
 /** Linear memory never shrinks, so an instance that grew past this many bytes is replaced by a fresh one. */

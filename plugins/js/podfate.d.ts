@@ -3,7 +3,7 @@ import type {
   CompareAnswer, CompareRequest, CompileRequest, CurveAnswer, CurveRequest, DecideAnswer,
   DecideRequest, DescribeAnswer, Dropped, EvalAnswer, EvalRequest, Exits, ExplainAnswer,
   ExplainRequest, Fault, FleetAnswer, FleetRequest, SimulateAnswer, SimulateRequest, SuggestAnswer,
-  SuggestRequest, TableAnswer, TableRequest, ValidateAnswer,
+  SuggestRequest, TableAnswer, TableRequest, TranslateAnswer, TranslateRequest, ValidateAnswer,
   ValidateRequest, Warnings,
 } from './schema.js';
 
@@ -36,7 +36,7 @@ export interface LoadOptions {
  */
 export function load(source?: ModuleSource | Promise<ModuleSource>, options?: LoadOptions): Promise<Engine>;
 
-export type OperationName = 'describe' | 'validate' | 'decide' | 'simulate' | 'curve' | 'explain' | 'table' | 'compare' | 'suggest' | 'fleet';
+export type OperationName = 'describe' | 'validate' | 'decide' | 'simulate' | 'curve' | 'explain' | 'table' | 'compare' | 'suggest' | 'translate' | 'fleet';
 
 /** Numbers of the operations. */
 export const operations: Readonly<Record<OperationName, number>>;
@@ -88,6 +88,8 @@ export class Engine {
   compare(request: CompareRequest | Uint8Array): CompareAnswer;
   /** The smallest edits that change what an exit comes to, or the shortest policy that does what is wished. @throws PolicyError */
   suggest(request: SuggestRequest | Uint8Array): SuggestAnswer;
+  /** The same policy in the words of another draft or of what was shipped, and what is lost on the way. @throws PolicyError */
+  translate(request: TranslateRequest | Uint8Array): TranslateAnswer;
   /** What many Pods on many nodes cost, by arithmetic. @throws EventError */
   fleet(request: FleetRequest | Uint8Array): FleetAnswer;
   /** Reads a manifest once, for many decisions. @throws PolicyError */

@@ -31,6 +31,7 @@ var table = []Operation{
 	{tableNumber, "table", "Every exit code at once: what does each come to, for the container and for its Job, and which rules never decide?"},
 	{compareNumber, "compare", "One question in several worlds, such as two releases or two manifests: what differs?"},
 	{9, "suggest", "Exits shall come to something else: which change of the manifest does it, and nothing but that?"},
+	{10, "translate", "The same policy in other words: those of drafts and proposals as releases have them, or the other way round. What is lost?"},
 	{11, "fleet", "Many Pods on many nodes: how many restarts and requests, when is the peak, what does it cost?"},
 }
 
@@ -49,15 +50,16 @@ func Table() []Operation { return table }
 
 // What a request of each operation may have, beside apiVersion and kind. Nobody writes to them.
 var (
-	describeMembers = []string{"module"}
-	validateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "old", "static"}
-	decideMembers   = []string{"cluster", "fieldValidation", "manifest", "templatePath", "exits", "pods", "restartCounts", "decide", "show", "question"}
-	simulateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "from", "now", "runs", "runsFrom", "podRuns", "events", "until", "timing", "backoff", "jobBackoff", "decide", "show", "question"}
-	tableMembers    = []string{"cluster", "fieldValidation", "manifest", "templatePath", "container", "restartCount", "restartCounts", "decide"}
-	fleetMembers    = []string{"cluster", "backoff", "nodes", "groups", "pools", "spread", "requestsPerRestart", "bin", "windows", "until", "model", "sweep", "gang", "goal"}
-	suggestMembers  = []string{"cluster", "fieldValidation", "manifest", "templatePath", "container", "wishes", "flip"}
-	curveMembers    = []string{"cluster", "backoff", "run", "until", "model", "windows", "outage", "sweep"}
-	compareMembers  = []string{"of", "request", "variants", "answers"}
+	describeMembers  = []string{"module"}
+	validateMembers  = []string{"cluster", "fieldValidation", "manifest", "templatePath", "old", "static"}
+	decideMembers    = []string{"cluster", "fieldValidation", "manifest", "templatePath", "exits", "pods", "restartCounts", "decide", "show", "question"}
+	simulateMembers  = []string{"cluster", "fieldValidation", "manifest", "templatePath", "from", "now", "runs", "runsFrom", "podRuns", "events", "until", "timing", "backoff", "jobBackoff", "decide", "show", "question"}
+	tableMembers     = []string{"cluster", "fieldValidation", "manifest", "templatePath", "container", "restartCount", "restartCounts", "decide"}
+	fleetMembers     = []string{"cluster", "backoff", "nodes", "groups", "pools", "spread", "requestsPerRestart", "bin", "windows", "until", "model", "sweep", "gang", "goal"}
+	translateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "to", "spelling", "decide"}
+	suggestMembers   = []string{"cluster", "fieldValidation", "manifest", "templatePath", "container", "wishes", "flip"}
+	curveMembers     = []string{"cluster", "backoff", "run", "until", "model", "windows", "outage", "sweep"}
+	compareMembers   = []string{"of", "request", "variants", "answers"}
 )
 
 // Members returns what a request of the operation called name may have, beside apiVersion and kind;
@@ -83,6 +85,8 @@ func Members(name string) []string {
 		return fleetMembers
 	case "suggest":
 		return suggestMembers
+	case "translate":
+		return translateMembers
 	}
 	return nil
 }
@@ -204,6 +208,8 @@ func (c *call) run(number uint32) {
 		c.fleet()
 	case 9:
 		c.suggest()
+	case 10:
+		c.translate()
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 // Operation numbers are part of the ABI: they may be added to, never changed.
 func TestNumbersAreFixed(t *testing.T) {
-	want := map[string]uint32{"describe": 1, "validate": 2, "decide": 3, "simulate": 4, "curve": 5, "explain": 6, "table": 7, "compare": 8, "suggest": 9, "fleet": 11}
+	want := map[string]uint32{"describe": 1, "validate": 2, "decide": 3, "simulate": 4, "curve": 5, "explain": 6, "table": 7, "compare": 8, "suggest": 9, "translate": 10, "fleet": 11}
 	for _, op := range ops.Table() {
 		if want[op.Name] != op.Number {
 			t.Errorf("%s has number %d, want %d", op.Name, op.Number, want[op.Name])

@@ -929,10 +929,18 @@ func (f *fate) meets(x uint8) bool {
 func (f *fate) comesTo(g *fate) bool {
 	x, y := &f.job, &g.job
 	switch {
-	case f.why != g.why || f.why == "" && (f.Action != g.Action || f.PodFails != g.PodFails), x.phase != y.phase || x.undecided != y.undecided:
+	case f.why != g.why || f.why == "" && (f.ends() != g.ends() || f.PodFails != g.PodFails), x.phase != y.phase || x.undecided != y.undecided:
 		return false
 	case x.undecided != "":
 		return true
 	}
 	return x.judged == y.judged && acted(x.match) == acted(y.match) && x.counted == y.counted && x.index == y.index && x.outcome == y.outcome && x.reason == y.reason
+}
+
+// ends is the action of f; a container that a rule terminates stops like any other.
+func (f *fate) ends() policy.Action {
+	if f.Action == policy.Action(policy.ActionTerminate) {
+		return policy.Stop
+	}
+	return f.Action
 }

@@ -521,17 +521,17 @@ func (p *planner) writeSuggestion(w *manifest.Writer, s *suggestion) {
 			w.Word(oomKilled)
 		}
 		w.Key("was")
-		p.writeEnd(w, x.was)
+		writeEnd(w, x.was, p.before.judge)
 		w.Key("becomes")
-		p.writeEnd(w, x.is)
+		writeEnd(w, x.is, p.before.judge)
 		w.End()
 	}
 	w.End()
 	w.End()
 }
 
-// writeEnd writes what an exit comes to, without what decides it.
-func (p *planner) writeEnd(w *manifest.Writer, f *fate) {
+// writeEnd writes what an exit comes to, without what decides it; judge is nil without a Job.
+func writeEnd(w *manifest.Writer, f *fate, judge *jobJudge) {
 	w.Object()
 	if f.why != "" {
 		writeUndecided(w, f.why, f.path)
@@ -543,9 +543,9 @@ func (p *planner) writeEnd(w *manifest.Writer, f *fate) {
 			w.Bool(true)
 		}
 	}
-	if p.before.judge != nil {
+	if judge != nil {
 		w.Key("job")
-		f.job.write(w, p.before.judge)
+		f.job.write(w, judge)
 	}
 	w.End()
 }

@@ -33,9 +33,9 @@ type comparison struct {
 
 // summarizeComparison writes the lines of a comparison, none for another answer.
 func summarizeComparison(b *strings.Builder, raw []byte) error {
-	var head struct{ Differences json.RawMessage }
+	var head struct{ Of, Differences json.RawMessage }
 	var c comparison
-	if json.Unmarshal(raw, &head) != nil || head.Differences == nil {
+	if json.Unmarshal(raw, &head) != nil || head.Of == nil || head.Differences == nil {
 		return nil
 	}
 	if err := json.Unmarshal(raw, &c); err != nil {

@@ -31,6 +31,7 @@ func WriteVectors(w io.Writer, small bool) (Line, error) {
 	g.scenarios(cases)
 	g.operations()
 	g.tables()
+	g.translations()
 	g.policies()
 	g.malformed()
 	g.limits()
@@ -166,6 +167,21 @@ func (g *generator) tables() {
 		wish := func() string { return g.pick("3", "42", `"1-9"`, `"others"`, `"disruption"`, "0", "256") }
 		g.add("suggest", call(9, pod.request(fmt.Sprintf(`"container":%q,"wishes":{%q:[%s],%q:[%s]}`,
 			pod.names[0], g.pick("restart", "restartAll", "stop"), wish(), g.pick("ignore", "failJob", "count", "failIndex"), wish()))))
+	}
+}
+
+// translations are manifests in other words.
+func (g *generator) translations() {
+	for i := range g.some(400) {
+		if i%100 == 0 {
+			g.fresh("translate")
+		}
+		pod := g.pod()
+		members := []string{fmt.Sprintf(`"to":%q`, g.pick("kubernetes", "kep-5307-future", "kep-3329-draft", "always-pod", "kep-0"))}
+		if g.rand.IntN(4) == 0 {
+			members = append(members, fmt.Sprintf(`"spelling":%q`, g.pick("when", "onExit", "onExitCodes", "flat", "grouped", "condition", "expressions")))
+		}
+		g.add("translate", call(10, pod.request(members...)))
 	}
 }
 

@@ -186,6 +186,13 @@ func readings(assumptions []string) string {
 //	works in 1.35 1.36 1.37
 //	does not work in 1.33 (ContainerRestartRules) 1.34 (ContainerRestartRules)
 //
+// for translations:
+//
+//	to kep-3329-draft, expressions: equivalent, 512 compared
+//	lost spec.backoffPolicy.rules[1]: pod_reason, near it {"action":"Ignore",…}
+//	main 1-12: Stop → Restart
+//	manifest {"apiVersion":"batch/v1",…}
+//
 // for describe:
 //
 //	podfate, ABI 1.0, schema v1, Kubernetes 1.33 1.34 1.35 1.36 1.37, 1.37 by default
@@ -301,6 +308,9 @@ func Summary(raw []byte) (string, error) {
 		return "", err
 	}
 	a.suggestions.write(&b)
+	if err := summarizeTranslation(&b, raw); err != nil {
+		return "", err
+	}
 	if err := summarizeDescription(&b, raw); err != nil {
 		return "", err
 	}
@@ -508,6 +518,70 @@ func summarizeTable(b *strings.Builder, raw []byte) error {
 	for _, s := range t.Sizes {
 		fmt.Fprintf(b, "size %s: %d, %d, %d, %d\n", s.Path, s.Rules, s.Values, s.BinaryBytes, s.JSONBytes)
 	}
+	return nil
+}
+
+// summarizeTranslation writes what translate answers; nothing for other operations.
+func summarizeTranslation(b *strings.Builder, raw []byte) error {
+	var t struct {
+		To, Spelling          string
+		Accepted, TablesAgree *bool
+		Equivalent            bool
+		Compared              int
+		Manifest              json.RawMessage
+		DroppedThen           []struct{ Path, Gate string }
+		Lost                  []struct {
+			Path, Because string
+			Hint          json.RawMessage
+		}
+		Differences []struct {
+			Container, Reason string
+			From, To          int
+			Restarts          *int
+			Was, Becomes      fate
+		}
+	}
+	if !strings.HasPrefix(string(raw), `{"to":`) {
+		return nil
+	}
+	if err := json.Unmarshal(raw, &t); err != nil {
+		return err
+	}
+	verdict := "refused"
+	switch {
+	case t.TablesAgree == nil:
+	case t.Equivalent:
+		verdict = "equivalent"
+	case *t.TablesAgree:
+		verdict = "the tables agree"
+	default:
+		verdict = "different"
+	}
+	if t.Spelling != "" {
+		t.To += ", " + t.Spelling
+	}
+	fmt.Fprintf(b, "to %s: %s, %d compared\n", t.To, verdict, t.Compared)
+	for _, x := range t.Lost {
+		fmt.Fprintf(b, "lost %s: %s", x.Path, x.Because)
+		if x.Hint != nil {
+			fmt.Fprintf(b, ", near it %s", x.Hint)
+		}
+		b.WriteString("\n")
+	}
+	for _, x := range t.Differences {
+		fmt.Fprintf(b, "%s %d-%d", x.Container, x.From, x.To)
+		if x.Reason != "" {
+			b.WriteString(" " + x.Reason)
+		}
+		if x.Restarts != nil {
+			fmt.Fprintf(b, " after %d", *x.Restarts)
+		}
+		fmt.Fprintf(b, ": %s → %s\n", x.Was.end(), x.Becomes.end())
+	}
+	for _, x := range t.DroppedThen {
+		fmt.Fprintf(b, "then dropped %s (%s)\n", x.Path, x.Gate)
+	}
+	fmt.Fprintf(b, "manifest %s\n", t.Manifest)
 	return nil
 }
 

@@ -93,6 +93,8 @@ func Write(w *manifest.Writer, q Question) {
 		d.fleet()
 	case q.Operation == "suggest":
 		d.suggest()
+	case q.Operation == "translate":
+		d.translate()
 	default:
 		d.verdict(item{tone: Stop, mark: "undecided", text: "There are no words for this operation yet."}, "No words")
 		d.blocks(func() {})

@@ -37,6 +37,8 @@ pub enum Operation {
     Compare = 8,
     /// The smallest edits that change what an exit comes to, or the shortest policy that does what is wished.
     Suggest = 9,
+    /// The same policy in the words of another draft or of what was shipped, and what is lost on the way.
+    Translate = 10,
     /// What many Pods on many nodes cost, by arithmetic.
     Fleet = 11,
 }

@@ -36,6 +36,7 @@ OPERATIONS = {
     "table": 7,
     "compare": 8,
     "suggest": 9,
+    "translate": 10,
     "fleet": 11,
 }
 
@@ -247,6 +248,10 @@ class Engine:
     def suggest(self, manifest: Manifest, *, cluster: Optional[Cluster] = None, **request: Any) -> Dict[str, Any]:
         """The smallest edits that change what an exit comes to, or the shortest policy that does what is wished. Members as its schema names them."""
         return self._ask("suggest", _request(manifest, cluster, request))
+
+    def translate(self, manifest: Manifest, *, cluster: Optional[Cluster] = None, **request: Any) -> Dict[str, Any]:
+        """The same policy in the words of another draft or of what was shipped, and what is lost on the way. Members as its schema names them."""
+        return self._ask("translate", _request(manifest, cluster, request))
 
     def fleet(self, **request: Any) -> Dict[str, Any]:
         """What many Pods on many nodes cost, by arithmetic. Members as its schema names them."""

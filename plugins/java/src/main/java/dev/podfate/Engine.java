@@ -394,6 +394,15 @@ public final class Engine {
         return ask(Operation.SUGGEST, request);
     }
 
+    /** The same policy in the words of another draft or of what was shipped, and what is lost on the way.
+     *
+     * @param request members as the schema of translate names them
+     * @return the answer of translate
+     */
+    public Map<String, Object> translate(Request request) {
+        return ask(Operation.TRANSLATE, request);
+    }
+
     /** What many Pods on many nodes cost, by arithmetic.
      *
      * @param request members as the schema of fleet names them

@@ -20,6 +20,8 @@ public enum Operation {
     COMPARE(8),
     /** The smallest edits that change what an exit comes to, or the shortest policy that does what is wished. */
     SUGGEST(9),
+    /** The same policy in the words of another draft or of what was shipped, and what is lost on the way. */
+    TRANSLATE(10),
     /** What many Pods on many nodes cost, by arithmetic. */
     FLEET(11);
 

@@ -1,0 +1,196 @@
+package words
+
+import (
+	"strings"
+
+	"github.com/podfate/podfate/policy/manifest"
+)
+
+// translate puts into words what a manifest looks like in other words, and what is lost.
+func (d *document) translate() {
+	a := d.Answer
+	to := "the words of " + text(a, "to")
+	if text(a, "to") == "kubernetes" {
+		to = "the words of Kubernetes " + text(a.Get("cluster"), "version")
+	}
+	lost, exits := int64(a.Get("lost").Len()), itoa(number(a, "compared"))+" exits were decided in both"
+	v, title := item{tone: OK, mark: "succeeded", text: "In " + to + " every exit comes to the same, and nothing is lost.", reason: exits}, "The same in other words"
+	switch differ := int64(a.Get("differences").Len()); {
+	case !a.Get("accepted").Bool():
+		v = item{tone: Fail, mark: "refused", text: "In " + to + " the manifest would be refused."}
+		title = "Refused in other words"
+	case !a.Get("changed").Bool():
+		v.text = "The manifest is in " + to + " already."
+		title = "Nothing to translate"
+	case differ > 0:
+		v = item{tone: Wait, mark: "warning", text: "In " + to + " " + count(differ, "range") + " of exit codes come to something else.", reason: exits}
+		title = "Not the same in other words"
+	case lost > 0:
+		v = item{tone: Wait, mark: "warning", text: "In " + to + " every exit comes to the same, but something is lost that is no matter of exit codes.", reason: exits}
+		title = "Not all of it in other words"
+	}
+	d.verdict(v, title)
+	d.blocks(func() {
+		var list []item
+		for x := a.Get("lost").First(); x.Exists(); x = x.Next() {
+			i := item{tone: Wait, mark: "dropped", path: text(x, "path"), place: x, text: sentence(lossText(text(x, "because")))}
+			if h := x.Get("hint"); h.Exists() {
+				i.reason = "near it: " + string(h.Raw())
+			}
+			i.quote, _ = d.quote(i.path)
+			list = append(list, i)
+		}
+		d.items("list", "What is lost", list)
+		var rows []row
+		for x := a.Get("differences").First(); x.Exists(); x = x.Next() {
+			g := group{}
+			g.add(number(x, "from"), number(x, "to"))
+			zero := g.to[0] == 0
+			was, is := d.fate(x.Get("was"), zero), d.fate(x.Get("becomes"), zero)
+			codes := join(", ", g.codes(), text(x, "reason"))
+			if has(x, "restarts") {
+				codes += ", after " + count(number(x, "restarts"), "restart")
+			}
+			rows = append(rows, row{at: -1, tone: is.tone, cells: []string{short(text(x, "container")), codes, was.text, is.text}})
+		}
+		if len(rows) > 0 {
+			d.table("What comes to something else", []column{{name: "Container"}, {name: "Codes"}, {name: "As written"}, {name: "In these words"}}, rows, 0)
+		}
+		var faults, then []item
+		for x := a.Get("droppedThen").First(); x.Exists(); x = x.Next() {
+			then = append(then, item{tone: Wait, mark: "dropped", path: text(x, "path"), text: "Removed without a word: the gate " + text(x, "gate") + " is off."})
+		}
+		d.items("list", "What the API server removes", then)
+		for f := a.Get("faults").First(); f.Exists(); f = f.Next() {
+			says := text(f, "message")
+			if says == "" {
+				says = text(f, "detail")
+			}
+			faults = append(faults, item{tone: Fail, mark: "fault", path: text(f, "path"), text: sentence(Visible(says))})
+		}
+		d.items("list", "Why it would be refused", faults)
+		var y yaml
+		y.value(a.Get("manifest"), 0, false)
+		d.terminal("In "+to, y.lines)
+		d.checks()
+	})
+}
+
+// lossText says what has no form in the other words.
+func lossText(because string) string {
+	switch because {
+	case "restart_times":
+		return "the condition on restarts: no release asks how often a container was restarted"
+	case "oom_killed":
+		return "the condition on the cause: no release asks for it, and 137 is also other ends"
+	case "action_has_no_form":
+		return "the rule: these words have no such action"
+	case "restart_limit":
+		return "the limit of restarts: no release has one for Pods; the backoffLimit of a Job is another one"
+	case "pod_reason":
+		return "the condition on the reason of the Pod: releases ask for conditions, such as DisruptionTarget"
+	case "pod_conditions":
+		return "the condition on conditions of the Pod: the draft asks for reasons"
+	case "code_0":
+		return "exit code 0 in the rule: the Job of a release passes it over"
+	case "waits":
+		return "the waits: restarts wait as the other words have it"
+	case "new_sandbox":
+		return "the new sandbox: containers that restart together keep the old one, and its address"
+	case "needs_never":
+		return "the podFailurePolicy: it needs Pods with restartPolicy Never"
+	case "no_job":
+		return "the podFailurePolicy: the Pod has no Job"
+	}
+	return "restarts after a success: a Job starts no Pod again that succeeded"
+}
+
+// yaml writes values as YAML that people read: one line for each member.
+type yaml struct{ lines [][]string }
+
+func (y *yaml) line(depth int, text string) {
+	y.lines = append(y.lines, []string{strings.Repeat(" ", depth) + text})
+}
+
+// value writes v, a member or an element, at a depth of so many spaces; item says that its first
+// line follows a dash.
+func (y *yaml) value(v manifest.Value, depth int, item bool) {
+	first := item
+	for m := v.First(); m.Exists(); m = m.Next() {
+		head := "-"
+		if v.Kind() == manifest.Object {
+			head = plainYAML(m.Key()) + ":"
+		}
+		if first {
+			head = "- " + head
+			first = false
+			depth -= 2
+		} else if item && depth >= 0 && v.Kind() == manifest.Object {
+			item = false
+			depth += 2
+		}
+		below := depth + 2
+		if head[0] == '-' && len(head) > 1 {
+			below += 2
+		}
+		switch k := m.Kind(); {
+		case k != manifest.Object && k != manifest.Array:
+			y.line(depth, head+" "+scalarYAML(m))
+		case m.Len() == 0, k == manifest.Array && scalars(m):
+			y.line(depth, head+" "+flowYAML(m))
+		case head == "-" && k == manifest.Object:
+			y.value(m, depth+2, true)
+		default:
+			y.line(depth, head)
+			if k == manifest.Array {
+				below -= 2
+			}
+			y.value(m, below, false)
+		}
+	}
+}
+
+func scalars(v manifest.Value) bool {
+	for e := v.First(); e.Exists(); e = e.Next() {
+		if k := e.Kind(); k == manifest.Object || k == manifest.Array {
+			return false
+		}
+	}
+	return true
+}
+
+// flowYAML is an empty list or object, or a list of scalars, in one line.
+func flowYAML(v manifest.Value) string {
+	if v.Kind() == manifest.Object {
+		return "{}"
+	}
+	var list []string
+	for e := v.First(); e.Exists(); e = e.Next() {
+		list = append(list, scalarYAML(e))
+	}
+	return "[" + strings.Join(list, ", ") + "]"
+}
+
+func scalarYAML(v manifest.Value) string {
+	if v.Kind() == manifest.String {
+		return plainYAML(v.Str())
+	}
+	return string(v.Raw())
+}
+
+// plainYAML is s as a YAML text: without quotes where nothing else could be meant.
+func plainYAML(s string) string {
+	plain := s != "" && (s[0] >= 'a' && s[0] <= 'z' || s[0] >= 'A' && s[0] <= 'Z')
+	for i := range len(s) {
+		c := s[i]
+		plain = plain && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' || c == '/')
+	}
+	switch strings.ToLower(s) {
+	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":
+		plain = false
+	}
+	if plain {
+		return s
+	}
+	return string(manifest.AppendQuoted(nil, Visible(s)))
+}
