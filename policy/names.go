@@ -17,6 +17,7 @@ const (
 	StrictEnvName                  // as kubelets until 1.34 want it in a file
 	ConfigKey                      // a key of a ConfigMap or Secret
 	HTTPHeaderName                 // letters, digits and hyphens
+	IPAddress                      // version 4 or 6
 )
 
 // The lengths that these forms allow.
@@ -107,6 +108,8 @@ func (form NameForm) Faults(s string, minor int) (faults []string) {
 		return append(faults, dotFaults(s)...)
 	case HTTPHeaderName:
 		say(s == "" || !spelled(s, "-"), headerText)
+	case IPAddress:
+		return addressFaults(s, minor >= 36) // when the gate StrictIPCIDRValidation is on
 	}
 	return faults
 }

@@ -89,6 +89,9 @@ func (c *objectChecker) metadata() {
 	}
 	annotations := meta.Get("annotations")
 	c.annotations("metadata.annotations", annotations)
+	if c.kind == "Pod" && c.r.Minor() < 34 && !c.r.Static() {
+		c.madeAnnotations(members(annotations))
+	}
 	c.owners(meta.Get("ownerReferences"))
 	c.finalizers(meta.Get("finalizers"))
 	if c.kind == "Pod" {
@@ -198,13 +201,39 @@ const maxAnnotationBytes = 256 << 10
 func (c *objectChecker) annotations(path string, v Value) {
 	size := 0
 	for _, p := range members(v) {
-		// Beside the capitals of ASCII only the Kelvin sign has a small letter that keys may have.
 		size += len(p.key) + len(p.value)
-		c.form(path, p.key, policy.LabelKey.Faults(lower(strings.ReplaceAll(p.key, "\u212A", "k")), c.r.Minor()))
+		c.annotationKey(path, p.key)
 	}
 	if size > maxAnnotationBytes {
 		c.r.TooLong(path, maxAnnotationBytes)
 	}
+}
+
+func (c *objectChecker) annotationKey(path, key string) {
+	// Beside the capitals of ASCII only the Kelvin sign has a small letter that keys may have.
+	c.form(path, key, policy.LabelKey.Faults(lower(strings.ReplaceAll(key, "\u212A", "k")), c.r.Minor()))
+}
+
+// madeAnnotations checks the keys of annotations that the API server of 1.33 makes of AppArmor
+// profiles: the names of containers are part of them.
+//
+// Source: applyAppArmorVersionSkew in pkg/registry/core/pod/strategy.go, Kubernetes v1.33.
+func (c *objectChecker) madeAnnotations(pairs []pair) {
+	spec, made := c.podSpec(), nameSet{}
+	if text(spec.Get("os"), "name") == "windows" {
+		return
+	}
+	visit(spec, func(ctr Value) {
+		profile := profileOf(ctr, "appArmor")
+		if profile.Kind() != Object {
+			profile = profileOf(spec, "appArmor")
+		}
+		kind, key := text(profile, "type"), appArmor+text(ctr, "name")
+		if (among(kind, "Unconfined RuntimeDefault") && kind != "" || kind == "Localhost" && profile.Get("localhostProfile").Kind() == String) &&
+			!hasKey(pairs, key) && made.add(key) {
+			c.annotationKey("metadata.annotations", key)
+		}
+	})
 }
 
 // The annotations that said which profiles a Pod and its containers run under before there were

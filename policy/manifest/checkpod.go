@@ -16,6 +16,8 @@ type podChecker struct {
 	at   string // path of spec with its dot
 	pod  bool   // of a Pod, not of a template
 	name string // the Pod's
+	// labels are those of the Pod.
+	labels Value
 	// stateful: the template of a StatefulSet, with these volumeClaimTemplates.
 	stateful  bool
 	templates Value

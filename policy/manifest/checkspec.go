@@ -111,8 +111,7 @@ func (c *podChecker) appArmor(v Value) {
 	}
 }
 
-// scheduling checks what comes between the restart policy and the deadline. Of the affinity only
-// that to nodes is checked.
+// scheduling checks what comes between the restart policy and the deadline.
 //
 // Source: ValidatePodSpec and what it calls in pkg/apis/core/validation/validation.go, Kubernetes
 // v1.33 to v1.37.
@@ -135,14 +134,11 @@ func (c *podChecker) scheduling() {
 		}
 		c.r.Invalid(c.path(v, at), "true", "ShareProcessNamespace and HostPID cannot both be enabled")
 	}
-	c.nodeAffinity(v.Get("affinity").Get("nodeAffinity"))
-	if text(v, "dnsPolicy") == "None" {
-		if !has(v, "dnsConfig") {
-			c.r.Required(c.path(v, "dnsConfig"), "must provide `dnsConfig` when `dnsPolicy` is None")
-		} else if v.Get("dnsConfig").Get("nameservers").Len() == 0 {
-			c.r.Required(c.path(v, "dnsConfig.nameservers"), "must provide at least one DNS nameserver when `dnsPolicy` is None")
-		}
-	}
+	affinity := v.Get("affinity")
+	c.nodeAffinity(affinity.Get("nodeAffinity"))
+	c.affinity(affinity.Get("podAffinity"))
+	c.affinity(affinity.Get("podAntiAffinity"))
+	c.dns(v.Get("dnsConfig"))
 	for e, n := walkOf(v.Get("readinessGates")); n > 0; n-- {
 		gate := e.step()
 		c.form(gate, ".conditionType", text(gate, "conditionType"), policy.LabelKey)
@@ -155,6 +151,7 @@ func (c *podChecker) scheduling() {
 			c.twice(gate, "", name)
 		}
 	}
+	c.spread(v.Get("topologySpreadConstraints"))
 	account := text(v, "serviceAccountName")
 	if account == "" {
 		account = text(v, "serviceAccount")
@@ -275,9 +272,7 @@ func (c *podChecker) nodeAffinity(v Value) {
 	}
 	for e, n := walkOf(v.Get("preferredDuringSchedulingIgnoredDuringExecution")); n > 0; n-- {
 		term := e.step()
-		if weight := number(term, "weight", 0); weight <= 0 || weight > 100 {
-			c.badNumber(term, ".weight", weight, "must be in the range 1-100")
-		}
+		c.weight(term)
 		c.nodeTerm(term.Get("preference"), false)
 	}
 }
@@ -331,8 +326,8 @@ func (c *podChecker) badOperator(v Value, s string) {
 	c.r.Invalid(c.path(v, ".operator"), c.r.Word(s), "not a valid selector operator")
 }
 
-// names checks what comes after the deadline. Aliases of hosts, overhead, claims and what depends
-// on the operating system are not checked.
+// names checks what comes after the deadline. Overhead, claims and what depends on the operating
+// system are not checked.
 //
 // Source: ValidatePodSpec and what it calls in pkg/apis/core/validation/validation.go, Kubernetes
 // v1.33 to v1.37.
@@ -345,6 +340,7 @@ func (c *podChecker) names() {
 	for e, n := walkOf(v.Get("tolerations")); n > 0; n-- {
 		c.toleration(e.step())
 	}
+	c.hostAliases()
 	c.optionalForm("priorityClassName", text(v, "priorityClassName"), policy.DNSSubdomain)
 	if class := v.Get("runtimeClassName"); class.Kind() == String {
 		c.form(v, "runtimeClassName", class.Str(), policy.DNSSubdomain)

@@ -450,16 +450,16 @@ func (c *podChecker) downwardFile(v, file Value) {
 	}
 }
 
-// projected checks a volume that is made from several sources. Those that are made from
-// certificates are not checked.
+// projected checks a volume that is made from several sources. Of those that are made from
+// certificates only the paths of their files are looked at: whether another source has them, too.
 //
 // Source: validateProjectionSources in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to
 // v1.37.
 func (c *podChecker) projected(v Value, _ string) {
 	c.between(v, "defaultMode", 0, 0o777, fileModeText)
 	var paths nameSet
-	once := func(path, value string) {
-		if path != "" && !paths.add(path) {
+	once := func(path, value string, empty bool) { // empty: a path of "" counts, too
+		if (empty || path != "") && !paths.add(path) {
 			c.bad(v, "", value, "conflicting duplicate paths")
 		}
 	}
@@ -473,7 +473,7 @@ func (c *podChecker) projected(v Value, _ string) {
 				for e, n := walkOf(from.Get("items")); n > 0; n-- {
 					item := e.step()
 					c.keyToPath(item)
-					once(text(item, "path"), text(from, "name"))
+					once(text(item, "path"), text(from, "name"), false)
 				}
 			}
 		}
@@ -482,18 +482,22 @@ func (c *podChecker) projected(v Value, _ string) {
 			for e, n := walkOf(from.Get("items")); n > 0; n-- {
 				file := e.step()
 				c.downwardFile(from, file)
-				once(text(file, "path"), text(file, "path"))
+				once(text(file, "path"), text(file, "path"), false)
 			}
 		}
 		if token := source.Get("serviceAccountToken"); token.Kind() == Object {
 			found++
 			c.token(v, token)
 		}
-		for _, name := range []string{"clusterTrustBundle", "podCertificate"} {
-			if has(source, name) && (c.r.Minor() >= 37 || c.r.Static()) { // else they are dropped
+		if c.r.Minor() >= 37 || c.r.Static() { // else they are dropped
+			if from := source.Get("clusterTrustBundle"); from.Kind() == Object {
 				found++
-				for _, member := range []string{"path", "credentialBundlePath", "keyPath", "certificateChainPath"} {
-					paths.add(text(source.Get(name), member))
+				once(text(from, "path"), text(from, "path"), true)
+			}
+			if from := source.Get("podCertificate"); from.Kind() == Object {
+				found++
+				for _, member := range []string{"credentialBundlePath", "keyPath", "certificateChainPath"} {
+					once(text(from, member), text(from, member), false)
 				}
 			}
 		}

@@ -88,7 +88,7 @@ func (c *objectChecker) selector(empty, detail string) bool {
 	case v.Kind() != Object:
 		c.r.Required("spec.selector", "")
 	default:
-		c.labelSelector(v)
+		c.labelSelector("spec.selector", v)
 		if emptySelector(v) {
 			c.r.Invalid("spec.selector", c.printed(v), empty)
 		}
@@ -115,15 +115,15 @@ func emptySelector(v Value) bool {
 	return v.Get("matchLabels").Len() == 0 && v.Get("matchExpressions").Len() == 0
 }
 
-// labelSelector checks the words of a selector.
+// labelSelector checks the words of a selector, whose path is at.
 //
 // Source: ValidateLabelSelector in k8s.io/apimachinery v0.33 to v0.37,
 // pkg/apis/meta/v1/validation/validation.go.
-func (c *objectChecker) labelSelector(v Value) {
-	c.labels("spec.selector.matchLabels", members(v.Get("matchLabels")))
+func (c *objectChecker) labelSelector(at string, v Value) {
+	c.labels(at+".matchLabels", members(v.Get("matchLabels")))
 	i := 0
 	for e := v.Get("matchExpressions").First(); e.Exists(); e = e.Next() {
-		path := "spec.selector.matchExpressions[" + strconv.Itoa(i) + "]"
+		path := element(at+".matchExpressions", i)
 		i++
 		operator, values := text(e, "operator"), e.Get("values")
 		switch operator {
@@ -222,7 +222,7 @@ func (c *objectChecker) daemonSetSelector() {
 		c.mismatch()
 		return
 	}
-	c.labelSelector(v)
+	c.labelSelector("spec.selector", v)
 	if c.readable(v) && !selects(v, c.templateLabels()) {
 		c.mismatch()
 	}
@@ -341,7 +341,7 @@ func (c *objectChecker) jobSelector() {
 		}
 		return
 	}
-	c.labelSelector(v)
+	c.labelSelector("spec.selector", v)
 	if c.readable(v) && !selects(v, c.templateLabels()) {
 		c.mismatch()
 	}

@@ -65,8 +65,8 @@ func TestHowFar(t *testing.T) {
 			`{"apiVersion":"v1","kind":"Pod","spec":{"restartPolicy":"Never","containers":[{"name":"a"},{"name":"b","args":["x"]}]},"status":{"phase":"Failed"}}`, false,
 			[]string{"apiVersion", "kind", "spec", "status"}, nil},
 		{"null and unknown fields are in no list", "Pod", `{"spec":{"affinity":null,"nonsense":{"a":1},"containers":[null]}}`, false, []string{"spec"}, nil},
-		{"the highest field that is not checked", "Pod", `{"spec":{"dnsConfig":{"searches":["a"]},"containers":[{"name":"a"},{"name":"b","securityContext":{"windowsOptions":{"hostProcess":true}}}]}}`, false,
-			[]string{"spec.containers[0]", "spec.containers[1].name"}, []string{"spec.dnsConfig", "spec.containers[1].securityContext.windowsOptions"}},
+		{"the highest field that is not checked", "Pod", `{"spec":{"overhead":{"cpu":"1"},"containers":[{"name":"a"},{"name":"b","securityContext":{"windowsOptions":{"hostProcess":true}}}]}}`, false,
+			[]string{"spec.containers[0]", "spec.containers[1].name"}, []string{"spec.overhead", "spec.containers[1].securityContext.windowsOptions"}},
 		{"on update the image may not change", "Pod", `{"spec":{"containers":[{"name":"a","command":["x"]}]}}`, true,
 			[]string{"spec.containers[0].name"}, []string{"spec.containers[0].command"}},
 	} {

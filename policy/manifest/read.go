@@ -46,7 +46,7 @@ func ReadProposed(v Value, kind, template string, p policy.Proposals) policy.Obj
 			readDraft(v.exactly(strings.TrimSuffix(o.JobPath(), ".")), &o, p)
 		}
 	}
-	checker := &podChecker{spec: spec, at: o.SpecPath, pod: kind == "Pod", name: o.Name}
+	checker := &podChecker{spec: spec, at: o.SpecPath, pod: kind == "Pod", name: o.Name, labels: v.Get("metadata").Get("labels")}
 	if kind == "StatefulSet" {
 		checker.stateful, checker.templates = true, v.Get("spec").Get("volumeClaimTemplates")
 	}

@@ -55,8 +55,9 @@ func sameMessage(path, ours, theirs string) bool {
 		strings.Contains(ours, "…") && ours == longText.ReplaceAllString(theirs, "$1\"…")
 }
 
-// longText matches the long texts that a Job of these has.
-var longText = regexp.MustCompile(fmt.Sprintf(`("[0-9a-zA-Z.,/]{%d})[0-9a-zA-Z.,/]*"`, policy.MaxQuotedBytes))
+// longText matches a value in a message that Podfate cuts on purpose (see Intended), and nothing
+// else: text of more than policy.MaxQuotedBytes between quotation marks.
+var longText = regexp.MustCompile(fmt.Sprintf(`("[^"\\]{%d})[^"\\]+"`, policy.MaxQuotedBytes))
 
 // job returns a Job or, if cron is true, a CronJob; if generated is true, its name may be left to
 // the API server.

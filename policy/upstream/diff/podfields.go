@@ -40,11 +40,50 @@ var shapes = map[string]shape{
 		hostnameOverride subdomain
 		setHostnameAsFQDN bool
 		tolerations []Toleration
+		topologySpreadConstraints []Spread
+		hostAliases []HostAlias
 		priorityClassName subdomain
 		runtimeClassName subdomain
 		preemptionPolicy preemption`,
 	"DNSConfig": `
-		nameservers []ip`,
+		nameservers []address
+		searches []search
+		options []DNSOption`,
+	"DNSOption": `
+		*name text
+		value text`,
+	"HostAlias": `
+		*ip address
+		hostnames []subdomain`,
+	"Spread": `
+		*maxSkew weight
+		*topologyKey labelKey
+		*whenUnsatisfiable unsatisfiable
+		*labelSelector Selector
+		minDomains weight
+		nodeAffinityPolicy honors
+		nodeTaintsPolicy honors
+		matchLabelKeys []ownKey`,
+	"Selector": `
+		matchLabels SelectorLabels
+		matchExpressions []NodeRule`,
+	"SelectorLabels": `
+		a labelValue
+		app labelValue
+		_a labelValue`,
+	"PodAffinity": `
+		requiredDuringSchedulingIgnoredDuringExecution []PodTerm
+		preferredDuringSchedulingIgnoredDuringExecution []PreferredPods`,
+	"PreferredPods": `
+		*weight weight
+		*podAffinityTerm PodTerm`,
+	"PodTerm": `
+		*labelSelector Selector
+		*topologyKey labelKey
+		namespaces []label
+		namespaceSelector Selector
+		matchLabelKeys []ownKey
+		mismatchLabelKeys []ownKey`,
 	"NodeSelector": `
 		a labelValue
 		a.b/c labelValue
@@ -63,7 +102,9 @@ var shapes = map[string]shape{
 		*type profileType
 		localhostProfile profilePath`,
 	"Affinity": `
-		*nodeAffinity NodeAffinity`,
+		nodeAffinity NodeAffinity
+		podAffinity PodAffinity
+		podAntiAffinity PodAffinity`,
 	"NodeAffinity": `
 		requiredDuringSchedulingIgnoredDuringExecution NodeTerms
 		preferredDuringSchedulingIgnoredDuringExecution []Preferred`,
@@ -341,7 +382,18 @@ var shapes = map[string]shape{
 		secret ProjectedKeys
 		configMap ProjectedKeys
 		downwardAPI ProjectedFiles
-		serviceAccountToken Token`,
+		serviceAccountToken Token
+		clusterTrustBundle Bundle
+		podCertificate Certificate`,
+	"Bundle": `
+		*name label
+		*path localPath`,
+	"Certificate": `
+		*signerName signer
+		*keyType keyType
+		credentialBundlePath localPath
+		keyPath localPath
+		certificateChainPath localPath`,
 	"ProjectedKeys": `
 		*name text
 		items []KeyToPath`,
@@ -385,6 +437,16 @@ var pools = map[string]pool{
 	"operator":      {[]string{`"In"`, `"NotIn"`, `"Exists"`, `"DoesNotExist"`, `"Gt"`}, []string{`""`, `"Lt"`, `"in"`, `null`}},
 	"fieldKey":      {[]string{`"metadata.name"`}, []string{`""`, `"metadata.namespace"`, `null`}},
 	"tolerates":     {[]string{`"Equal"`, `"Exists"`, `""`}, []string{`"Lt"`, `"Gt"`, `"equal"`, `null`}},
+	"ownKey":        {[]string{`"app"`, `"a"`, `"app.kubernetes.io/name"`}, []string{`""`, `"_"`, `"bad/"`, `null`}},
+	"unsatisfiable": {[]string{`"DoNotSchedule"`, `"ScheduleAnyway"`}, []string{`""`, `"Never"`, `null`}},
+	"honors":        {[]string{`"Honor"`, `"Ignore"`}, []string{`""`, `"honor"`, `null`}},
+	"signer":        {[]string{`"example.com/a"`}, []string{`"a"`}},
+	"keyType":       {[]string{`"ED25519"`}, []string{`"RSA"`}},
+	"search":        {[]string{`"a.b"`, `"a."`, `"."`, `"a_b.c"`}, []string{`""`, `".."`, `"A"`, `"_"`, `"-a"`, longName, `null`, `"` + strings.Repeat(strings.Repeat("a", 50)+".", 44) + `"`}},
+	"address": {[]string{`"127.0.0.1"`, `"::1"`, `"2001:db8::ffff"`, `"1:2:3:4:5:6:7:8"`, `"::"`}, []string{
+		`""`, `"x"`, `"1.2.3"`, `"1.2.3.4.5"`, `"256.1.1.1"`, `"010.2.3.4"`, `"1.2.3.00"`, `"::ffff:1.2.3.4"`, `"0:0:0:0:0:ffff:102:304"`, `"::ffff:01.2.3.4"`, `"1::2::3"`, `":1"`, `"1:"`, `"00001::"`,
+		`"1:2:3:4:5:6:7::"`, `"1:2:3:4:5:6:7:8::"`, `"::1:2:3:4:5:6:7:8"`, `"1:2:3:4:5:6:1.2.3.4"`, `"1:2:3:4:5:6:7:1.2.3.4"`, `"::12345"`, `"::g"`, `"fe80::1%eth0"`, `"1.2.3.4/8"`, `" 1.2.3.4"`, `"1..2.3"`, `"::1.2.3"`, `"FE80::ABC"`, `null`,
+	}},
 	"effect":        {[]string{`"NoSchedule"`, `"NoExecute"`, `"PreferNoSchedule"`, `""`}, []string{`"NoRun"`, `null`}},
 	"preemption":    {[]string{`"Never"`, `"PreemptLowerPriority"`}, []string{`""`, `"never"`, `null`}},
 	"procMount":     {[]string{`"Default"`}, []string{`""`, `"Unmasked"`, `"x"`, `null`}},
@@ -457,7 +519,7 @@ func (g *generator) fields() []byte {
 	spec := g.object("PodSpec", 2)
 	containers := g.listOf("Container", 1+g.r.IntN(2), 3)
 	policy := ""
-	kind := `"apiVersion":"v1","kind":"Pod","spec":SPEC`
+	kind, labels := `"apiVersion":"v1","kind":"Pod","spec":SPEC`, pick(g, ``, `,"labels":{"app":"a"}`, `,"labels":{"app":"a b","_":"x","a":"1"}`)
 	if g.oneIn(2) {
 		kind = strings.Replace(pick(g, kinds[0], kinds[1], kinds[3], kinds[4], kinds[6], kinds[7], kinds[8], statefulSet, statefulSet),
 			"TEMPLATE", `{"metadata":{"labels":{"app":"a"}},"spec":SPEC}`, 1)
@@ -469,7 +531,7 @@ func (g *generator) fields() []byte {
 	kind = strings.Replace(kind, "CLAIMS", claims, 1)
 	text := strings.Replace(spec, "{", `{`+policy+`"containers":`+containers+`,`, 1)
 	text = strings.Replace(text, ",}", "}", 1)
-	return []byte(`{"metadata":{"name":"a","namespace":"default"},` + strings.Replace(kind, "SPEC", text, 1) + `}`)
+	return []byte(`{"metadata":{"name":"a","namespace":"default"` + labels + `},` + strings.Replace(kind, "SPEC", text, 1) + `}`)
 }
 
 const (

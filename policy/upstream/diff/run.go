@@ -59,9 +59,9 @@ func Run(t *testing.T, r Release) {
 	if c.configured > 0 {
 		kubelet = fmt.Sprintf("%d histories with the kubelet, %d init plans, %d plans, %d phases, %d lives of Pods (%d statuses, %d dropped, %d denied), %d kubelet configurations, %d calls of Kubernetes' own tests, ", c.enriched, c.planned, c.plans, c.phases, c.pods, c.steps, c.droppedStatuses, c.deniedStatuses, c.configured, c.tableCases)
 	}
-	fmt.Printf("%s%s: %d decisions, %d manifests, %d workloads, %d published ones, %d updates, %d static Pods and %d Jobs (%d with faults, %d with dropped fields, %d panics), %d Pods of Jobs (%d matched), %d Jobs with Pods (%d go on), %d histories of Jobs (%d Pods), %d back-off sequences, %d gate settings, %d rows, %s%d differences, seed %d, %s\n",
+	fmt.Printf("%s%s: %d decisions, %d manifests, %d workloads, %d published ones, %d updates, %d static Pods and %d Jobs (%d with faults, %d with dropped fields, %d panics), %d Pods of Jobs (%d matched), %d Jobs with Pods (%d go on), %d histories of Jobs (%d Pods), %d back-off sequences, %d gate settings, %d rows, %s%d messages equal but for a value of more than %d bytes that is cut on purpose, %d differences, seed %d, %s\n",
 		SummaryPrefix, policy.VersionName(r.Minor()), c.decided, c.validated, c.surrounded, c.published, c.updated, c.static, c.jobsValidated, c.faulty, c.dropping, c.panicking, c.podsJudged, c.podsMatched, c.ended, c.goingOn, c.lived, c.podsCreated, c.sequences, c.gateSettings, c.printed,
-		kubelet, c.differences, c.seed, time.Since(start).Round(time.Second/10))
+		kubelet, c.cut, policy.MaxQuotedBytes, c.differences, c.seed, time.Since(start).Round(time.Second/10))
 }
 
 type runSettings struct {
@@ -112,6 +112,7 @@ type comparison struct {
 	unread string // what Kubernetes says of a change that Podfate does not read; "" while it reads all that changes
 
 	differences int
+	cut         int // messages in which a long value is cut on purpose
 }
 
 // differ counts a difference and prints it unless there were many. what names the case so that it

@@ -71,6 +71,9 @@ func (c *comparison) compareAnswer(t *testing.T, shown *int, what string, theirs
 			continue
 		}
 		if i < len(want) && f.Message != want[i] && sameMessage(f.Path, f.Message, want[i]) {
+			if f.Message != "" {
+				c.cut++
+			}
 			f.Message = want[i]
 		}
 		if f.Message == "" {
