@@ -11,14 +11,39 @@ import (
 // fix is an edit of the manifest after which a fault or a warning is gone: operations of a JSON
 // Patch (RFC 6902), in their order.
 type fix struct {
-	edits   []fixEdit
+	edits   []edit
 	changes string // a code of what some exit comes to then, "" if each comes to the same
 }
 
-type fixEdit struct {
+// edit is an operation of a JSON Patch (RFC 6902) on the manifest.
+type edit struct {
 	op, path string
 	from     string // of a move
 	value    string // JSON; "" for none
+	was      string // the value that is removed, as JSON, where the operation does not say it; "" for none
+}
+
+func writeEdits(w *manifest.Writer, edits []edit) {
+	w.Key("edits")
+	w.Array()
+	for _, e := range edits {
+		w.Object()
+		w.Key("op")
+		w.Word(e.op)
+		optional(w, "from", e.from)
+		w.Key("path")
+		w.String(e.path)
+		if e.value != "" {
+			w.Key("value")
+			w.Raw([]byte(e.value))
+		}
+		if e.was != "" {
+			w.Key("was")
+			w.Raw([]byte(e.was))
+		}
+		w.End()
+	}
+	w.End()
 }
 
 // What a fix changes.
@@ -41,25 +66,7 @@ func (c *call) writeFixes(w *manifest.Writer, f *located) {
 	w.Array()
 	for _, x := range list {
 		w.Object()
-		w.Key("edits")
-		w.Array()
-		for _, e := range x.edits {
-			w.Object()
-			w.Key("op")
-			w.Word(e.op)
-			if e.from != "" {
-				w.Key("from")
-				w.String(e.from)
-			}
-			w.Key("path")
-			w.String(e.path)
-			if e.value != "" {
-				w.Key("value")
-				w.Raw([]byte(e.value))
-			}
-			w.End()
-		}
-		w.End()
+		writeEdits(w, x.edits)
 		optional(w, "changes", x.changes)
 		w.End()
 	}
@@ -90,12 +97,12 @@ func (c *call) fixes(f *policy.FieldError) []fix {
 	remove := func(paths ...string) []fix {
 		x := fix{}
 		for _, p := range paths {
-			x.edits = append(x.edits, fixEdit{op: "remove", path: manifest.Pointer(p)})
+			x.edits = append(x.edits, edit{op: "remove", path: manifest.Pointer(p)})
 		}
 		return []fix{x}
 	}
 	replace := func(value, changes string) []fix {
-		return []fix{{[]fixEdit{{op: "replace", path: path, value: value}}, changes}}
+		return []fix{{[]edit{{op: "replace", path: path, value: value}}, changes}}
 	}
 	above, n := c.parent(f.Path)
 	switch {
@@ -129,7 +136,7 @@ func (c *call) fixes(f *policy.FieldError) []fix {
 		if c.at(values).Exists() {
 			op = "replace"
 		}
-		return []fix{{[]fixEdit{{op: op, path: manifest.Pointer(values), value: "[0]"}}, changesCode0}}
+		return []fix{{[]edit{{op: op, path: manifest.Pointer(values), value: "[0]"}}, changesCode0}}
 	case f.Code == policy.WarnWrongCase && len(f.Allowed) == 1:
 		return replace(strconv.Quote(f.Allowed[0]), changesRefused)
 	case f.Code == policy.WarnRulesWithoutPolicy:
@@ -167,7 +174,7 @@ func (c *call) missing(f *policy.FieldError, path string) []fix {
 	}
 	var list []fix
 	for _, value := range [...]policy.RestartPolicy{policy.RestartPolicyNever, policy.RestartPolicyOnFailure} {
-		list = append(list, fix{[]fixEdit{{op: "add", path: path, value: strconv.Quote(string(value))}}, changesRefused})
+		list = append(list, fix{[]edit{{op: "add", path: path, value: strconv.Quote(string(value))}}, changesRefused})
 	}
 	return list
 }
@@ -197,5 +204,5 @@ func (c *call) renamed(f *policy.FieldError, above, path string) []fix {
 	if above != "" {
 		to = above + "." + near
 	}
-	return []fix{{[]fixEdit{{op: "move", from: path, path: manifest.Pointer(to)}}, changesCounts}}
+	return []fix{{[]edit{{op: "move", from: path, path: manifest.Pointer(to)}}, changesCounts}}
 }

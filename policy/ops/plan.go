@@ -205,10 +205,6 @@ func shortest(wishes []uint8, need func(wish uint8, code int) int, onlyIn bool, 
 	return best
 }
 
-// edit is an operation of RFC 6902. Its value is JSON, "" for none. was is what a value that is
-// removed is, which the operation itself does not say.
-type edit struct{ op, path, value, was string }
-
 // listEdits are the edits that make the list of rules at path another one. write gives a new rule
 // as JSON, and values says where the values of a rule stand below it and what they are in the
 // manifest.
@@ -305,8 +301,16 @@ func (a *cost) less(b *cost) bool {
 	return false
 }
 
-// price measures a list of rules that came out of another one: by what changes for a flip, by what
-// it has for wishes.
+// plus is the sum of both.
+func (a *cost) plus(b *cost) (sum cost) {
+	for i := range sum {
+		sum[i] = a[i] + b[i]
+	}
+	return sum
+}
+
+// price measures a list of rules that came out of another one: for wishes by its rules, then its
+// values; for a flip by the rules and values that change, then the rules alone.
 func price(was, is []line, flip bool, edits int) (c cost) {
 	c[3] = edits
 	kept := 0
@@ -325,6 +329,7 @@ func price(was, is []line, flip bool, edits int) (c cost) {
 	}
 	if flip {
 		c[1] += len(was) - kept
+		c[1], c[2] = c[1]+c[2], c[1]
 	}
 	return c
 }
@@ -353,6 +358,10 @@ type planner struct {
 	rules, job []line
 	several    bool // containers in the Pod that a rule of the Job may be about
 	steps      int
+	// low is the fewest rules and values of both layers with which every code can come to what it
+	// shall, sure that these are the fewest.
+	low  cost
+	sure bool
 }
 
 func (c *call) newPlanner(l *loaded, cl cluster, ref policy.Ref) *planner {
@@ -451,6 +460,8 @@ func (p *planner) with(own string, rules []line) policy.Container {
 // kubelet returns the changes of policies and rules by which the kubelet does what is wished, the
 // cheapest first. never asks for a Pod that is not restarted.
 func (p *planner) kubelet(never bool) []choice {
+	windows := p.l.object.Spec.Windows
+	sure := !windows
 	today := p.acts(p.pod, p.own, p.rules)
 	var want, target [codes]uint8
 	for code := range want {
@@ -486,7 +497,16 @@ func (p *planner) kubelet(never bool) []choice {
 			lists := [][]line{nil}
 			if own != "" && p.cl.features.ContainerRestartRules {
 				if lists = append(lists, p.rules); p.ref.Kind != policy.EphemeralContainer {
-					lists = append(append(lists, variants(p.rules, &want, wishStop)...), p.fewest(&target, p.acts(pod, own, nil)))
+					base := p.acts(pod, own, nil)
+					lists = append(append(lists, variants(p.rules, &want, wishStop)...), p.fewest(&target, base))
+					if p.flip {
+						s := nearest{was: p.rules, target: &target, base: &base, actions: []uint8{wishRestart, wishRestartAll}}
+						if p.ref.Kind == policy.InitContainer {
+							s.least = 1 // with 0 it has completed, whatever most rules say
+						}
+						near, exact := s.find(windows)
+						lists, sure = append(lists, near), sure && exact
+					}
 				}
 			} else if len(p.rules) > 0 && own == p.own {
 				lists = [][]line{p.rules}
@@ -509,7 +529,22 @@ func (p *planner) kubelet(never bool) []choice {
 			}
 		}
 	}
+	p.bound(found, sure)
 	return inCost(found)
+}
+
+// bound adds the fewest rules and values of one layer's choices to what is needed at least. sure
+// reports that there is a choice that has the fewest there are.
+func (p *planner) bound(found []choice, sure bool) {
+	var best *cost
+	for i := range found {
+		if x := &found[i].cost; x[0] == 0 && (best == nil || x.less(best)) {
+			best = x
+		}
+	}
+	if p.sure = p.sure && sure && best != nil; p.sure {
+		p.low[1], p.low[2] = p.low[1]+best[1], p.low[2]+best[2]
+	}
 }
 
 // fewest returns the shortest rules of the container for target, where base is what comes without
@@ -574,6 +609,24 @@ func (p *planner) controller() []choice {
 		lists = append(lists, variants(base, &want, 0)...)
 		lists = append(lists, p.fewestOfJob(base, &want, &today, false), p.fewestOfJob(base, &want, &today, true))
 	}
+	p.sure = true
+	if p.flip && named {
+		var base [codes]uint8
+		target := today
+		for code := range base {
+			if base[code] = wishCount; want[code] != 0 {
+				target[code] = want[code]
+			}
+		}
+		s := nearest{was: p.job, target: &target, base: &base, least: 1, actions: []uint8{wishCount, wishIgnore, wishFailJob, wishFailIndex}}
+		near, exact := s.find(p.l.object.Spec.Windows)
+		for i := range near {
+			if x := &near[i]; !x.in && len(x.values()) == 0 {
+				x.has[0], exact = true, false // as in fewestOfJob
+			}
+		}
+		lists, p.sure = append(lists, near), exact
+	}
 	var found []choice
 	for _, lines := range lists {
 		changed, ok := 0, p.disruption == 0 || disrupted(lines, p.disruption)
@@ -595,6 +648,11 @@ func (p *planner) controller() []choice {
 			found = append(found, x)
 		}
 	}
+	sure := !p.l.object.Spec.Windows
+	for i := range p.job { // rules that are about other containers, too, might be written otherwise
+		sure = sure && (p.flip || !named || p.job[i].fixed || !p.job[i].shared && p.job[i].action != 0)
+	}
+	p.bound(found, sure)
 	return inCost(found)
 }
 

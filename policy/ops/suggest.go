@@ -69,16 +69,14 @@ func (c *call) suggest() {
 	}
 	w.End()
 	if !already && (len(list) == 0 || list[0].cost[0] > 0) {
-		because, gate := p.obstacle()
-		w.Key("obstacle")
-		w.Object()
-		w.Key("because")
-		w.Word(because)
-		optional(w, "gate", gate)
-		w.End()
+		p.writeObstacle(w)
 	}
-	if len(list) > 0 && cl.skewed == nil {
-		c.writeVersions(p, &list[0])
+	if !already && cl.skewed == nil && cl.features.Proposals == 0 {
+		var first *suggestion
+		if len(list) > 0 {
+			first = &list[0]
+		}
+		c.writeVersions(p, first)
 	}
 	if !c.withinSteps(p.steps) {
 		return
@@ -306,47 +304,54 @@ func (p *planner) holds() bool {
 	return true
 }
 
-// search tries the changes of both layers, the cheapest first, and decides again. Those that change
-// nothing else come first; others are answered only if there are none.
+// search tries the changes of both layers together, the cheapest first, and decides again. Those
+// that change nothing else come first; others are answered only if there are none.
 func (p *planner) search() (list []suggestion) {
 	controller := p.controller()
 	never := p.before.judge != nil && len(controller) > 0 && (p.before.judge.job.PodFailurePolicy != nil || len(controller[0].lines) > 0)
 	kubelet := p.kubelet(never)
-	tried, exact := 0, 0
-	for i := range kubelet {
-		for k := range controller {
-			if exact == maxSuggestions || tried == maxTried || p.steps > policy.MaxSteps {
-				break
+	next := make([]int, len(kubelet)) // of each change of the kubelet's layer, which of the other comes next
+	for tried, exact := 0, 0; exact < maxSuggestions && tried < maxTried && p.steps <= policy.MaxSteps; {
+		i, lowest := -1, cost{}
+		for k := range next {
+			if next[k] < len(controller) {
+				if sum := kubelet[k].plus(&controller[next[k]].cost); i < 0 || sum.less(&lowest) {
+					i, lowest = k, sum
+				}
 			}
-			s := suggestion{kubelet: &kubelet[i], controller: &controller[k]}
-			s.edits = append(p.kubeletEdits(s.kubelet), p.controllerEdits(s.controller)...)
-			if len(s.edits) == 0 {
-				continue
-			}
-			tried++
-			l, ok := p.apply(p.l, p.cl.features, s.kubelet, s.controller)
-			if !ok {
-				continue
-			}
-			n := 0
-			if s.changes, n, ok = p.check(&l, p.cl); !ok {
-				continue
-			}
-			for x := range s.cost {
-				s.cost[x] = s.kubelet.cost[x] + s.controller.cost[x]
-			}
-			if s.cost[0] = n; n == 0 && !p.listed(list, &s) {
-				exact++
-			}
-			list = append(list, s)
 		}
+		if i < 0 {
+			break
+		}
+		s := suggestion{kubelet: &kubelet[i], controller: &controller[next[i]], cost: lowest}
+		next[i]++
+		s.edits = append(p.kubeletEdits(s.kubelet), p.controllerEdits(s.controller)...)
+		if len(s.edits) == 0 {
+			continue
+		}
+		tried++
+		l, ok := p.apply(p.l, p.cl.features, s.kubelet, s.controller)
+		if !ok {
+			continue
+		}
+		n := 0
+		if s.changes, n, ok = p.check(&l, p.cl); !ok {
+			continue
+		}
+		if s.cost[0] = n; n == 0 && !p.listed(list, &s) {
+			exact++
+		}
+		list = append(list, s)
 	}
-	out := make([]suggestion, 0, maxSuggestions)
+	out, more := make([]suggestion, 0, maxSuggestions), 1
+	if p.flip {
+		more = 2 // a new rule with a value
+	}
 	for _, i := range policy.Order(len(list), func(a, b int) bool { return list[a].cost.less(&list[b].cost) }) {
 		s := &list[i]
 		if len(out) > 0 { // others are for a choice, and not for the sake of being more
 			best := &out[0].cost
-			if len(out) == maxSuggestions || (s.cost[0] == 0) != (best[0] == 0) || s.cost[1] > best[1]+1 || s.cost[2] > 2*best[2]+4 || p.listed(out, s) {
+			if len(out) == maxSuggestions || (s.cost[0] == 0) != (best[0] == 0) || s.cost[1] > best[1]+more || s.cost[2] > 2*best[2]+4 || p.listed(out, s) {
 				continue
 			}
 		}
@@ -429,6 +434,16 @@ func (p *planner) obstacle() (because, gate string) {
 	return "no_policy_does_it", ""
 }
 
+func (p *planner) writeObstacle(w *manifest.Writer) {
+	because, gate := p.obstacle()
+	w.Key("obstacle")
+	w.Object()
+	w.Key("because")
+	w.Word(because)
+	optional(w, "gate", gate)
+	w.End()
+}
+
 func (p *planner) writeWishes(w *manifest.Writer) {
 	w.Key("wishes")
 	w.Array()
@@ -479,25 +494,7 @@ func writeFromTo(w *manifest.Writer, from, to int32) {
 
 func (p *planner) writeSuggestion(w *manifest.Writer, s *suggestion) {
 	w.Object()
-	w.Key("edits")
-	w.Array()
-	for _, e := range s.edits {
-		w.Object()
-		w.Key("op")
-		w.Word(e.op)
-		w.Key("path")
-		w.String(e.path)
-		if e.value != "" {
-			w.Key("value")
-			w.Raw([]byte(e.value))
-		}
-		if e.was != "" {
-			w.Key("was")
-			w.Raw([]byte(e.was))
-		}
-		w.End()
-	}
-	w.End()
+	writeEdits(w, s.edits)
 	rules, values := len(s.kubelet.lines)+len(s.controller.lines), 0
 	for _, lines := range [...][]line{s.kubelet.lines, s.controller.lines} {
 		for i := range lines {
@@ -508,6 +505,8 @@ func (p *planner) writeSuggestion(w *manifest.Writer, s *suggestion) {
 	w.Int(int64(rules))
 	w.Key("values")
 	w.Int(int64(values))
+	w.Key("shortest")
+	w.Bool(p.proves(s))
 	w.Key("checked")
 	w.Int(int64(len(p.tables) * codes))
 	w.Key("changes")
@@ -550,40 +549,121 @@ func writeEnd(w *manifest.Writer, f *fate, judge *jobJudge) {
 	w.End()
 }
 
-// writeVersions says in which releases, with the gates that each has by default, the first
-// suggestion does the same.
+// proves reports whether there is proof that no cheaper change, but for the number of edits, does
+// the same and nothing else.
+func (p *planner) proves(s *suggestion) bool {
+	return p.sure && s.cost[0] == 0 && s.cost[1] == p.low[1] && s.cost[2] == p.low[2]
+}
+
+// writeVersions says for each release, with the gates that it has by default, whether the first
+// suggestion does what is wished there, too, and what is the shortest there. s is nil if there is
+// none.
 func (c *call) writeVersions(p *planner, s *suggestion) {
 	w := &c.w
 	w.Key("versions")
 	w.Array()
 	for minor := policy.OldestMinor; minor <= policy.NewestMinor; minor++ {
-		cl := cluster{features: policy.DefaultFeatures(minor), kubelet: p.cl.kubelet, named: p.cl.named}
-		if minor == p.cl.features.Minor {
-			cl = p.cl
-		}
-		l, works := p.apply(p.l, cl.features, s.kubelet, s.controller)
-		if works {
-			_, n, ok := p.check(&l, cl)
-			works = ok && n == s.cost[0]
-		}
 		w.Object()
 		w.Key("version")
 		w.Word(policy.VersionName(minor))
-		w.Key("works")
-		w.Bool(works)
-		if f := cl.features; !works {
-			restartAll := false
-			for i := range s.kubelet.lines {
-				restartAll = restartAll || s.kubelet.lines[i].action == wishRestartAll
+		if minor == p.cl.features.Minor {
+			w.Key("works")
+			w.Bool(s != nil)
+			if s != nil {
+				w.Key("shortest")
+				w.Bool(p.proves(s))
 			}
-			switch {
-			case (s.kubelet.own != "" || len(s.kubelet.lines) > 0) && !f.ContainerRestartRules:
-				optional(w, "gate", "ContainerRestartRules")
-			case restartAll && !f.RestartAllContainersOnContainerExits:
-				optional(w, "gate", "RestartAllContainersOnContainerExits")
-			}
+		} else {
+			c.writeVersion(p, s, cluster{features: policy.DefaultFeatures(minor), kubelet: p.cl.kubelet, named: p.cl.named})
 		}
 		w.End()
 	}
 	w.End()
+}
+
+// writeVersion writes what is so in the release of cl, in which the manifest is read anew: it drops
+// what its gates disable.
+func (c *call) writeVersion(p *planner, s *suggestion, cl cluster) {
+	w, works := &c.w, false
+	there := call{src: c.src, memory: c.memory, parser: c.parser, root: c.root, man: c.man}
+	var l loaded
+	if all := there.admit(cl.features, admission{}); len(all) == 1 {
+		l = all[0]
+		there.passOverUnknown(&l)
+	}
+	if there.failure != nil || !l.readable || len(l.faults) > 0 {
+		w.Key("works")
+		w.Bool(false)
+		w.Key("refused")
+		w.Bool(true)
+		return
+	}
+	q := there.newPlanner(&l, cl, p.ref)
+	q.want, q.disruption, q.flip = p.want, p.disruption, p.flip
+	var costs cost
+	if s != nil {
+		if after, ok := p.applyIn(q, s); ok {
+			costs = s.cost
+			_, costs[0], works = q.check(&after, cl)
+			works = works && costs[0] <= s.cost[0]
+		}
+	}
+	w.Key("works")
+	w.Bool(works)
+	if s != nil && !works {
+		optional(w, "gate", s.gate(cl.features))
+	}
+	if q.holds() {
+		w.Key("already")
+		w.Bool(true)
+		return
+	}
+	list := q.search()
+	best := cost{}
+	if len(list) > 0 {
+		best = list[0].cost
+	}
+	switch costs[3], best[3] = 0, 0; { // how many edits it takes does not matter here
+	case q.steps > policy.MaxSteps:
+		w.Key("cut")
+		w.Bool(true)
+	case works && (len(list) == 0 || !best.less(&costs)):
+		w.Key("shortest")
+		w.Bool(q.sure && costs == cost{1: q.low[1], 2: q.low[2]})
+	case len(list) > 0:
+		w.Key("suggestion")
+		q.writeSuggestion(w, &list[0])
+	}
+	if len(list) == 0 || best[0] > 0 {
+		q.writeObstacle(w)
+	}
+}
+
+// applyIn returns the manifest as q has it after the edits of s, which is a suggestion of p. What
+// the release of p drops and that of q does not is not touched by edits of p.
+func (p *planner) applyIn(q *planner, s *suggestion) (l loaded, ok bool) {
+	kubelet := *s.kubelet
+	if p.own == "" && kubelet.own == "" {
+		kubelet.own = q.own
+	}
+	if len(p.rules) == 0 && len(q.rules) > 0 && len(kubelet.lines) == 0 {
+		kubelet.lines = q.rules
+		p = q
+	}
+	return p.apply(q.l, q.cl.features, &kubelet, s.controller)
+}
+
+// gate is a gate that s needs and that is off in f; "" for none.
+func (s *suggestion) gate(f policy.Features) string {
+	restartAll := false
+	for i := range s.kubelet.lines {
+		restartAll = restartAll || s.kubelet.lines[i].action == wishRestartAll
+	}
+	switch {
+	case (s.kubelet.own != "" || len(s.kubelet.lines) > 0) && !f.ContainerRestartRules:
+		return "ContainerRestartRules"
+	case restartAll && !f.RestartAllContainersOnContainerExits:
+		return "RestartAllContainersOnContainerExits"
+	}
+	return ""
 }

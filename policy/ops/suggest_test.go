@@ -17,25 +17,30 @@ import (
 type suggestAnswer struct {
 	Container   string
 	Already     bool
-	Suggestions []struct {
-		Edits         []patchStep
-		Rules, Values int
-		Changes       []struct {
-			Container    string
-			From, To     int
-			Reason       string
-			Was, Becomes row
-		}
-	}
-	Obstacle *struct{ Because, Gate string }
-	Versions []struct {
-		Version string
-		Works   bool
-		Gate    string
+	Suggestions []suggestedChange
+	Obstacle    *struct{ Because, Gate string }
+	Versions    []struct {
+		Version                 string
+		Works, Refused, Already bool
+		Gate                    string
+		Shortest                *bool
+		Suggestion              *suggestedChange
 	}
 	Error *struct {
 		Code   string
 		Faults []struct{ Path, Code string }
+	}
+}
+
+type suggestedChange struct {
+	Edits         []patchStep
+	Rules, Values int
+	Shortest      bool
+	Changes       []struct {
+		Container    string
+		From, To     int
+		Reason       string
+		Was, Becomes row
 	}
 }
 
@@ -294,7 +299,7 @@ func TestWishesAreMetByTheShortestPolicy(t *testing.T) {
 			t.Fatalf("%s %s: %+v", pod, text, a)
 		}
 		rules, values := shortestByTrying(pod, codes, want)
-		if s := a.Suggestions[0]; rules != s.Rules || values != s.Values {
+		if s := a.Suggestions[0]; rules != s.Rules || values != s.Values || !s.Shortest {
 			t.Errorf("%s %s: %d rules with %d values, but %d with %d do it: %v", pod, text, s.Rules, s.Values, rules, values, s.Edits)
 		}
 		compared++

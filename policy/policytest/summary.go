@@ -594,20 +594,24 @@ type suggestions struct {
 		Ranges     []struct{ From, To int }
 		Disruption bool
 	}
-	Suggestions []struct {
-		Edits []struct {
-			Op, Path string
-			Value    json.RawMessage
-		}
-		Rules, Values int
-		Changes       []struct {
-			Container    string
-			From, To     int
-			Was, Becomes fate
-		}
+	Suggestions []suggested
+	Obstacle    *struct{ Because, Gate string }
+	Versions    json.RawMessage // of describe, these are texts
+}
+
+// suggested is a change of a manifest.
+type suggested struct {
+	Edits []struct {
+		Op, Path string
+		Value    json.RawMessage
 	}
-	Obstacle *struct{ Because, Gate string }
-	Versions json.RawMessage // of describe, these are texts
+	Rules, Values int
+	Shortest      bool
+	Changes       []struct {
+		Container    string
+		From, To     int
+		Was, Becomes fate
+	}
 }
 
 func (s suggestions) write(b *strings.Builder) {
@@ -630,39 +634,62 @@ func (s suggestions) write(b *strings.Builder) {
 		b.WriteString("already\n")
 	}
 	for _, s := range s.Suggestions {
-		fmt.Fprintf(b, "suggestion, %d rules with %d values\n", s.Rules, s.Values)
-		for _, e := range s.Edits {
-			fmt.Fprintf(b, "  %s %s %s\n", e.Op, e.Path, e.Value)
-		}
-		for _, c := range s.Changes {
-			fmt.Fprintf(b, "  changes %s %d-%d: %s → %s\n", c.Container, c.From, c.To, c.Was.end(), c.Becomes.end())
-		}
+		b.WriteString("suggestion, ")
+		s.write(b)
 	}
 	if o := s.Obstacle; o != nil {
 		fmt.Fprintf(b, "obstacle %s\n", strings.TrimSpace(o.Because+" "+o.Gate))
 	}
 	var versions []struct {
-		Version string
-		Works   bool
-		Gate    string
+		Version          string
+		Works            bool
+		Gate             string
+		Refused, Already bool
+		Shortest         *bool
+		Suggestion       *suggested
+		Obstacle         *struct{ Because, Gate string }
 	}
 	_ = json.Unmarshal(s.Versions, &versions) // none for a node of its own
-	works, not := "", ""
-	for _, v := range versions {
-		switch {
-		case v.Works:
-			works += " " + v.Version
-		case v.Gate != "":
-			not += " " + v.Version + " (" + v.Gate + ")"
-		default:
-			not += " " + v.Version
+	line := func(name string, holds func(i int) bool) {
+		text := ""
+		for i, v := range versions {
+			if holds(i) {
+				if text += " " + v.Version; v.Gate != "" && !v.Works {
+					text += " (" + v.Gate + ")"
+				}
+			}
+		}
+		if text != "" {
+			b.WriteString(name + text + "\n")
 		}
 	}
-	if works != "" {
-		fmt.Fprintf(b, "works in%s\n", works)
+	line("works in", func(i int) bool { return versions[i].Works })
+	line("does not work in", func(i int) bool { return !versions[i].Works })
+	line("refused in", func(i int) bool { return versions[i].Refused })
+	line("is so already in", func(i int) bool { return versions[i].Already })
+	line("nothing is shorter in", func(i int) bool { return versions[i].Shortest != nil && *versions[i].Shortest })
+	for _, v := range versions {
+		if v.Suggestion != nil {
+			fmt.Fprintf(b, "in %s: ", v.Version)
+			v.Suggestion.write(b)
+		}
+		if o := v.Obstacle; o != nil {
+			fmt.Fprintf(b, "in %s: obstacle %s\n", v.Version, strings.TrimSpace(o.Because+" "+o.Gate))
+		}
 	}
-	if not != "" {
-		fmt.Fprintf(b, "does not work in%s\n", not)
+}
+
+func (s *suggested) write(b *strings.Builder) {
+	shortest := ""
+	if s.Shortest {
+		shortest = ", and nothing is shorter"
+	}
+	fmt.Fprintf(b, "%d rules with %d values%s\n", s.Rules, s.Values, shortest)
+	for _, e := range s.Edits {
+		fmt.Fprintf(b, "  %s %s %s\n", e.Op, e.Path, e.Value)
+	}
+	for _, c := range s.Changes {
+		fmt.Fprintf(b, "  changes %s %d-%d: %s → %s\n", c.Container, c.From, c.To, c.Was.end(), c.Becomes.end())
 	}
 }
 

@@ -45,16 +45,42 @@ func (d *document) suggest() {
 		var rows []row
 		for v := a.Get("versions").First(); v.Exists(); v = v.Next() {
 			works, tone := "works", OK
-			if !v.Get("works").Bool() {
+			if v.Get("refused").Bool() {
+				works, tone = "the manifest is refused", Fail
+			} else if !v.Get("works").Bool() {
 				works, tone = join(": ", "does not do it", prefixed("the gate ", text(v, "gate"), " is off")), Fail
 			}
-			rows = append(rows, row{at: -1, tone: tone, cells: []string{text(v, "version"), works}})
+			rows = append(rows, row{at: -1, tone: tone, cells: []string{text(v, "version"), works, d.shortestThere(v)}})
 		}
 		if len(rows) > 0 {
-			d.table("In other releases", []column{{name: "Kubernetes"}, {name: "The first suggestion"}}, rows, 0)
+			d.table("In each release", []column{{name: "Kubernetes"}, {name: "The first suggestion"}, {name: "The shortest there"}}, rows, 0)
 		}
 		d.checks()
 	})
+}
+
+// shortestThere says what is the shortest in a release.
+func (d *document) shortestThere(v manifest.Value) string {
+	best := v.Get("suggestion")
+	switch shortest := v.Get("shortest"); {
+	case v.Get("already").Bool():
+		return "the manifest does it as it is"
+	case v.Get("cut").Bool():
+		return "not searched to the end"
+	case shortest.Bool():
+		return "the first suggestion: proven"
+	case best.Exists():
+		changed := ""
+		if n := changedCodes(best); n > 0 {
+			changed = "; changes " + count(n, "other exit")
+		}
+		return editsText(best) + changed
+	case shortest.Exists():
+		return "the first suggestion: nothing shorter was found"
+	case v.Get("obstacle").Exists():
+		return "none: " + d.obstacle(v.Get("obstacle"))
+	}
+	return ""
 }
 
 // does is "1 edit does it".
@@ -129,6 +155,8 @@ func (d *document) fixes(list manifest.Value) {
 		if n := changedCodes(s); n > 0 {
 			i.tone, i.mark = Wait, "warning"
 			i.reason += "; changes " + count(n, "other exit")
+		} else if s.Get("shortest").Bool() {
+			i.reason += "; nothing is shorter: proven"
 		}
 		w.Object()
 		d.members(i)
