@@ -27,6 +27,8 @@ type Overrides struct {
 	FieldValidation string
 	// Exits are added behind those of the documents.
 	Exits []Exit
+	// Show are added to the member show of the documents.
+	Show []string
 	// Explain says that the request is one of explain: the member of of a Scenario is taken out,
 	// and the rest is the request that is explained. [Request.Call] puts both together.
 	Explain bool
@@ -62,7 +64,7 @@ type Exit struct {
 }
 
 func (o *Overrides) empty() bool {
-	return o.Version == "" && len(o.FeatureGates) == 0 && len(o.Proposals) == 0 && o.Kubelet.empty() && o.FieldValidation == "" && len(o.Exits) == 0 && len(o.Members) == 0
+	return o.Version == "" && len(o.FeatureGates) == 0 && len(o.Proposals) == 0 && o.Kubelet.empty() && o.FieldValidation == "" && len(o.Exits) == 0 && len(o.Show) == 0 && len(o.Members) == 0
 }
 
 // LeftOut returns the members of a Scenario that are left out: see Leave.
@@ -572,6 +574,7 @@ func (b *builder) checkMembers() {
 			"cluster":         b.changesCluster(),
 			"fieldValidation": b.o.FieldValidation != "",
 			"exits":           len(b.o.Exits) > 0,
+			"show":            len(b.o.Show) > 0,
 			"manifest":        len(b.manifests) > 0,
 		}
 		if set[name] {
@@ -691,7 +694,7 @@ func (b *builder) write(w *writer, m part) {
 		w.Key(templatePath)
 		w.String(m.template)
 	}
-	names := append([]string{"cluster", "fieldValidation", "manifest", "exits"}, slices.Sorted(maps.Keys(b.o.Members))...)
+	names := append([]string{"cluster", "fieldValidation", "manifest", "exits", "show"}, slices.Sorted(maps.Keys(b.o.Members))...)
 	for _, name := range names {
 		if !done[name] && !slices.Contains(b.o.Around, name) {
 			b.replace(w, name, manifest.Value{}, m)
@@ -733,6 +736,9 @@ func (b *builder) replace(w *writer, name string, old manifest.Value, m part) bo
 	case name == "exits" && len(b.o.Exits) > 0:
 		w.Key(name)
 		b.writeExits(w, old)
+	case name == "show" && len(b.o.Show) > 0 && (absent(old) || old.Kind() == manifest.Array): // another type is a fault of the core
+		w.Key(name)
+		b.writeShow(w, old)
 	default:
 		return false
 	}
@@ -823,6 +829,21 @@ func (b *builder) writeGates(w *writer, old manifest.Value, gates map[string]boo
 	for _, name := range slices.Sorted(maps.Keys(gates)) {
 		w.Key(name)
 		w.Bool(gates[name])
+	}
+	w.End()
+}
+
+func (b *builder) writeShow(w *writer, old manifest.Value) {
+	w.Array()
+	said := map[string]bool{}
+	for name := old.First(); name.Exists(); name = name.Next() {
+		said[name.Text()] = true
+		w.copy(b.request.doc, name.Offset(), name.End())
+	}
+	for _, name := range b.o.Show {
+		if !said[name] {
+			w.String(name)
+		}
 	}
 	w.End()
 }

@@ -45,6 +45,8 @@ type printer struct {
 	colour bool // Out is a terminal that may be coloured
 	width  int  // columns of Out
 
+	command func(*document.Ask) string // asks what a document offers; nil, and "" for what has no command
+
 	said     map[string]bool // faults of what all manifests share
 	repeated int             // how often they came again
 

@@ -18,6 +18,8 @@ type painter struct {
 	width  int // columns of the terminal
 	// place says where a path stands: "line 12", or "" for nowhere.
 	place func(path string) string
+	// command is what to type for a question that a document offers, "" for nothing; it may be nil.
+	command func(*document.Ask) string
 
 	b bytes.Buffer
 }
@@ -139,6 +141,11 @@ func (p *painter) list(b *document.Block) {
 				mark = document.Glyph(i.Mark)
 			}
 			p.b.WriteString("  " + p.tint(i.Tone, mark) + " " + line + "\n")
+		}
+		if i.Ask != nil && p.command != nil {
+			if line := p.command(i.Ask); line != "" {
+				p.b.WriteString("    " + line + "\n") // in one line, to be copied
+			}
 		}
 	}
 }

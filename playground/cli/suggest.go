@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/podfate/podfate/schema/document"
 )
 
 // wishFlags are the members of wishes with their flags, and what they say.
@@ -92,4 +94,68 @@ func parseFlip(text string) (members, error) {
 		flip["container"] = encode(name)
 	}
 	return flip, nil
+}
+
+// sharedFlags are the flags that a question in the same world has, too.
+var sharedFlags = []string{"filename", "kubernetes-version", "feature-gates", "kubelet-version", "kubelet-feature-gates", "proposal", "validate"}
+
+// suggests returns the command that asks what a document offers, about the same files in the same
+// world; "" if there is none.
+func (o *options) suggests(ask *document.Ask) string {
+	var request struct {
+		Flip struct {
+			Container string
+			Exit      int64
+			To        string
+		}
+		TemplatePath string
+	}
+	if ask.Of != "suggest" || o.flags == nil || json.Unmarshal(ask.Request, &request) != nil || request.Flip.To == "" {
+		return ""
+	}
+	line := o.program + " suggest"
+	add := func(flag, value string) { line += " " + flag + " " + shellWord(value) }
+	for _, name := range sharedFlags {
+		flag := o.flags.Lookup(name)
+		switch {
+		case flag == nil || !flag.Changed:
+		case name == "filename":
+			for _, file := range o.files {
+				add("-f", file)
+			}
+		case name == "validate": // alone it means strict
+			line += " --validate=" + shellWord(flag.Value.String())
+		default:
+			list, several := flag.Value.(pflag.SliceValue)
+			if !several {
+				add("--"+name, flag.Value.String())
+				continue
+			}
+			for _, value := range list.GetSlice() {
+				add("--"+name, value)
+			}
+		}
+	}
+	if request.TemplatePath != "" {
+		add("--template", request.TemplatePath)
+	}
+	to := request.Flip.To
+	for _, w := range wishFlags {
+		if w.member == to {
+			to = w.flag
+		}
+	}
+	add("--flip", request.Flip.Container+"="+strconv.FormatInt(request.Flip.Exit, 10)+":"+to)
+	return line
+}
+
+// shellWord quotes s where a shell would read more into it than what it says.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./=:,@+", r)
+	}
+	if s != "" && strings.TrimFunc(s, plain) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -227,7 +227,7 @@ func (p *printer) write(o outcome, blocks []document.Block) error {
 	if head := strings.Trim(subject+", "+o.document.Releases, ", "); head != "" {
 		b.WriteString(head + "\n\n")
 	}
-	paint := painter{colour: p.colour, width: p.width, place: o.lineOf}
+	paint := painter{colour: p.colour, width: p.width, place: o.lineOf, command: p.command}
 	b.Write(paint.paint(&document.Document{Verdict: o.document.Verdict, Blocks: blocks}))
 	_, err := p.Out.Write(b.Bytes())
 	return err

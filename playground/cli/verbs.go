@@ -308,6 +308,8 @@ type options struct {
 	exits      []string
 	question   string
 	pods       string
+	program    string         // as it was called
+	flags      *pflag.FlagSet // all that the verb has
 }
 
 var (
@@ -347,10 +349,12 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			o.program = command.Parent().CommandPath()
 			return v.run(command.Context(), op, o, more, streams)
 		},
 	}
 	flags := command.Flags()
+	o.flags = flags
 	flags.StringVarP(&o.output, "output", "o", "text", "form of the answer: text, json, jsonl (a line for each manifest, with file, document, line, kind, namespace and name) or yaml")
 	flags.StringVar(&o.engine, "engine", "native", "what answers: the core in this program (native), or the WebAssembly module (wasm)")
 	if slices.Contains(ciVerbs, op.Name) {
@@ -459,7 +463,13 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 	if err != nil {
 		return err
 	}
-	overrides.Members = more
+	if overrides.Members = more; more["show"] != nil { // what flags ask to be shown comes beside what a Scenario does
+		overrides.Members = maps.Clone(more)
+		delete(overrides.Members, "show")
+		if err := json.Unmarshal(more["show"], &overrides.Show); err != nil {
+			return err
+		}
+	}
 	if o.pods != "" {
 		if o.pods == "-" && slices.Contains(o.files, "-") {
 			return errors.New("-f - and --pods - cannot both read standard input")
@@ -479,11 +489,7 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 		return err
 	}
 	if v.rows && o.output == "text" {
-		show := []string{"rows"}
-		if overrides.Members["show"] != nil {
-			show = append(show, "waste") // nothing else is set by a flag
-		}
-		set["show"] = encode(show)
+		overrides.Show = append(overrides.Show, "rows")
 	}
 	if len(set) > 0 {
 		merged := members{}
@@ -498,6 +504,7 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 	if err != nil {
 		return err
 	}
+	p.command = o.suggests
 	if o.fix && o.diff {
 		return errors.New("--fix and --diff: either the files are changed or the differences are printed")
 	}

@@ -69,7 +69,7 @@ func (d *document) brief(o, first manifest.Value) (s string, refused bool, what 
 	case here && !there:
 		return "refused" + firstFault(o), true, name + " is refused"
 	case there && !here:
-		return "not refused, as " + by + " is" + firstFault(first), true, by + " is refused"
+		return "accepted, while " + by + " is refused" + firstFault(first), true, by + " is refused"
 	}
 	var codes, other []string
 	one, lead := false, "" // a single code; what the title says
