@@ -175,6 +175,9 @@ var proposedWords = []Word{
 	{KEP5307Future, "ContainerRestartRule", "action", string(ActionRestartPod)},
 	{KEP3322, "PodSpec", "maxRestartTimes", ""},
 	{KEP3329Draft, "JobSpec", "backoffPolicy", ""},
+	{KEP3329Draft, "PodFailurePolicyOnPodConditionsPattern", "key", ""},
+	{KEP3329Draft, "PodFailurePolicyOnPodConditionsPattern", "operator", ""},
+	{KEP3329Draft, "PodFailurePolicyOnPodConditionsPattern", "values", ""},
 	{FailurePolicyAnywhere, "PodSpec", "podFailurePolicy", ""},
 	{AlwaysPod, "PodSpec", "restartPolicy", string(RestartPolicyAlwaysPod)},
 	{KEP4603Draft, "PodSpec", "restartPolicy", string(RestartPolicyRapid)},
@@ -200,8 +203,11 @@ func (x ProposalID) Words() (list []string) {
 			continue
 		}
 		path := "spec."
-		if w.Type == "ContainerRestartRule" {
+		switch w.Type {
+		case "ContainerRestartRule":
 			path += "containers[].restartPolicyRules[]."
+		case "PodFailurePolicyOnPodConditionsPattern":
+			path += "podFailurePolicy.rules[].onPodConditions[]."
 		}
 		if path += w.Field; w.Value != "" {
 			path += ": " + w.Value

@@ -259,6 +259,16 @@ func (v *jobValidator) failureRules(spec *PodSpec) {
 		if rule.Action == ActionFailIndex && v.j.BackoffLimitPerIndex == nil {
 			v.bad(".action", v.Word("FailIndex"), "requires the backoffLimitPerIndex to be set")
 		}
+		if d := rule.Written; d != nil {
+			before := len(v.faults.kept)
+			for _, fault := range d.Faults {
+				v.bad(d.At, omitted, fault)
+			}
+			v.unworded(before, KEP3329Draft)
+			if len(d.Faults) > 0 {
+				continue
+			}
+		}
 		codes, conditions := rule.OnExitCodes != nil, len(rule.OnPodConditions) > 0
 		if codes {
 			v.onExitCodes(rule.OnExitCodes, spec)

@@ -18,6 +18,7 @@ const (
 	onExit   = "onContainerExitCode"
 	onStatus = "onPodStatus"
 	textIn   = "valueExpression"
+	pattern  = "PodFailurePolicyOnPodConditionsPattern"
 )
 
 // proposedFields is never written to. Conditions that several spellings have in common are named
@@ -54,6 +55,9 @@ var proposedFields = []proposedField{
 	{onStatus, "reasonIn", sliceType, ""},
 	{onStatus, "reasonNotIn", sliceType, ""},
 	{onStatus, "reasonExpressions", sliceType, textIn},
+	{pattern, "key", stringType, ""},
+	{pattern, "operator", stringType, ""},
+	{pattern, "values", sliceType, ""},
 	{textIn, "operator", stringType, ""},
 	{textIn, "values", sliceType, "any"},
 }
@@ -208,6 +212,12 @@ func (v Value) at(i int) Value {
 // readDraft reads the backoffPolicy of a Job at spec. Its Pods are never restarted, unless the
 // template says otherwise: the draft's examples leave that out.
 func readDraft(spec Value, o *policy.Object, p policy.Proposals) {
+	if shipped := o.Job.PodFailurePolicy; shipped != nil {
+		e, _ := elements(spec.Get("podFailurePolicy"), "rules")
+		for i := range shipped.Rules {
+			readExpressions(e.step().Get("onPodConditions"), &shipped.Rules[i])
+		}
+	}
 	draft := readBackoffPolicy(spec, p)
 	if draft == nil {
 		return
@@ -218,6 +228,41 @@ func readDraft(spec Value, o *policy.Object, p policy.Proposals) {
 	if !p.GateIsOff(policy.KEP3329Draft) { // else it is stored, and looked at by nobody
 		o.Job.BothPolicies = o.Job.PodFailurePolicy != nil
 		o.Job.PodFailurePolicy = draft
+	}
+}
+
+// readExpressions makes conditions of a rule that stand there as expressions on Type and Status, which
+// hold together, those that a release has: one for each type and status.
+func readExpressions(list Value, rule *policy.PodFailurePolicyRule) {
+	if !list.First().Get("key").Exists() || list.Kind() != Array {
+		return
+	}
+	d := &policy.DraftRule{At: ".onPodConditions"}
+	var types []string
+	statuses := []string{"True"}
+	for e := list.First(); e.Exists(); e = e.Next() {
+		var values []string
+		for v := e.Get("values").First(); v.Exists() && len(values) < policy.MaxPatterns; v = v.Next() {
+			values = append(values, v.Text())
+		}
+		switch key := str(e, "key"); {
+		case key != "Type" && key != "Status":
+			d.Faults = append(d.Faults, "the key "+quote(key)+" is neither Type nor Status")
+		case str(e, "operator") != "In" || len(values) == 0:
+			d.Faults = append(d.Faults, "an expression needs the operator In and values: what anything else says of several conditions nobody wrote down")
+		case key == "Type":
+			types = values
+		default:
+			statuses = values
+		}
+	}
+	rule.Written, rule.OnPodConditions = d, nil
+	for _, t := range types {
+		for _, s := range statuses {
+			if len(rule.OnPodConditions) < policy.MaxPatterns {
+				rule.OnPodConditions = append(rule.OnPodConditions, policy.PodConditionPattern{Type: t, Status: s})
+			}
+		}
 	}
 }
 

@@ -461,8 +461,42 @@ func (c *call) writeDecision(l *loaded, cl cluster, e exit, judge *jobJudge) {
 		x := judge.effect(e, d)
 		w.Key("job")
 		x.write(w, judge)
+	} else if o.Spec.PodFailurePolicy != nil && e.ref.Kind != policy.EphemeralContainer && d.Action == policy.Stop {
+		c.writeFailure(l, cl, e)
 	}
 	w.End()
+}
+
+// writeFailure writes what the podFailurePolicy of a Pod without a Job says once e has failed it,
+// the other containers having exited with 0: words that nobody acts upon.
+func (c *call) writeFailure(l *loaded, cl cluster, e exit) {
+	spec, pod := &l.object.Spec, policy.FailedPod{}
+	j := jobJudge{l: l, cl: cl, mains: byName(spec)}
+	if j.phaseAfter(e, &pod) != policy.PodFailed {
+		return
+	}
+	w, m := &c.w, policy.CompileFailurePolicy(spec.PodFailurePolicy).Match(&pod)
+	w.Key("failure")
+	w.Object()
+	w.Key("action")
+	w.Word(string(acted(m)))
+	w.Key("rule")
+	if m.Rule < 0 {
+		w.Null()
+	} else {
+		w.Int(int64(m.Rule))
+		w.Key("path")
+		w.Word(element(l.object.SpecPath+"podFailurePolicy.rules", int(m.Rule)))
+	}
+	w.Key("replaced")
+	w.Bool(false)
+	w.End()
+}
+
+// byName are the main containers by name, as the kubelet lists them.
+func byName(spec *policy.PodSpec) []int {
+	list := spec.Containers
+	return policy.Order(len(list), func(a, b int) bool { return list[a].Name < list[b].Name })
 }
 
 // oomKilled is the only reason that an exit is judged by.

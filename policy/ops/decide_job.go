@@ -75,8 +75,7 @@ func newJobJudge(l *loaded, cl cluster) *jobJudge {
 	j.job.SetDefaults() // the Job that a CronJob makes has them
 	j.job.DropDisabled(nil, "", cl.features)
 	j.compiled = policy.CompileFailurePolicy(j.job.PodFailurePolicy)
-	list := l.object.Spec.Containers
-	j.mains = policy.Order(len(list), func(a, b int) bool { return list[a].Name < list[b].Name })
+	j.mains = byName(&l.object.Spec)
 	return j
 }
 

@@ -169,9 +169,19 @@ func (t *translator) shipped(l *loaded) {
 	switch at := l.jobPath("podFailurePolicy"); {
 	case p != nil && p.Draft:
 		t.failurePolicy(l, p)
-	case p != nil && o.Spec.RestartPolicy != policy.RestartPolicyNever && l.template == nil:
+	case p == nil:
+	case o.Spec.RestartPolicy != policy.RestartPolicyNever && l.template == nil:
 		t.remove(at)
 		t.lose(at, lostNever, "")
+	default:
+		for i := range p.Rules {
+			if r := &p.Rules[i]; r.Written != nil {
+				t.set(element(l.rulesPath(), i)+".onPodConditions", rulesText(len(r.OnPodConditions), func(i int) string {
+					c := &r.OnPodConditions[i]
+					return `{"type":` + quotedText(c.Type) + `,"status":` + quotedText(c.Status) + `}`
+				}))
+			}
+		}
 	}
 	t.remove(l.jobPath("backoffPolicy"))
 }

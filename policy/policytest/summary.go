@@ -43,7 +43,10 @@ type answer struct {
 		DecidedBy struct{ Level, Path, Proposal string }
 		Undecided *struct{ Reason, Path string }
 		Row       *printedRow
-		Trace     []struct{ Path, Result, Code, Ignored string }
+		Failure   *struct {
+			Action, Path string
+		}
+		Trace []struct{ Path, Result, Code, Ignored string }
 	}
 	Assumptions  []string
 	PodDecisions []podDecision
@@ -273,6 +276,9 @@ func Summary(raw []byte) (string, error) {
 				ignored = ", ignored: " + s.Ignored
 			}
 			fmt.Fprintf(&b, "  %s: %s (%s)%s\n", s.Path, s.Result, s.Code, ignored)
+		}
+		if f := d.Failure; f != nil {
+			fmt.Fprintf(&b, "  the Pod fails, %s, and nothing replaces it: %s\n", f.Action, f.Path)
 		}
 		if d.Row != nil {
 			fmt.Fprintf(&b, "  row %v\n", d.Row)

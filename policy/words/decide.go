@@ -22,7 +22,12 @@ func (d *document) decide() {
 	d.blocks(func() {
 		if decisions.Len() == 1 {
 			e := decisions.First()
-			d.layers(d.containerCard(e), d.podCard(e), d.jobCard(e.Get("job")))
+			job := d.jobCard(e.Get("job"))
+			if f := e.Get("failure"); f.Exists() {
+				job.head.path = text(f, "path")
+				job.head.reason = "the podFailurePolicy says " + text(f, "action") + " to nobody: nothing replaces this Pod"
+			}
+			d.layers(d.containerCard(e), d.podCard(e), job)
 		}
 		d.exitRows()
 		if decisions.Len() > maxExplained {

@@ -1,0 +1,95 @@
+package ops_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/ops"
+)
+
+// What is wrong with worlds, each with its fault, its path and what is allowed instead: in allowed,
+// in the sentence, or by the name of the proposal that would read the words.
+func TestFaultsOfWorldsSayWhatIsAllowed(t *testing.T) {
+	pod := func(spec string) string {
+		return `"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"main","image":"i"` + spec + `}]}}`
+	}
+	draft := func(rule string) string {
+		return `"cluster":{"proposals":{"kep-3329-draft":{}}},"manifest":{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{"backoffPolicy":{"rules":[` +
+			rule + `]},"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"i"}]}}}}`
+	}
+	names := []string{}
+	for _, p := range policy.ProposalList() {
+		names = append(names, p.Name)
+	}
+	rules := `,"restartPolicy":"Never","restartPolicyRules":`
+	for name, row := range map[string]struct {
+		operation, request, path string
+		code                     policy.FaultCode
+		says                     []string // in allowed or in the sentence
+		proposal                 string
+	}{
+		"an unknown proposal":          {"decide", `"cluster":{"proposals":{"kep-1":{}}},` + pod(""), `cluster.proposals["kep-1"]`, "unsupported_value", names, ""},
+		"an unknown option":            {"decide", `"cluster":{"proposals":{"always-pod":{"sandbx":"reuse"}}},` + pod(""), `cluster.proposals["always-pod"].sandbx`, "unknown_field", []string{"sandbox", "wait"}, ""},
+		"an unknown reading":           {"decide", `"cluster":{"proposals":{"always-pod":{"sandbox":"keep"}}},` + pod(""), `cluster.proposals["always-pod"].sandbox`, "unsupported_value", []string{"reuse", "recreate"}, ""},
+		"an option of no options":      {"decide", `"cluster":{"proposals":{"callback":{"x":"y"}}},` + pod(""), "cluster.proposals.callback.x", "unknown_field", nil, ""},
+		"a field that is not on":       {"decide", pod(rules + `[{"action":"Restart","when":{"exitCodes":{"operator":"In","values":[1]}}}]`), "spec.containers[0].restartPolicyRules[0].when", "unknown_field", nil, "kep-5307-future"},
+		"restartTimes that is not on":  {"decide", pod(rules + `[{"action":"Restart","restartTimes":1,"exitCodes":{"operator":"In","values":[1]}}]`), "spec.containers[0].restartPolicyRules[0].restartTimes", "unknown_field", nil, "kep-5307-future"},
+		"an action that is not on":     {"validate", pod(rules + `[{"action":"Complete","exitCodes":{"operator":"In","values":[1]}}]`), "spec.containers[0].restartPolicyRules[0].action", "unsupported_value", []string{"Restart"}, "kep-5307-future"},
+		"AlwaysPod that is not on":     {"decide", `"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"restartPolicy":"AlwaysPod","containers":[{"name":"main","image":"i"}]}}`, "spec.restartPolicy", "unsupported_value", []string{"Always"}, "always-pod"},
+		"Rapid that is not on":         {"decide", `"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"restartPolicy":"Rapid","containers":[{"name":"main","image":"i"}]}}`, "spec.restartPolicy", "unsupported_value", []string{"Always"}, "kep-4603-draft"},
+		"a limit that is not on":       {"decide", `"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"maxRestartTimes":3,"containers":[{"name":"main","image":"i"}]}}`, "spec.maxRestartTimes", "unknown_field", nil, "kep-3322"},
+		"a backoffPolicy not on":       {"decide", strings.Replace(draft(`{"action":"Ignore","podStatusReasonIn":["A"]}`), `"kep-3329-draft"`, `"callback"`, 1), "spec.backoffPolicy", "unknown_field", nil, "kep-3329-draft"},
+		"expressions that are not on":  {"decide", `"manifest":{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{"podFailurePolicy":{"rules":[{"action":"Ignore","onPodConditions":[{"key":"Type","operator":"In","values":["A"]}]}]},"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"i"}]}}}}`, "spec.podFailurePolicy.rules[0].onPodConditions[0].key", "unknown_field", nil, "kep-3329-draft"},
+		"a policy of a Pod not on":     {"decide", `"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"podFailurePolicy":{"rules":[]},"containers":[{"name":"main","image":"i"}]}}`, "spec.podFailurePolicy", "unknown_field", nil, "pod-failure-policy-anywhere"},
+		"a policy beside OnFailure":    {"decide", `"manifest":{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{"podFailurePolicy":{"rules":[{"action":"Ignore","onPodConditions":[{"type":"A","status":"True"}]}]},"template":{"spec":{"restartPolicy":"OnFailure","containers":[{"name":"main","image":"i"}]}}}}`, "spec.template.spec.restartPolicy", "invalid_value", []string{"Never"}, "pod-failure-policy-anywhere"},
+		"a Job of Always not on":       {"decide", `"manifest":{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{"template":{"spec":{"restartPolicy":"Always","containers":[{"name":"main","image":"i"}]}}}}`, "spec.template.spec.restartPolicy", "required", []string{"OnFailure", "Never"}, "job-always"},
+		"a callback that is not on":    {"decide", pod("") + `,"decide":[]`, "decide", "forbidden", nil, "callback"},
+		"waits beside initial":         {"curve", `"backoff":{"waits":["1s"],"initial":"2s"}`, "backoff.waits", "forbidden", []string{"initial"}, ""},
+		"waits beside a factor":        {"simulate", pod("") + `,"backoff":{"waits":["1s"],"factor":3}`, "backoff.waits", "forbidden", []string{"factor"}, ""},
+		"an unknown preset":            {"curve", `"backoff":{"preset":"quick"}`, "backoff.preset", "unsupported_value", []string{"stock", "reduced", "rapid", "catch-up", "near-zero-10", "near-zero-30"}, ""},
+		"a range that goes down":       {"decide", draft(`{"action":"Terminate","containerExitCodeIn":"10-8"}`), "spec.backoffPolicy.rules[0].containerExitCodeIn", "invalid_value", []string{"10-8"}, "kep-3329-draft"},
+		"a range of letters":           {"decide", draft(`{"action":"Terminate","containerExitCodeIn":"a-b"}`), "spec.backoffPolicy.rules[0].containerExitCodeIn", "invalid_value", []string{"0 to 255", "1-12"}, "kep-3329-draft"},
+		"an empty range":               {"decide", draft(`{"action":"Terminate","containerExitCodeIn":""}`), "spec.backoffPolicy.rules[0].containerExitCodeIn", "invalid_value", []string{"a code or a range"}, "kep-3329-draft"},
+		"two conditions of the draft":  {"decide", draft(`{"action":"Terminate","containerExitCodeIn":"1","podStatusReasonIn":["A"]}`), "spec.backoffPolicy.rules[0]", "invalid_value", []string{"one condition"}, "kep-3329-draft"},
+		"two conditions of the future": {"decide", `"cluster":{"proposals":{"kep-5307-future":{}}},` + pod(rules+`[{"action":"Restart","restartTimes":1,"exitCodes":{"operator":"In","values":[1]}}]`), "spec.containers[0].restartPolicyRules[0]", "invalid_value", []string{"one condition"}, "kep-5307-future"},
+		"words of nobody":              {"translate", pod("") + `,"to":"kep-1"`, "to", "unsupported_value", []string{"kubernetes", "kep-5307-future", "kep-3329-draft", "always-pod"}, ""},
+		"a spelling of nobody":         {"translate", pod("") + `,"to":"kep-5307-future","spelling":"flat"`, "spelling", "unsupported_value", []string{"when", "onExit", "onExitCodes"}, ""},
+	} {
+		op, _ := ops.Lookup(row.operation)
+		request := "{" + row.request + "}"
+		answer, failed := ops.Call(op.Number, []byte(request))
+		type fault struct {
+			Path, Detail, Message, Proposal string
+			Code                            policy.FaultCode
+			Allowed                         []string
+		}
+		var a struct {
+			Error  struct{ Faults []fault }
+			Faults []fault // of validate, whose answer they are
+		}
+		if err := json.Unmarshal(answer, &a); err != nil || !failed && row.operation != "validate" {
+			t.Errorf("%s: %v %s", name, err, answer)
+			continue
+		}
+		found := false
+		for _, f := range append(a.Error.Faults, a.Faults...) {
+			if f.Path != row.path || f.Code != row.code {
+				continue
+			}
+			found = true
+			for _, word := range row.says {
+				if !strings.Contains(f.Detail+f.Message+strings.Join(f.Allowed, " "), word) {
+					t.Errorf("%s: nothing says %q: %+v", name, word, f)
+				}
+			}
+			if f.Proposal != row.proposal {
+				t.Errorf("%s: the proposal %q, not %q", name, f.Proposal, row.proposal)
+			}
+		}
+		if !found {
+			t.Errorf("%s: no %s at %s:\n%s", name, row.code, row.path, answer)
+		}
+	}
+}
