@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -36,10 +37,18 @@ var ErrByHand = errors.New("the text there cannot be changed without being print
 // those that are empty. Only the bytes change that the edits are about: comments, anchors, quotes
 // and the order of members stay. What comes out is read again, and is the document with the edits
 // made, or there is an error: [ErrShared], [ErrByHand], or one about a path. text does not change.
-// The texts it is held to are testdata/splices.json; a twin for the page has to be held to them, too.
+// The texts it is held to are testdata/splices.json; its twin on the page, splice.js, is held to
+// them, too.
 func Splice(text []byte, document int, edits []Edit) ([]byte, error) {
 	out := bytes.Clone(text)
 	for _, e := range edits {
+		var value bytes.Buffer
+		if e.Value != nil {
+			if err := json.Compact(&value, e.Value); err != nil { // one line, wherever it was written
+				return nil, fmt.Errorf("%s %s: %w", e.Op, e.Path, err)
+			}
+			e.Value = value.Bytes()
+		}
 		next, err := spliceOne(out, document, e)
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", e.Op, e.Path, err)
@@ -47,6 +56,34 @@ func Splice(text []byte, document int, edits []Edit) ([]byte, error) {
 		out = next
 	}
 	return out, nil
+}
+
+// Mend makes edits in the manifest among the documents of a text: the one that is a document of its
+// own, a member of a Scenario, or the only item of a List.
+func Mend(text []byte, edits []Edit) ([]byte, error) {
+	docs, err := Decode(text)
+	if err != nil {
+		return nil, err
+	}
+	for i, doc := range docs {
+		kind, prefix := doc.root.Get("kind"), ""
+		switch inside := kind.Str() == kindScenario || absent(kind) && absent(doc.root.Get("apiVersion")); {
+		case kind.Str() == kindKubelet, inside && absent(doc.root.Get("manifest")):
+			continue
+		case inside:
+			prefix = "/manifest"
+		case kind.Str() == kindList:
+			prefix = "/items/0"
+		}
+		placed := slices.Clone(edits)
+		for j := range placed {
+			if placed[j].Path = prefix + placed[j].Path; placed[j].From != "" {
+				placed[j].From = prefix + placed[j].From
+			}
+		}
+		return Splice(text, i, placed)
+	}
+	return nil, errors.New("there is no manifest")
 }
 
 func spliceOne(text []byte, document int, e Edit) ([]byte, error) {

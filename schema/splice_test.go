@@ -66,3 +66,19 @@ func TestSplices(t *testing.T) {
 		}
 	}
 }
+
+// TestMend: of several documents the manifest is edited. The page's tests have the same texts.
+func TestMend(t *testing.T) {
+	edits := []Edit{{Op: "replace", Path: "/spec/a", Value: json.RawMessage(`"Never"`)}}
+	for text, want := range map[string]string{
+		"kind: KubeletConfiguration\n---\nkind: Pod\nspec: {a: never}\n":        "kind: KubeletConfiguration\n---\nkind: Pod\nspec: {a: Never}\n",
+		"exits: []\n---\nkind: Pod\nspec: {a: never}\n":                         "exits: []\n---\nkind: Pod\nspec: {a: Never}\n",
+		"manifest: {kind: Pod, spec: {a: never}}\n":                             "manifest: {kind: Pod, spec: {a: Never}}\n",
+		"kind: List\napiVersion: v1\nitems:\n- kind: Pod\n  spec: {a: never}\n": "kind: List\napiVersion: v1\nitems:\n- kind: Pod\n  spec: {a: Never}\n",
+		"kind: KubeletConfiguration\n":                                          "",
+	} {
+		if got, err := Mend([]byte(text), edits); string(got) != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
+}

@@ -297,7 +297,7 @@ func firstDifference(a, b string) int {
 
 func TestHostileTextStaysText(t *testing.T) {
 	tag := regexp.MustCompile(`</?(\w+)`)
-	allowed := " div p h3 h4 ol ul li table thead tbody tr th td span a b code svg rect text pre "
+	allowed := " div p h3 h4 ol ul li table thead tbody tr th td span a b code svg rect text pre button "
 	for _, q := range cases(t) {
 		html := rendered(t, q)
 		for _, m := range tag.FindAllStringSubmatch(html, -1) {

@@ -2,6 +2,8 @@ package server
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/podfate/podfate/schema"
 	"github.com/podfate/podfate/web"
 	"github.com/podfate/podfate/web/views"
 )
@@ -111,11 +114,41 @@ func refusedPage(r *http.Request, refused *refusal, p problem) ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// mended makes a fix in the manifest of a form, and says what became of it. The form has a text
+// before it only if it was made.
+func mended(form views.Form, edits json.RawMessage) (views.Form, string) {
+	form.Fix, form.Before = 0, ""
+	var list []schema.Edit
+	if json.Unmarshal(edits, &list) != nil {
+		return form, "fix.path" // the answer is another one now
+	}
+	text, err := schema.Mend([]byte(form.Manifest), list)
+	switch {
+	case errors.Is(err, schema.ErrShared):
+		return form, "fix.shared"
+	case errors.Is(err, schema.ErrByHand):
+		return form, "fix.byHand"
+	case err != nil:
+		return form, "fix.path"
+	}
+	form.Before, form.Manifest, form.Example = form.Manifest, string(text), ""
+	return form, "fix.made"
+}
+
 // show renders a page for form. It is complete before its first byte is sent.
 func (s *Server) show(w *response, r *http.Request, form views.Form, page func(views.Page) templ.Component) error {
 	model, err := s.pageModel(r, form)
 	if err != nil {
 		return err
+	}
+	if n := model.Form.Fix; n > 0 {
+		if form, model.Fixed = mended(model.Form, model.Answer.Edits(n)); form.Before != "" {
+			fixed := model.Fixed
+			if model, err = s.pageModel(r, form); err != nil {
+				return err
+			}
+			model.Fixed = fixed
+		}
 	}
 	var b bytes.Buffer
 	if err := page(model).Render(patiently(r), &b); err != nil {

@@ -77,10 +77,44 @@ func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Outcom
 	if err != nil {
 		return s.refused(ctx, name, asked, err)
 	}
+	o, err := answered(name, asked, request, explained)
+	if err == nil && form.View == "" && name != "validate" {
+		err = s.addLints(ctx, form, o)
+	}
+	return o, err
+}
+
+// answered is the outcome of a request whose explained answer is here.
+func answered(name, asked string, request *schema.Request, explained []byte) (*views.Outcome, error) {
 	return outcome(name, asked, request.Relocate(explained), func(path string) (line, column int) {
 		_, line, column = request.Position(schema.InManifest(path))
 		return line, column
 	})
+}
+
+// addLints adds what validate warns of in the manifest to another answer about it, with the fixes:
+// the answer to an exit is right, and the manifest may still not be what was meant.
+func (s *Server) addLints(ctx context.Context, form views.Form, o *views.Outcome) error {
+	added, fault := overrides(views.Form{
+		Version: form.Version, Validation: form.Validation, Gates: form.Gates, Proposals: form.Proposals, Template: form.Template,
+	})
+	if fault != nil {
+		return nil // which is in the answer
+	}
+	added.Leave = ofOthers
+	request, err := s.readText(ctx, []byte(form.Manifest), added)
+	if err != nil {
+		return nil
+	}
+	explained, err := s.evaluate(ctx, opExplain, request.Explain("validate"))
+	if err != nil {
+		return err
+	}
+	lints, err := answered("validate", "", request, explained)
+	if err == nil {
+		o.AddLints(lints.Document)
+	}
+	return err
 }
 
 // request reads the operation and the request of form. Where that cannot be read the request is

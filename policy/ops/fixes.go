@@ -151,10 +151,38 @@ func (c *call) fixes(f *policy.FieldError) []fix {
 		if len(paths) > 0 {
 			return remove(paths...)
 		}
+	case f.Code == policy.WarnNeverStops:
+		return c.always(v, above)
 	case f.Code == policy.WarnNegativeGrace:
 		return replace("1", "")
 	}
 	return nil
+}
+
+// always returns what says in one word that every exit restarts the container at path, of which
+// these are the rules: the Pod's policy, where that is about nothing else.
+func (c *call) always(rules manifest.Value, path string) []fix {
+	for r := rules.First(); r.Exists(); r = r.Next() {
+		if r.Get("action").Text() != string(policy.ActionRestart) {
+			return nil
+		}
+	}
+	list, containers := c.parent(path)
+	spec := c.at(strings.TrimSuffix(list, ".containers"))
+	if !strings.HasSuffix(list, ".containers") {
+		return nil
+	}
+	x := fix{edits: []fixEdit{
+		{op: "remove", path: manifest.Pointer(path + ".restartPolicyRules")}, {op: "remove", path: manifest.Pointer(path + ".restartPolicy")},
+	}}
+	switch own := spec.Get("restartPolicy"); {
+	case !own.Exists() || own.Text() == string(policy.RestartPolicyAlways):
+	case containers > 1 || spec.Get("initContainers").Len() > 0 || list != "spec.containers":
+		return nil
+	default:
+		x.edits = append(x.edits, fixEdit{op: "replace", path: manifest.Pointer("spec.restartPolicy"), value: `"Always"`})
+	}
+	return []fix{x}
 }
 
 // onlyValue reports whether the rule v is about nothing but this value.

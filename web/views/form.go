@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -37,6 +38,13 @@ func ReadForm(v url.Values) Form {
 		Run:        v.Get("run"),
 		Outage:     v.Get("outage"),
 		Cap:        v.Get("cap"),
+	}
+	f.Before = strings.ReplaceAll(v.Get("before"), "\r\n", "\n")
+	if v.Has("undo") {
+		f.Manifest, f.Before = f.Before, ""
+	}
+	if n, err := strconv.Atoi(v.Get("fix")); err == nil && n >= 0 {
+		f.Fix = n + 1
 	}
 	if v.Has("show") { // the button that was pressed
 		f.View = v.Get("show")

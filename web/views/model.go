@@ -1,6 +1,8 @@
 package views
 
 import (
+	"encoding/json"
+
 	"github.com/podfate/podfate/schema/document"
 )
 
@@ -11,6 +13,7 @@ type Page struct {
 	Events   []string  // what can happen to a Pod over time, in the order of the menu
 	Module   Module
 	Answer   *Outcome // nil: nothing was asked
+	Fixed    string   // what became of the fix that was asked for, a key of text.json; "" if none was
 	Assets   Assets
 	// Origin is scheme and host under which the page was asked for, as in "http://127.0.0.1:8080";
 	// the curl line names it. "" leaves curl out.
@@ -39,6 +42,17 @@ type Outcome struct {
 	Request   string // the JSON that was answered; "" if none was sent
 }
 
+// Edits returns the edits of fix n of the answer, counted from 1 over all of its fixes, as JSON; nil
+// if there is no such fix.
+func (o *Outcome) Edits(n int) json.RawMessage {
+	for i := range o.Blocks {
+		if b := &o.Blocks[i]; b.Kind == "fixes" && n > 0 && n <= len(b.Items) {
+			return b.Items[n-1].Edits
+		}
+	}
+	return nil
+}
+
 // Form is what the reader typed and chose; the names of its controls are in [ReadForm].
 type Form struct {
 	Manifest   string // YAML or JSON, as typed
@@ -61,6 +75,10 @@ type Form struct {
 	// Run, Outage and Cap are asked with the view backoff: how long each run lasts, until when
 	// something is away that it needs, and the longest wait; "" for each is the default.
 	Run, Outage, Cap string
+	// Fix is which of the fixes of the answer was asked for, from 1; 0 for none. Before is the manifest
+	// before a fix was made, which one press brings back.
+	Fix    int
+	Before string
 	// Example is the id of the example whose text this is, "" for the reader's own.
 	Example string
 }

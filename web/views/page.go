@@ -116,6 +116,38 @@ func chosenTab(f Form) string {
 	return "answer"
 }
 
+// AddLints adds the warnings of validate and its fixes to the answer of another operation. Fixes of
+// faults belong to an answer that has these faults. The browser's addLints does the same.
+func (o *Outcome) AddLints(validated *document.Document) {
+	known := map[string]bool{}
+	fixes := o.Verdict.Mark != "refused" && validated.Verdict.Mark == "refused"
+	for _, b := range o.Blocks {
+		fixes = fixes || b.Kind == "fixes"
+		for _, i := range b.Items {
+			known[i.Text] = true
+		}
+	}
+	for _, b := range validated.Blocks {
+		if b.Kind == "fixes" && fixes || b.Kind != "fixes" && b.Kind != "list" {
+			continue
+		}
+		b.Items = slices.DeleteFunc(b.Items, func(i document.Edit) bool {
+			return known[i.Text] || b.Kind == "list" && i.Mark != "warning"
+		})
+		if len(b.Items) > 0 {
+			o.Blocks = append(o.Blocks, b)
+		}
+	}
+}
+
+// fixed says what became of a fix.
+func fixed(p Page) string {
+	if p.Fixed == "" {
+		return ""
+	}
+	return say(p.Fixed)
+}
+
 // chosen reports whether a proposal is.
 func chosen(f Form, proposal string) bool {
 	_, chosen := f.ChosenOptions(proposal)

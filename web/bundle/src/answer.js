@@ -38,3 +38,17 @@ export function control(path = '') {
   if (/^cluster\.(?:featureGates|proposals)/.test(path)) return 'gates';
   return path === 'fieldValidation' ? 'validation' : '';
 }
+
+/**
+ * Adds the warnings of validate and its fixes to the document of another operation's answer. Fixes of faults belong to an answer that has
+ * these faults. views.Outcome.AddLints does the same.
+ */
+export function addLints({verdict, blocks}, validated) {
+  const known = new Set(blocks.flatMap((b) => (b.items ?? []).map((i) => i.text)));
+  const fixes = verdict.mark !== 'refused' && validated.verdict.mark === 'refused' || blocks.some((b) => b.block === 'fixes');
+  for (const b of validated.blocks) {
+    if (b.block !== 'list' && (b.block !== 'fixes' || fixes)) continue;
+    const items = b.items.filter((i) => !known.has(i.text) && (b.block === 'fixes' || i.mark === 'warning'));
+    if (items.length > 0) blocks.push({...b, items});
+  }
+}

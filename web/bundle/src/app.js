@@ -34,6 +34,7 @@ let announced; // the timer of what a screen reader is told next
 let examples = []; // loaded beside the module, so that the menu works when the server is gone
 let chosen; // the example whose texts the form has, undefined for the reader's own
 let begun = false; // the form is that of an example, a link or the reader, and it is known which
+let fixes = []; // edits of the answer on the page
 let number = 0; // under which the reader's own text is kept, 0 for an example's or a link's
 
 // --- the form ---
@@ -55,6 +56,7 @@ function withOptions(name) {
 }
 
 function fillForm(form) {
+  showFixed('');
   manifest.value = form.manifest;
   exits.value = form.exits;
   pods.value = form.pods ?? '';
@@ -179,6 +181,7 @@ async function run() {
   if (!result) return; // another question came before
   const {document: painted} = result;
   last = result.bytes && result;
+  fixes = painted.blocks.find((b) => b.block === 'fixes')?.items ?? [];
   $('reply').replaceChildren(...reply(painted));
   $('answer-title').textContent = say('heading.answer');
   showLines(marks(painted));
@@ -224,6 +227,44 @@ async function runCompare() {
   } catch {
     $('compared').textContent = say('compare.offline');
   }
+}
+
+// --- fixes ---
+
+/** Writes a text into the editor as typing does, so that the editor's own undo knows it. */
+function write(text) {
+  const old = manifest.value;
+  let from = 0, tail = 0;
+  while (from < Math.min(old.length, text.length) && old[from] === text[from]) from++;
+  while (tail < Math.min(old.length, text.length) - from && old.at(-1 - tail) === text.at(-1 - tail)) tail++;
+  manifest.focus({preventScroll: true});
+  manifest.setSelectionRange(from, old.length - tail);
+  const typed = text.slice(from, text.length - tail);
+  if (document.execCommand(typed ? 'insertText' : 'delete', false, typed) && manifest.value === text) return;
+  manifest.value = text;
+  asked(manifest);
+}
+
+/** Says what became of a fix, and offers to take it back. */
+function showFixed(key, before = '') {
+  $('fixed').hidden = !key;
+  $('fixed-text').textContent = key && say(key);
+  $('before').value = before;
+  $('undo').hidden = !before;
+}
+
+async function fix(n) {
+  const before = manifest.value;
+  const result = await engine.ask({...readForm(), fix: fixes[n].edits});
+  if (!result || manifest.value !== before) return; // another question, or another text
+  if (!result.why) write(result.manifest);
+  showFixed('fix.' + (result.why ?? 'made'), result.why ? '' : before);
+  $(result.why ? 'fixed' : 'undo').focus();
+}
+
+function undo() {
+  write($('before').value);
+  showFixed('');
 }
 
 // --- links ---
@@ -378,6 +419,8 @@ function wire() {
   ask.addEventListener('submit', (event) => {
     if (!loaded) return; // the server answers
     event.preventDefault();
+    if (event.submitter?.name === 'fix') return fix(Number(event.submitter.value));
+    if (event.submitter?.name === 'undo') return undo();
     if (event.submitter?.name === 'show') showView(event.submitter.value);
     addWords();
     remember();

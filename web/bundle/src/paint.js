@@ -43,13 +43,14 @@ function paintVerdict(v) {
 
 const block = (b) => [b.title && h('h3', {}, b.title), painters[b.block]?.(b), b.more > 0 && note(say('more', {n: b.more}))];
 
-const list = ({items}) => h('ul', {class: 'list'}, items.map((i) => h('li', {class: i.tone ?? ''}, glyph(i.mark), ' ', h('span', {}, i.text), ' ', exact(i),
+const listItem = (i) => [glyph(i.mark), ' ', h('span', {}, i.text), ' ', exact(i),
   i.allowed && [' ', h('span', {class: 'note'}, say('fault.allowed', {allowed: i.allowed.join(', ')}))],
-  i.because && [' ', h('span', {class: 'note'}, i.because)], source(i.source))));
+  i.because && [' ', h('span', {class: 'note'}, i.because)], source(i.source)];
+const list = (items, more = () => false) => h('ul', {class: 'list'}, items.map((i, n) => h('li', {class: i.tone ?? ''}, listItem(i), more(n))));
 
 const painters = {
-  list,
-  fixes: list,
+  list: ({items}) => list(items),
+  fixes: ({items}) => list(items, (n) => [' ', h('button', {form: 'ask', name: 'fix', value: String(n)}, say('fix'))]),
   steps: ({items}) => h('ol', {class: 'trace'}, items.map((i) => h('li', {class: join(i.mark, i.tone)}, glyph(i.mark),
     h('p', {}, h('b', {}, i.text + times(i)), ' ', h('span', {class: 'quote'}, i.quote)), h('p', {}, because(i)),
     h('p', {class: 'path'}, inManifest(i), source(i.source))))),

@@ -48,16 +48,19 @@ const parseOld = (text) => beside('old', text, undefined, (docs, out) => {
  * manifest is the manifest's tree, undefined if there is none; repeats are its keys that are set twice, to be warned of.
  * Throws Unreadable.
  *
+ * With lint it is the request of validate about the manifest alone.
+ *
  * The documents of the text may be one manifest, one KubeletConfiguration and one Scenario, which holds members of the
  * request; what the form says goes first. schema.NewRequest does the same for the server.
  */
-export function buildRequest(form) {
+export function buildRequest(form, lint = false) {
   const codes = form.view === 'codes'; // asks about every exit code, and so about none
-  if (codes) form = {...form, exits: '', pods: '', view: ''};
+  const bare = codes || lint;
+  if (bare) form = {...form, exits: '', pods: '', view: ''};
   const pods = form.pods?.trim();
   const asked = asking.test(form.exits);
   const more = []; // members beside those of the documents, by name
-  const [old, file] = codes ? [] : [form.old?.trim(), form.static];
+  const [old, file] = bare ? [] : [form.old?.trim(), form.static];
   if (form.template?.trim()) more.push(['templatePath', JSON.stringify(form.template.trim())]);
   if (old || file) {
     if (asked || pods) refuse('conflict', 'an update and a static Pod are only checked: leave the exits and the Pods empty', 'old');
@@ -96,11 +99,11 @@ export function buildRequest(form) {
   const cluster = get(scenario, 'cluster');
   const gates = get(cluster, 'featureGates');
   const ours = Object.entries(form.gates).map(([name, value]) => [name, plain(value === 'true')]);
-  const first = codes ? 'table' : operationOf(form);
-  const operation = first === 'validate' && (get(scenario, 'exits') || get(scenario, 'pods')) ? 'decide' : first;
+  const first = codes ? 'table' : lint ? 'validate' : operationOf(form);
+  const operation = !lint && first === 'validate' && (get(scenario, 'exits') || get(scenario, 'pods')) ? 'decide' : first;
   const allGates = [...others(gates, ...Object.keys(form.gates)), ...ours];
   const members = [
-    ...others(scenario, 'cluster', 'fieldValidation', 'manifest', ...more.map(([name]) => name)).filter(([name]) => !codes || !ofOthers.test(name)),
+    ...others(scenario, 'cluster', 'fieldValidation', 'manifest', ...more.map(([name]) => name)).filter(([name]) => !bare || !ofOthers.test(name)),
     ['cluster', object([
       ['version', form.version ? plain(form.version) : undefined],
       ['featureGates', allGates.length > 0 ? object(allGates) : undefined],

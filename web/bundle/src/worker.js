@@ -6,9 +6,10 @@
 // document, bytes, millis}: the answer in words with its places, and the bytes that the module
 // gave, undefined if it was not asked.
 import {Instance, operations, parse, recycleBytes} from '../../../plugins/js/instance.js';
-import {place} from './answer.js';
+import {addLints, place} from './answer.js';
 import {operationOf} from './operation.js';
 import {buildCurve, buildRequest, relocate} from './request.js';
+import {NotMade, mend} from './splice.js';
 import {Unreadable, locate, position} from './yaml.js';
 
 const maxFaults = 100;
@@ -46,6 +47,7 @@ function call(operation, text) {
 
 /** Answers a form {manifest, pods, exits, version, validation, gates}. */
 function answer(form) {
+  if (form.fix) return fix(form);
   if (form.view === 'backoff') {
     const text = buildCurve(form);
     return {...explain('curve', 'request', text, () => [0, 0], () => [0, 0]), request: text};
@@ -71,7 +73,21 @@ function answer(form) {
   const warnings = JSON.stringify(repeats.slice(0, maxFaults).map(({path, code, detail}) => ({path, code, detail})));
   const answered = explain(operation, 'request', text + (repeats.length > 0 ? ',"warnings":' + warnings : ''), places,
     (column) => relocate(request, form.manifest, column));
+  if (!form.view && operation !== 'validate') {
+    const bare = buildRequest(form, true);
+    addLints(answered.document, explain('validate', 'request', bare.text, places, (column) => relocate(bare, form.manifest, column)).document);
+  }
   return {...answered, request: text, bytes: repeats.length > 0 ? undefined : answered.bytes};
+}
+
+/** The manifest of a form with a fix made: {manifest}, or why it is not made: {why}. */
+function fix(form) {
+  try {
+    return {manifest: mend(form.manifest, form.fix)};
+  } catch (error) {
+    if (!(error instanceof NotMade || error instanceof Unreadable)) throw error;
+    return {why: error instanceof NotMade ? error.code : 'path'};
+  }
 }
 
 /** Has a request answered and put into words, or an error put into words. */

@@ -90,8 +90,15 @@ const tooMany = `too many keys and values in the text, at most ${limits.nodes} a
 // Not allowed in YAML, not even in quotes.
 const control = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/;
 
+/** The structure of each document that is not empty: {contents, base}, contents as the package yaml has it, base its offset. */
+export function structures(text) {
+  const kept = [];
+  readStream(text, text.startsWith('\ufeff') ? 1 : 0, kept);
+  return kept;
+}
+
 /** Splits a text at its separators, as Kubernetes does: at each line that begins with "---". */
-function readStream(text, start) {
+function readStream(text, start, kept) {
   const bad = text.search(control);
   if (bad >= 0) {
     const point = text.charCodeAt(bad).toString(16).toUpperCase().padStart(4, '0');
@@ -102,7 +109,9 @@ function readStream(text, start) {
   const docs = [];
   const part = (from, to) => {
     const doc = reader.document(text.slice(from, to), from);
-    if (doc) docs.push(doc);
+    if (!doc) return;
+    docs.push(doc);
+    kept?.push({contents: reader.contents, base: from});
   };
   const separator = /^---[^\n]*(?:\n|$)/gm;
   separator.lastIndex = start;
@@ -137,7 +146,8 @@ class Reader {
     }
     Object.assign(this, {text, base, anchors: new Map(), path: []});
     this.repeats = [];
-    const root = this.value(this.parse(text), 0).node;
+    this.contents = this.parse(text);
+    const root = this.value(this.contents, 0).node;
     const kind = get(root, 'kind')?.text;
     const [under, steps] = kind === 'List' ? ['items', 2] : !kind || kind === 'Scenario' ? ['manifest', 1] : [];
     for (const repeat of this.repeats) { // fieldValidation says what comes of one inside a manifest: see buildRequest

@@ -10,6 +10,7 @@ import {operationOf} from '../src/operation.js';
 import {buildRequest, parsePods, relocate} from '../src/request.js';
 import {LinkError, decode, encode, maxCompressed} from '../src/share.js';
 import {decodeLink, encodeLink} from '../../static/link.js';
+import {NotMade, mend, splice} from '../src/splice.js';
 import {use} from '../src/text.js';
 import {Unreadable, parse, request} from '../../static/yaml.js';
 import {visible} from '../src/visible.js';
@@ -286,4 +287,29 @@ test('what the package reads and links is what the page does', async () => {
   assert.deepEqual(request({manifest: 'kind: Pod\n---\nkind: Scenario\nexits: [{exitCode: 1}]', view: 'codes', exits: 'main=1'}),
     {operation: 'table', request: {kind: 'Scenario', cluster: {}, manifest: {kind: 'Pod'}}});
   assert.deepEqual((await decodeLink(await encodeLink({manifest: 'm', exits: '1', proposals: ['x']}))).proposals, ['x']);
+});
+
+test('edits are made in the text as by the server', () => {
+  const list = JSON.parse(readFileSync(new URL('../../../schema/testdata/splices.json', import.meta.url), 'utf8'));
+  assert.ok(list.length > 60);
+  for (const {text, document = 0, edits, want, error} of list) {
+    let got, code;
+    try {
+      got = splice(text, document, edits);
+    } catch (e) {
+      if (!(e instanceof NotMade)) throw e;
+      ({code} = e);
+    }
+    assert.deepEqual({got, code}, {got: want, code: error}, JSON.stringify(edits) + '\n' + text);
+  }
+});
+
+test('of several documents the manifest is mended', () => {
+  const edits = [{op: 'replace', path: '/spec/a', value: 'Never'}];
+  for (const [text, want] of [
+    ['kind: KubeletConfiguration\n---\nkind: Pod\nspec: {a: never}\n', 'kind: KubeletConfiguration\n---\nkind: Pod\nspec: {a: Never}\n'],
+    ['exits: []\n---\nkind: Pod\nspec: {a: never}\n', 'exits: []\n---\nkind: Pod\nspec: {a: Never}\n'],
+    ['manifest: {kind: Pod, spec: {a: never}}\n', 'manifest: {kind: Pod, spec: {a: Never}}\n'],
+    ['kind: List\napiVersion: v1\nitems:\n- kind: Pod\n  spec: {a: never}\n', 'kind: List\napiVersion: v1\nitems:\n- kind: Pod\n  spec: {a: Never}\n'],
+  ]) assert.equal(mend(text, edits), want);
 });
