@@ -172,7 +172,7 @@ func (c *call) always(rules manifest.Value, path string) []fix {
 	if !strings.HasSuffix(list, ".containers") {
 		return nil
 	}
-	x := fix{edits: []fixEdit{
+	x := fix{edits: []edit{
 		{op: "remove", path: manifest.Pointer(path + ".restartPolicyRules")}, {op: "remove", path: manifest.Pointer(path + ".restartPolicy")},
 	}}
 	switch own := spec.Get("restartPolicy"); {
@@ -180,7 +180,7 @@ func (c *call) always(rules manifest.Value, path string) []fix {
 	case containers > 1 || spec.Get("initContainers").Len() > 0 || list != "spec.containers":
 		return nil
 	default:
-		x.edits = append(x.edits, fixEdit{op: "replace", path: manifest.Pointer("spec.restartPolicy"), value: `"Always"`})
+		x.edits = append(x.edits, edit{op: "replace", path: manifest.Pointer("spec.restartPolicy"), value: `"Always"`})
 	}
 	return []fix{x}
 }
