@@ -61,11 +61,11 @@ func (v *jobValidator) draftRules(spec *PodSpec) {
 	}
 	path := v.at + "backoffPolicy.rules"
 	rules := v.j.PodFailurePolicy.Rules
-	v.tooMany("backoffPolicy.rules", len(rules), maxJobRules)
+	v.tooMany("backoffPolicy.rules", len(rules), MaxJobRules)
 	for i := range rules {
 		rule := &rules[i]
 		d := rule.Written
-		v.at = path + index(i)
+		v.at = path + Index(i)
 		v.oneOf(".action", d.Action, draftActions)
 		switch {
 		case d.Conditions == 0:
@@ -105,7 +105,7 @@ func (v *validator) podFailurePolicy(spec *PodSpec, prefix string) {
 	j := &jobValidator{v, prefix, &Job{PodFailurePolicy: spec.PodFailurePolicy}}
 	for i, rule := range spec.PodFailurePolicy.Rules {
 		if rule.Action == ActionFailJob || rule.Action == ActionFailIndex {
-			v.forbidden(prefix+"podFailurePolicy.rules"+index(i)+".action", string(rule.Action)+" is about a Job, and a Pod has none")
+			v.forbidden(prefix+"podFailurePolicy.rules"+Index(i)+".action", string(rule.Action)+" is about a Job, and a Pod has none")
 		}
 	}
 	j.failureRules(spec)

@@ -84,7 +84,7 @@ func (o *Object) ValidateStatic(f Features) []FieldError {
 	if len(faults) == 0 && o.Spec.RefusedByNode(f) {
 		r, rule, _ := o.Spec.NeedsRestartAll()
 		faults = []FieldError{{
-			Path: o.Path(r) + ".restartPolicyRules" + index(rule) + ".action", Code: CodeNodeRefuses, Message: MessageFeatureUnsupported,
+			Path: o.Path(r) + ".restartPolicyRules" + Index(rule) + ".action", Code: CodeNodeRefuses, Message: MessageFeatureUnsupported,
 			Detail: "the kubelet does not admit the Pod (" + ReasonFeatureUnsupported + "): RestartAllContainersOnContainerExits is off",
 		}}
 	}

@@ -2,5 +2,5 @@ package policy
 
 import "strconv"
 
-// index returns "[i]", the last part of the field path of an element.
-func index(i int) string { return "[" + strconv.Itoa(i) + "]" }
+// Index returns "[i]", the last part of the field path of an element.
+func Index(i int) string { return "[" + strconv.Itoa(i) + "]" }

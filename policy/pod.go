@@ -154,7 +154,7 @@ type Ref struct {
 }
 
 // Path returns the field path of the container below spec: initContainers[0].
-func (r Ref) Path() string { return r.Kind.Field() + index(r.Index) }
+func (r Ref) Path() string { return r.Kind.Field() + Index(r.Index) }
 
 // Len returns the number of containers of all kinds.
 func (s *PodSpec) Len() int {

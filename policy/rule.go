@@ -235,7 +235,7 @@ func newVariants(c *Container, kind ContainerKind, spec *PodSpec, f Features) *v
 	v := &variants{f: f}
 	v.limit, v.limited = spec.restartLimit(f)
 	rules := c.RestartPolicyRules[:min(len(c.RestartPolicyRules), MaxRules)]
-	for i := range rules[:min(len(rules), maxRestartRules)] { // more is refused
+	for i := range rules[:min(len(rules), MaxRestartRules)] { // more is refused
 		if n := rules[i].Restarts; n != nil {
 			v.from = append(v.from, uint32(*n))
 			if f.Proposals.Reading(OptionRestartTimes) == 1 {

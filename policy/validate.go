@@ -9,7 +9,7 @@ import (
 // Limits that the API server enforces; exceeding them is a fault of the manifest, not of the
 // request.
 const (
-	maxRestartRules = 20
+	MaxRestartRules = 20
 	maxRuleValues   = 255
 )
 
@@ -232,7 +232,7 @@ func (v *validator) resizePolicy(list []ContainerResizePolicy, path string, pod 
 	taken := make(map[string]bool, len(list))
 	for i, p := range list {
 		if taken[p.ResourceName] {
-			v.add(path+index(i), TypeDuplicate, CodeDuplicate, v.ResourceName(p.ResourceName), "")
+			v.add(path+Index(i), TypeDuplicate, CodeDuplicate, v.ResourceName(p.ResourceName), "")
 		}
 		taken[p.ResourceName] = true
 		switch p.ResourceName {
@@ -307,7 +307,7 @@ func (v *validator) initOnly(c *Container) {
 	}
 	for i, p := range c.ResizePolicy {
 		if p.RestartPolicy == ResizeRestartContainer {
-			v.invalid(v.here(".resizePolicy"+index(i)+".restartPolicy"), v.Word(string(p.RestartPolicy)),
+			v.invalid(v.here(".resizePolicy"+Index(i)+".restartPolicy"), v.Word(string(p.RestartPolicy)),
 				"must not be set to 'RestartContainer' for non-sidecar initContainers")
 		}
 	}
@@ -366,8 +366,8 @@ func (v *validator) rules(c *Container) {
 	case *c.RestartPolicy != RestartPolicyAlways && *c.RestartPolicy != RestartPolicyNever && *c.RestartPolicy != RestartPolicyOnFailure:
 		v.unsupported(v.here(".restartPolicy"), string(*c.RestartPolicy), "Always", "Never", "OnFailure")
 	}
-	if n := len(c.RestartPolicyRules); n > maxRestartRules {
-		v.tooMany(v.here(".restartPolicyRules"), n, maxRestartRules)
+	if n := len(c.RestartPolicyRules); n > MaxRestartRules {
+		v.tooMany(v.here(".restartPolicyRules"), n, MaxRestartRules)
 	}
 	for i := range c.RestartPolicyRules {
 		v.rule(&c.RestartPolicyRules[i], i)

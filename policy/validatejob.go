@@ -7,9 +7,9 @@ import (
 
 // Limits that the API server enforces on Jobs.
 const (
-	maxIndexed        = 100_000 // parallelism and maxFailedIndexes of an Indexed Job
-	maxOfManyIndexes  = 10_000  // the same when completions are above maxIndexed and there is a limit per index
-	maxJobRules       = 20      // also success rules, and conditions of a rule
+	MaxIndexed        = 100_000 // parallelism and maxFailedIndexes of an Indexed Job
+	MaxOfManyIndexes  = 10_000  // the same when completions are above MaxIndexed and there is a limit per index
+	MaxJobRules       = 20      // also success rules, and conditions of a rule
 	maxIndexesBytes   = 64 << 10
 	maxManagedByBytes = 63
 )
@@ -207,19 +207,19 @@ func (v *jobValidator) indexed() {
 	if j.Completions == nil {
 		v.missing("completions", "when completion mode is Indexed")
 	}
-	v.most(numberParallelism, maxIndexed, "100000 when completion mode is Indexed")
+	v.most(numberParallelism, MaxIndexed, "100000 when completion mode is Indexed")
 	if j.Completions != nil {
 		v.most(numberMaxFailed, int64(*j.Completions), "completions")
 	}
-	v.most(numberMaxFailed, maxIndexed, "100000")
-	if j.Completions == nil || *j.Completions <= maxIndexed || j.BackoffLimitPerIndex == nil {
+	v.most(numberMaxFailed, MaxIndexed, "100000")
+	if j.Completions == nil || *j.Completions <= MaxIndexed || j.BackoffLimitPerIndex == nil {
 		return
 	}
 	if j.MaxFailedIndexes == nil {
 		v.missing("maxFailedIndexes", "must be specified when completions is above 100000")
 	}
-	v.most(numberParallelism, maxOfManyIndexes, "10000"+manyText)
-	v.most(numberMaxFailed, maxOfManyIndexes, "10000"+manyText)
+	v.most(numberParallelism, MaxOfManyIndexes, "10000"+manyText)
+	v.most(numberMaxFailed, MaxOfManyIndexes, "10000"+manyText)
 }
 
 // managedBy checks a path with a domain in front.
@@ -251,10 +251,10 @@ func (v *jobValidator) managedBy(field, s string) {
 func (v *jobValidator) failureRules(spec *PodSpec) {
 	path := v.at + "podFailurePolicy.rules"
 	rules := v.j.PodFailurePolicy.Rules
-	v.tooMany("podFailurePolicy.rules", len(rules), maxJobRules)
+	v.tooMany("podFailurePolicy.rules", len(rules), MaxJobRules)
 	for i := range rules {
 		rule := &rules[i]
-		v.at = path + index(i)
+		v.at = path + Index(i)
 		v.oneOf(".action", string(rule.Action), podFailureActions)
 		if rule.Action == ActionFailIndex && v.j.BackoffLimitPerIndex == nil {
 			v.bad(".action", v.Word("FailIndex"), "requires the backoffLimitPerIndex to be set")
@@ -273,9 +273,9 @@ func (v *jobValidator) failureRules(spec *PodSpec) {
 		if codes {
 			v.onExitCodes(rule.OnExitCodes, spec)
 		}
-		v.tooMany(".onPodConditions", len(rule.OnPodConditions), maxJobRules)
+		v.tooMany(".onPodConditions", len(rule.OnPodConditions), MaxJobRules)
 		for k, c := range rule.OnPodConditions {
-			pattern := ".onPodConditions" + index(k)
+			pattern := ".onPodConditions" + Index(k)
 			for _, fault := range LabelKey.Faults(c.Type, v.f.Minor) {
 				v.bad(pattern+".type", quoted(c.Type), fault)
 			}
@@ -305,10 +305,10 @@ func (v *jobValidator) onExitCodes(on *PodFailurePolicyOnExitCodes, spec *PodSpe
 	seen := make(map[int32]bool, len(on.Values))
 	for i, value := range on.Values {
 		if value == 0 && on.Operator == OperatorIn {
-			v.badNumber(field+index(i), 0, "must not be 0 for the In operator")
+			v.badNumber(field+Index(i), 0, "must not be 0 for the In operator")
 		}
 		if seen[value] {
-			v.add(v.at+field+index(i), TypeDuplicate, CodeDuplicate, strconv.Itoa(int(value)), "")
+			v.add(v.at+field+Index(i), TypeDuplicate, CodeDuplicate, strconv.Itoa(int(value)), "")
 		}
 		seen[value] = true
 		ordered = ordered && previous <= value
@@ -328,9 +328,9 @@ func (v *jobValidator) successRules() bool {
 	if len(rules) == 0 {
 		v.missing("", "at least one rules must be specified when the successPolicy is specified")
 	}
-	v.tooMany("", len(rules), maxJobRules)
+	v.tooMany("", len(rules), MaxJobRules)
 	for i, rule := range rules {
-		v.at = path + index(i)
+		v.at = path + Index(i)
 		indexes, count := rule.SucceededIndexes, rule.SucceededCount
 		if indexes == nil && count == nil {
 			v.missing("", "at least one of succeededCount or succeededIndexes must be specified")

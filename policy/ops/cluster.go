@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/lint"
 	"github.com/podfate/podfate/policy/manifest"
 )
 
@@ -192,7 +193,7 @@ func (c *call) skew(cl *cluster) []located {
 	}
 	const path = "cluster.kubelet.version"
 	return []located{{policy.FieldError{
-		Path: path, Code: policy.WarnVersionSkew, Detail: detail, Source: "https://kubernetes.io/releases/version-skew-policy/",
+		Path: path, Code: lint.VersionSkew, Detail: detail, Source: "https://kubernetes.io/releases/version-skew-policy/",
 	}, placeOf(c.root.Locate(path), c.root), policy.EventInvalid}}
 }
 

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/lint"
 	"github.com/podfate/podfate/policy/manifest"
 	"github.com/podfate/podfate/policy/simulate"
 )
@@ -25,7 +26,7 @@ func (c *call) readCommands(tapes []simulate.Tape, l *loaded) []simulate.Tape {
 			command := at.Get("command")
 			run, ok, retries := manifest.ReadCommand(command, at.Get("args"))
 			if retries && given {
-				c.warnOfCommand(l, path+".command", policy.WarnRetryLoop,
+				c.warnOfCommand(l, path+".command", lint.RetryLoop,
 					"its shell runs the program again: the kubelet sees no exit, so that there is no back-off and no restart count, and no rule is asked")
 			}
 			switch {
@@ -69,7 +70,7 @@ func (c *call) warnOfRules(l *loaded, container *policy.Container, path string, 
 	}
 	for i := range container.RestartPolicyRules {
 		if i != matched {
-			c.warnOfCommand(l, element(path+".restartPolicyRules", i), policy.WarnRuleNeverExercised, "this command "+exits+", so that the rule never decides")
+			c.warnOfCommand(l, element(path+".restartPolicyRules", i), lint.RuleNeverExercised, "this command "+exits+", so that the rule never decides")
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/lint"
 	"github.com/podfate/podfate/policy/manifest"
 )
 
@@ -102,15 +103,15 @@ func (c *call) ended(o *policy.Object) []policy.FieldError {
 	switch o.Kind {
 	case "Pod":
 		if policy.PodPhase(status.Get("phase").Text()).Terminal() {
-			f = policy.FieldError{Path: "status.phase", Code: policy.WarnPodOver, Detail: "this Pod is over" + starts, Source: kubelet}
+			f = policy.FieldError{Path: "status.phase", Code: lint.PodOver, Detail: "this Pod is over" + starts, Source: kubelet}
 		} else if given(c.man.Get("metadata").Get("deletionTimestamp")) {
-			f = policy.FieldError{Path: "metadata.deletionTimestamp", Code: policy.WarnPodDeleted, Detail: "this Pod is being deleted" + starts, Source: kubelet}
+			f = policy.FieldError{Path: "metadata.deletionTimestamp", Code: lint.PodDeleted, Detail: "this Pod is being deleted" + starts, Source: kubelet}
 		}
 	case "Job":
 		for v := status.Get("conditions").First(); v.Exists(); v = v.Next() {
 			if end := v.Get("type").Text(); (end == "Complete" || end == "Failed") && v.Get("status").Text() == "True" {
 				f = policy.FieldError{
-					Path: v.Path(c.man), Code: policy.WarnJobOver, Source: "syncJob, pkg/controller/job/job_controller.go, v1.36",
+					Path: v.Path(c.man), Code: lint.JobOver, Source: "syncJob, pkg/controller/job/job_controller.go, v1.36",
 					Detail: "this Job is over, and its controller looks at none of its Pods again; the answer is about one that goes on",
 				}
 			}
@@ -302,7 +303,7 @@ func (c *call) strangeCode(v manifest.Value, path string, n int64) {
 		return
 	}
 	c.strange = append(c.strange, c.asked(located{policy.FieldError{
-		Path: path, Code: policy.WarnValueNeverOccurs, Source: "wait(2)",
+		Path: path, Code: lint.ValueNeverOccurs, Source: "wait(2)",
 		Detail: "no process on Linux exits with " + strconv.FormatInt(n, 10) + "; codes are 0 to 255",
 	}, v.Offset(), policy.EventInvalid}))
 }

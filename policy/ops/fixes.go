@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/lint"
 	"github.com/podfate/podfate/policy/manifest"
 )
 
@@ -110,17 +111,17 @@ func (c *call) fixes(f *policy.FieldError) []fix {
 		return c.missing(f, path)
 	case f.Code == policy.CodeUnknownField:
 		return c.renamed(f, above, path)
-	case f.Code == policy.WarnNeverMatches, f.Code == policy.WarnShadowed, f.Code == policy.WarnDuplicateRule,
-		f.Code == policy.WarnInitSuccess && onlyValue(v, "0"), f.Code == policy.WarnChangesNothing && strings.HasSuffix(f.Path, "["+strconv.Itoa(n-1)+"]"):
+	case f.Code == lint.NeverMatches, f.Code == lint.Shadowed, f.Code == lint.DuplicateRule,
+		f.Code == lint.InitSuccess && onlyValue(v, "0"), f.Code == lint.ChangesNothing && strings.HasSuffix(f.Path, "["+strconv.Itoa(n-1)+"]"):
 		switch {
 		case n > 1:
 			return remove(f.Path)
 		case strings.HasSuffix(above, ".restartPolicyRules"):
 			return remove(above)
 		}
-	case f.Code == policy.WarnDuplicateValue && strings.HasSuffix(above, ".values"):
+	case f.Code == lint.DuplicateValue && strings.HasSuffix(above, ".values"):
 		return remove(f.Path)
-	case f.Code == policy.WarnValueNeverOccurs && strings.HasSuffix(above, ".values"):
+	case f.Code == lint.ValueNeverOccurs && strings.HasSuffix(above, ".values"):
 		var paths []string
 		for e, i := c.at(above).First(), 0; e.Exists(); e, i = e.Next(), i+1 {
 			if n, ok := e.Int64(); ok && n != int64(byte(n)) {
@@ -130,18 +131,18 @@ func (c *call) fixes(f *policy.FieldError) []fix {
 		if len(paths) < min(n, maxEdits) {
 			return remove(paths...)
 		}
-	case f.Code == policy.WarnMatchesAll:
+	case f.Code == lint.MatchesAll:
 		values := f.Path + ".exitCodes.values"
 		op := "add"
 		if c.at(values).Exists() {
 			op = "replace"
 		}
 		return []fix{{[]edit{{op: op, path: manifest.Pointer(values), value: "[0]"}}, changesCode0}}
-	case f.Code == policy.WarnWrongCase && len(f.Allowed) == 1:
+	case f.Code == lint.WrongCase && len(f.Allowed) == 1:
 		return replace(strconv.Quote(f.Allowed[0]), changesRefused)
-	case f.Code == policy.WarnRulesWithoutPolicy:
+	case f.Code == lint.RulesWithoutPolicy:
 		return remove(f.Path)
-	case f.Code == policy.WarnIgnoredWhileGateOff:
+	case f.Code == lint.IgnoredWhileGateOff:
 		var paths []string
 		for _, name := range [...]string{".restartPolicyRules", ".restartPolicy"} {
 			if c.at(f.Path + name).Exists() {
@@ -151,9 +152,9 @@ func (c *call) fixes(f *policy.FieldError) []fix {
 		if len(paths) > 0 {
 			return remove(paths...)
 		}
-	case f.Code == policy.WarnNeverStops:
+	case f.Code == lint.NeverStops:
 		return c.always(v, above)
-	case f.Code == policy.WarnNegativeGrace:
+	case f.Code == lint.NegativeGrace:
 		return replace("1", "")
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/lint"
 	"github.com/podfate/podfate/policy/manifest"
 )
 
@@ -129,7 +130,7 @@ func (c *call) admit(f policy.Features, a admission) []loaded {
 	}
 	if c.judge(&l, f, a); draft {
 		l.warnings = append(l.warnings, c.manifestFaults([]policy.FieldError{{
-			Path: "apiVersion", Code: policy.WarnDraftSpelling, Detail: "drafts had Jobs in v1; write batch/v1", Source: "KEP-3329, first draft",
+			Path: "apiVersion", Code: lint.DraftSpelling, Detail: "drafts had Jobs in v1; write batch/v1", Source: "KEP-3329, first draft",
 		}})...)
 	}
 	return []loaded{l}

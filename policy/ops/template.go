@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/lint"
 	"github.com/podfate/podfate/policy/manifest"
 )
 
@@ -110,7 +111,7 @@ func (c *call) admitTemplate(t *manifest.Template, f policy.Features, mode field
 func (c *call) ownerWarnings() []policy.FieldError {
 	kind := cut(c.man.Get("kind").Str())
 	list := []policy.FieldError{{
-		Path: "kind", Code: policy.WarnOwnerNotPlayed,
+		Path: "kind", Code: lint.OwnerNotPlayed,
 		Detail: "the answer is about the Pods that the templates of this " + kind + " describe; the fields of the " + kind +
 			" itself are not checked, and what its controller does when a Pod or a Job ends is not played",
 	}}
@@ -122,19 +123,19 @@ func (c *call) ownerWarnings() []policy.FieldError {
 		case own == "":
 		case t.RestartPolicyPath != "" && written.Text() != own:
 			list = append(list, policy.FieldError{
-				Path: t.RestartPolicyPath, Code: policy.WarnOwnerRestartPolicy,
+				Path: t.RestartPolicyPath, Code: lint.OwnerRestartPolicy,
 				Detail: "the " + kind + " gives its Pods the restartPolicy " + cut(own) + ", whatever their template says",
 			})
 		case written.Kind() != manifest.String:
 			list = append(list, policy.FieldError{
-				Path: policyPath, Code: policy.WarnOwnerRestartPolicy,
+				Path: policyPath, Code: lint.OwnerRestartPolicy,
 				Detail: "a template without restartPolicy gets " + own + " from the " + kind,
 			})
 		}
 	}
 	for _, path := range c.bare {
 		list = append(list, policy.FieldError{
-			Path: path, Code: policy.WarnNotRead, Detail: "a container outside of a Pod template is not read",
+			Path: path, Code: lint.NotRead, Detail: "a container outside of a Pod template is not read",
 		})
 	}
 	return list

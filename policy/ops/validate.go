@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/lint"
 	"github.com/podfate/podfate/policy/manifest"
 )
 
@@ -39,7 +40,7 @@ func (c *call) validate() {
 		}
 		if l.readable {
 			l.warnings = append(l.warnings, c.manifestFaults(c.draftSpellings(&l.object, f.Proposals))...)
-			l.warnings = append(l.warnings, c.manifestFaults(l.object.Warnings(f, cl.node().features))...)
+			l.warnings = append(l.warnings, c.manifestFaults(lint.Warnings(&l.object, f, cl.node().features))...)
 		}
 		found.add(l)
 	}
@@ -217,22 +218,22 @@ type spelling struct {
 // that object.
 func spellingsOf(place string) []spelling {
 	limit := spelling{
-		[]string{"restartLimit", "maxRestarts", "maxRestartTimes", "restartTimes"}, policy.WarnNoRestartLimit,
+		[]string{"restartLimit", "maxRestarts", "maxRestartTimes", "restartTimes"}, lint.NoRestartLimit,
 		"Kubernetes does not limit restarts: the kubelet restarts for ever, after a growing wait", "KEP-3322, not merged",
 	}
 	switch place {
 	case "rule":
 		return []spelling{{
-			[]string{"when", "onExit", "onExitCodes"}, policy.WarnDraftSpelling,
+			[]string{"when", "onExit", "onExitCodes"}, lint.DraftSpelling,
 			"a draft of the proposal; the field is exitCodes, directly in the rule", "KEP-5307; api/core/v1/types.go, v1.36",
 		}}
 	case "container":
 		return []spelling{limit, {
-			[]string{"restartRules", "restartPolicyRule"}, policy.WarnDraftSpelling, "the field is restartPolicyRules", "KEP-5307; api/core/v1/types.go, v1.36",
+			[]string{"restartRules", "restartPolicyRule"}, lint.DraftSpelling, "the field is restartPolicyRules", "KEP-5307; api/core/v1/types.go, v1.36",
 		}}
 	}
 	return []spelling{limit, {
-		[]string{"restartPolicyRules", "restartRules"}, policy.WarnDraftSpelling,
+		[]string{"restartPolicyRules", "restartRules"}, lint.DraftSpelling,
 		"rules belong to a container: containers[].restartPolicyRules", "KEP-5307; api/core/v1/types.go, v1.36",
 	}}
 }

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +19,8 @@ import (
 // codeTypes are the types of the constants that answers hold, with a heading each.
 var codeTypes = []struct{ folder, name, heading string }{
 	{"policy", "ErrorCode", "Errors"},
-	{"policy", "FaultCode", "Faults and warnings"},
+	{"policy", "FaultCode", "Faults"},
+	{"policy/lint", "policy.FaultCode", "Warnings"},
 	{"policy", "Because", "Why a decision"},
 	{"policy", "StepCode", "What became of a step"},
 	{"policy/simulate", "Kind", "Entries of a timeline"},
@@ -94,8 +96,7 @@ func constants(t *testing.T, folder, typeName string) (list []codeConstant) {
 			}
 			for _, s := range g.Specs {
 				v := s.(*ast.ValueSpec)
-				id, ok := v.Type.(*ast.Ident)
-				if !ok || id.Name != typeName || len(v.Values) != 1 {
+				if v.Type == nil || types.ExprString(v.Type) != typeName || len(v.Values) != 1 {
 					continue
 				}
 				lit, ok := v.Values[0].(*ast.BasicLit)

@@ -1,4 +1,4 @@
-package policy_test
+package lint_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	. "github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/lint"
 )
 
 func in(a ContainerRestartRuleAction, values ...int32) ContainerRestartRule {
@@ -19,12 +20,12 @@ func notIn(a ContainerRestartRuleAction, values ...int32) ContainerRestartRule {
 // warned lists codes with the ends of their paths, without those that every restart-all has.
 func warned(o *Object, minor int) string {
 	var list []string
-	for _, w := range o.Warnings(DefaultFeatures(minor), DefaultFeatures(minor)) {
+	for _, w := range lint.Warnings(o, DefaultFeatures(minor), DefaultFeatures(minor)) {
 		path := w.Path
 		for _, prefix := range []string{"spec.containers[0]", "spec.initContainers[0]", "."} {
 			path = strings.TrimPrefix(path, prefix)
 		}
-		if w.Code != WarnNoBackoff && w.Code != WarnOlderNode {
+		if w.Code != lint.NoBackoff && w.Code != lint.OlderNode {
 			list = append(list, fmt.Sprintf("%s %s", path, w.Code))
 		}
 		if w.Source == "" || w.Detail == "" {
@@ -168,8 +169,8 @@ func TestShadowingIsExact(t *testing.T) {
 				}
 				o := Object{Kind: "Pod", Spec: spec, SpecPath: "spec."}
 				warned := false
-				for _, w := range o.Warnings(f, f) {
-					warned = warned || w.Path == "spec.containers[0].restartPolicyRules[2]" && (w.Code == WarnShadowed || w.Code == WarnDuplicateRule)
+				for _, w := range lint.Warnings(&o, f, f) {
+					warned = warned || w.Path == "spec.containers[0].restartPolicyRules[2]" && (w.Code == lint.Shadowed || w.Code == lint.DuplicateRule)
 				}
 				if warned != (matches && !reached) {
 					t.Fatalf("%v %v %v: warned %v, matches %v, reached %v", *a.ExitCodes, *b.ExitCodes, *c.ExitCodes, warned, matches, reached)
