@@ -148,7 +148,7 @@ test('two million decisions leave at most 8 MiB', async (t) => {
   }
   assert.equal(restarts, 100_000 + 440 * 16);
   t.diagnostic?.(`${engine.memoryBytes / (1 << 20)} MiB`);
-  assert(engine.memoryBytes <= 10 << 20, `${engine.memoryBytes} bytes`);
+  assert(engine.memoryBytes <= 8 << 20, `${engine.memoryBytes} bytes`);
 });
 
 test('workers have their own engines of one module', async () => {
@@ -197,7 +197,7 @@ test('what the module recovered from is an error, and drops the instance too', {
 test('garbage is collected in the module', {skip}, async () => {
   const engine = await load(await readFile(trapFile), {sha256: null});
   for (let i = 0; i < 100_000; i++) engine.call(0xF009, {});
-  assert(engine.memoryBytes <= 10 << 20, `${engine.memoryBytes} bytes`);
+  assert(engine.memoryBytes <= 8 << 20, `${engine.memoryBytes} bytes`);
 });
 
 function caught(f) {

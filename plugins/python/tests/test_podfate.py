@@ -564,7 +564,7 @@ def test_memory_stays_small_over_two_million_evaluations():
     events = [podfate.Event(42)] * 10_000
     for _ in range(198):
         policy.batch(events)
-    assert engine._idle[0].memory_bytes <= 10 << 20
+    assert engine._idle[0].memory_bytes <= 8 << 20
 
 
 @pytest.fixture(scope="module")

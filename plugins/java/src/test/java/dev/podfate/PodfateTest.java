@@ -429,7 +429,7 @@ class PodfateTest {
         for (int i = 0; i < 100; i++) {
             policy.batch(events);
         }
-        assertTrue(engine.idleBytes() <= 10 << 20, engine.idleBytes() + " bytes");
+        assertTrue(engine.idleBytes() <= 8 << 20, engine.idleBytes() + " bytes");
     }
 
     private static final Map<Engine.Mode, Engine> TRAPPING = new HashMap<>();
