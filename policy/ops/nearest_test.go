@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -208,6 +209,7 @@ func TestSuggestionsOfEachRelease(t *testing.T) {
 		for name := range before {
 			names = append(names, name)
 		}
+		slices.Sort(names)
 		to := []string{"restart", "restartAll", "stop", "ignore"}[r.IntN(4)]
 		request := fmt.Sprintf(`{"flip":{"container":%q,"exit":%d,"to":%q}}`, names[0], []int{0, 1, 42, 137}[r.IntN(4)], to)
 		var a suggestAnswer
@@ -245,7 +247,8 @@ func TestSuggestionsOfEachRelease(t *testing.T) {
 				}
 			case v.Shortest != nil:
 				works++
-				if x, y := a.Suggestions[0], b.Suggestions[0]; *v.Shortest != y.Shortest || x.Rules != y.Rules || x.Values != y.Values {
+				// The rules that are left are fewer where the release drops some of them.
+				if x, y := a.Suggestions[0], b.Suggestions[0]; *v.Shortest != y.Shortest || !reflect.DeepEqual(x.Edits, y.Edits) && (x.Rules != y.Rules || x.Values != y.Values) {
 					t.Errorf("%s %s in %s:\n%+v\n%+v", q["manifest"], request, v.Version, x, y)
 				}
 			}
