@@ -331,18 +331,23 @@ func (c *objectChecker) generatedSelector() {
 // unknownUID stands for the UID of a Job. Nobody writes it.
 const unknownUID = "\x00"
 
-// jobSelector checks the selector of a Job and that it matches the template.
+// jobSelector checks the selector of a Job and that it matches the template. If it is generated, it
+// has the UID of the Job, so that a label of this name which the template brings never matches.
 func (c *objectChecker) jobSelector() {
+	const uid = "batch.kubernetes.io/controller-uid"
 	v := c.spec.Get("selector")
-	if v.Kind() != Object {
-		if c.manual() {
-			c.r.Required("spec.selector", "")
-			c.mismatch()
-		}
-		return
+	foreign := false
+	switch {
+	case v.Kind() == Object:
+		c.labelSelector("spec.selector", v)
+	case c.manual():
+		c.r.Required("spec.selector", "")
+		foreign = true
 	}
-	c.labelSelector("spec.selector", v)
-	if c.readable(v) && !selects(v, c.templateLabels()) {
+	if !c.manual() && !hasKey(members(v.Get("matchLabels")), uid) {
+		foreign = hasKey(members(c.template.Get("metadata").Get("labels")), uid)
+	}
+	if c.readable(v) && (foreign || !selects(v, c.templateLabels())) {
 		c.mismatch()
 	}
 }

@@ -73,7 +73,8 @@ func (g *generator) meta(template bool) {
 	g.b.WriteString(`{`)
 	if template {
 		if !g.oneIn(10) {
-			g.field("labels", pick(g, `{"app":"a"}`, `{"app":"a"}`, `{"app":"a","tier":"b"}`, g.texts([]string{"app"}, "a")))
+			g.field("labels", pick(g, `{"app":"a"}`, `{"app":"a"}`, `{"app":"a","tier":"b"}`, g.texts([]string{"app"}, "a"),
+				`{"app":"a","batch.kubernetes.io/controller-uid":"u","job-name":"a"}`))
 		}
 		g.sometimes(6, "annotations", g.texts(annotations, annotationValues...))
 		g.sometimes(20, "name", g.text("a"))
@@ -113,7 +114,7 @@ var annotationValues = []string{"", "1", "+1", "01", "-5", "2147483648", "runtim
 func (g *generator) labelSelector() string {
 	switch g.r.IntN(10) {
 	case 0:
-		return pick(g, "null", "{}", `{"matchLabels":null}`, `{"matchLabels":{}}`, `{"matchExpressions":[]}`)
+		return pick(g, "null", "{}", `{"matchLabels":null}`, `{"matchLabels":{}}`, `{"matchExpressions":[]}`, `{"matchLabels":{"batch.kubernetes.io/controller-uid":"u"}}`)
 	case 1:
 		return `{"matchLabels":` + g.texts([]string{"app", "b"}, "a") + `}`
 	case 2, 3:
