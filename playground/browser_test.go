@@ -30,8 +30,15 @@ import (
 // most of it.
 const patience = 3 * time.Minute
 
-// serve runs the real server with the module on wazero, on a free port, until the test ends.
+// serve is running for a page that a browser is to open: with -short no server starts in vain.
 func serve(t *testing.T) (origin string) {
+	t.Helper()
+	policytest.Quick(t, "the page in a browser")
+	return running(t)
+}
+
+// running runs the real server with the module on wazero, on a free port, until the test ends.
+func running(t *testing.T) (origin string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // TestHTTP sends the corpus to the real server over TCP. An error payload comes back inside a
 // problem document, as it is.
 func TestHTTP(t *testing.T) {
-	origin := serve(t)
+	origin := running(t)
 	policytest.Run(t, policytest.Door{Name: "HTTP", Module: true, Call: func(op ops.Operation, request []byte) ([]byte, bool, error) {
 		response, err := http.Post(origin+"/api/v1/"+op.Name, "application/json", bytes.NewReader(request))
 		if err != nil {
