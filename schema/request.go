@@ -502,7 +502,8 @@ func (b *builder) build(docs []*Document, manifests []part) ([]*Request, error) 
 		manifests = []part{{}}
 	}
 	requests := make([]*Request, 0, len(manifests))
-	if b.o.EachTemplate && b.o.Members[templatePath] == nil && (b.request == nil || absent(b.request.value.Get(templatePath)) && absent(b.request.value.Get("manifest"))) {
+	if b.o.EachTemplate && b.o.Members[templatePath] == nil && b.o.Members["owner"] == nil &&
+		(b.request == nil || absent(b.request.value.Get(templatePath)) && absent(b.request.value.Get("manifest")) && absent(b.request.value.Get("owner"))) {
 		manifests = eachTemplate(manifests)
 	}
 	for _, m := range manifests {

@@ -35,8 +35,12 @@ func simulateFlags(flags *pflag.FlagSet) func() (members, error) {
 	flags.Lookup("runs-from").DefValue = "runs"
 	preset := flags.String("preset", "", "other waits than the cluster has: those that describe lists as backoffPresets")
 	waste := flags.Bool("waste", false, "for how long Pods run, wait, and run in vain; of a Job also without what its spec says about failures")
+	owner := flags.Bool("owner", false, "play a JobSet as a whole, its failurePolicy over all its Jobs")
 	return func() (members, error) {
 		m := members{}
+		if *owner {
+			m["owner"] = encode(true)
+		}
 		if *waste {
 			m["show"] = encode([]string{"waste"})
 		}

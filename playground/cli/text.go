@@ -119,7 +119,7 @@ func (o outcome) where(i document.Item) string {
 func fromFlags(path string) bool {
 	for _, name := range []string{
 		"show", "question", "text",
-		"exits", "pods", "cluster", "fieldValidation", "templatePath", "old", "static", "from", "now", "runs", "runsFrom", "podRuns", "events", "timing", "until",
+		"exits", "pods", "cluster", "fieldValidation", "templatePath", "old", "static", "from", "now", "runs", "runsFrom", "podRuns", "owner", "jobRuns", "events", "timing", "until",
 		"backoff", "jobBackoff", "run", "model", "windows", "outage", "sweep", "module", "template", "container", "restartCount", "restartCounts", "decide", "wishes", "flip", "to", "spelling", "of", "request", "error", "warnings", "variants", "answers",
 		"nodes", "groups", "pools", "spread", "requestsPerRestart", "bin", "gang", "goal",
 	} {

@@ -53,7 +53,7 @@ var (
 	describeMembers  = []string{"module"}
 	validateMembers  = []string{"cluster", "fieldValidation", "manifest", "templatePath", "old", "static"}
 	decideMembers    = []string{"cluster", "fieldValidation", "manifest", "templatePath", "exits", "pods", "restartCounts", "decide", "show", "question"}
-	simulateMembers  = []string{"cluster", "fieldValidation", "manifest", "templatePath", "from", "now", "runs", "runsFrom", "podRuns", "events", "until", "timing", "backoff", "jobBackoff", "decide", "show", "question"}
+	simulateMembers  = []string{"cluster", "fieldValidation", "manifest", "templatePath", "from", "now", "runs", "runsFrom", "podRuns", "jobRuns", "owner", "events", "until", "timing", "backoff", "jobBackoff", "decide", "show", "question"}
 	tableMembers     = []string{"cluster", "fieldValidation", "manifest", "templatePath", "container", "restartCount", "restartCounts", "decide"}
 	fleetMembers     = []string{"cluster", "backoff", "nodes", "groups", "pools", "spread", "requestsPerRestart", "bin", "windows", "until", "model", "sweep", "gang", "goal"}
 	translateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "to", "spelling", "decide"}

@@ -14,6 +14,13 @@ func (c *call) simulate() {
 	c.requestMembers(simulateMembers...)
 	cl := c.readCluster()
 	c.reasons = cl.features.Proposals.Has(policy.KEP3329Draft)
+	if c.isJobSet() {
+		c.simulateJobSet(cl)
+		return
+	}
+	if v := c.root.Get("jobRuns"); given(v) {
+		c.forbidden(v, "jobRuns", "concerns the Jobs of a JobSet: it counts with owner: true")
+	}
 	l := c.load(cl.features)
 	if c.failure != nil {
 		return

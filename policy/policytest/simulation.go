@@ -157,6 +157,9 @@ func summarizeSimulation(b *strings.Builder, raw []byte) error {
 	if !strings.HasPrefix(string(raw), `{"untilMillis":`) || !strings.Contains(string(raw), `"timeline":`) {
 		return nil
 	}
+	if strings.Contains(string(raw), `"jobSet":{`) {
+		return summarizeJobSet(b, raw)
+	}
 	var s simulation
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return err
@@ -332,4 +335,51 @@ func (s *simulation) rest(b *strings.Builder) {
 	for _, u := range s.Undecided {
 		fmt.Fprintf(b, "undecided at %v, %s: %s\n", span(u.AtMillis), u.Path+u.Limit, u.Reason)
 	}
+}
+
+// summarizeJobSet writes a JobSet over time: each attempt with its Jobs, and what it comes to.
+func summarizeJobSet(b *strings.Builder, raw []byte) error {
+	var a struct {
+		Attempts []struct {
+			Restart                 int
+			FromMillis, UntilMillis int64
+			Jobs                    []struct {
+				Job, Outcome, Reason string
+				EndedMillis          *int64
+				Pods, Restarts       int
+			}
+			FailedJob, Action, Path string
+		}
+		JobSet struct {
+			Outcome, Reason                                string
+			AtMillis                                       *int64
+			Restarts, RestartsCountTowardsMax, MaxRestarts int
+		}
+		Undecided []struct{ Reason, Path string }
+	}
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return err
+	}
+	for _, x := range a.Attempts {
+		fmt.Fprintf(b, "attempt %d, %v to %v\n", x.Restart, span(x.FromMillis), span(x.UntilMillis))
+		for _, j := range x.Jobs {
+			fmt.Fprintf(b, "  %s: %s", j.Job, strings.TrimSpace(j.Outcome+" "+j.Reason))
+			if j.EndedMillis != nil {
+				fmt.Fprintf(b, " at %v, %d Pods, %d restarts", span(*j.EndedMillis), j.Pods, j.Restarts)
+			}
+			b.WriteString("\n")
+		}
+		if x.Action != "" {
+			fmt.Fprintf(b, "  %s by %s: %s\n", x.Action, x.Path, x.FailedJob)
+		}
+	}
+	fmt.Fprintf(b, "JobSet: %s", strings.TrimSpace(a.JobSet.Outcome+" "+a.JobSet.Reason))
+	if a.JobSet.AtMillis != nil {
+		fmt.Fprintf(b, " at %v", span(*a.JobSet.AtMillis))
+	}
+	fmt.Fprintf(b, ", %d restarts, %d of %d count\n", a.JobSet.Restarts, a.JobSet.RestartsCountTowardsMax, a.JobSet.MaxRestarts)
+	for _, u := range a.Undecided {
+		fmt.Fprintf(b, "undecided: %s %s\n", u.Reason, u.Path)
+	}
+	return nil
 }

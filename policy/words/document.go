@@ -79,6 +79,8 @@ func Write(w *manifest.Writer, q Question) {
 		d.validate()
 	case q.Operation == "decide":
 		d.decide()
+	case q.Operation == "simulate" && q.Answer.Get("jobSet").Exists():
+		d.simulateJobSet()
 	case q.Operation == "simulate" && q.Answer.Get("layers").Exists():
 		d.simulateJob()
 	case q.Operation == "simulate":

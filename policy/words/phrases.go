@@ -97,6 +97,12 @@ func phraseOf(code string) string {
 	case "no_requirement":
 		return "the rule asks for nothing"
 
+	case "suspended":
+		return "it is suspended, and nobody says until when"
+	case "startup_order":
+		return "its Jobs start in an order, which is not played"
+	case "message_patterns":
+		return "the rule asks for patterns in messages, which are not read"
 	case "managed_by", "managed_elsewhere":
 		return "another controller manages this Job"
 	case "api_server_panics":
@@ -180,6 +186,8 @@ func assumption(code string) string {
 		return "the first restart comes immediately, as the kubelet does it"
 	case "first_restart_as_documented", "first_restart_waits":
 		return "the first restart waits already, as the documentation says"
+	case "jobs_are_made_anew_at_once":
+		return "after a restart of the JobSet its Jobs are made anew immediately"
 	case "job_is_created_now":
 		return "the Job is created now: its status is not read"
 	case "one_job_of_the_cron_job":

@@ -1,0 +1,62 @@
+package words
+
+import "github.com/podfate/podfate/policy/manifest"
+
+// simulateJobSet puts a JobSet over time into words.
+func (d *document) simulateJobSet() {
+	set := d.Answer.Get("jobSet")
+	restarts := itoa(number(set, "restarts")) + ", of which " + itoa(number(set, "restartsCountTowardsMax")) + " count towards maxRestarts " + itoa(number(set, "maxRestarts"))
+	v, title := item{tone: Run, mark: "running", text: "Jobs of the set still run at the end. Restarts: " + restarts + "."}, "The JobSet goes on"
+	switch at := span(number(set, "atMillis")); text(set, "outcome") {
+	case "Completed":
+		v, title = item{tone: OK, mark: "succeeded", text: "The JobSet has completed after " + at + ". Restarts: " + restarts + "."}, "The JobSet completes"
+	case "Failed":
+		v, title = item{tone: Fail, mark: "failed", text: "The JobSet has failed after " + at + ": " + text(set, "reason") + ". Restarts: " + restarts + "."}, "The JobSet fails"
+	}
+	if u := d.Answer.Get("undecided").First(); u.Exists() {
+		v, title = item{tone: Stop, mark: "undecided", text: "What follows is not known: " + phrase(text(u, "reason")) + ".", path: text(u, "path")}, "Undecided"
+	}
+	d.verdict(v, title)
+	d.blocks(func() {
+		var rows []row
+		var steps []item
+		for a := d.Answer.Get("attempts").First(); a.Exists(); a = a.Next() {
+			n := number(a, "restart")
+			for j := a.Get("jobs").First(); j.Exists(); j = j.Next() {
+				r := row{at: -1, path: text(j, "path"), tone: Run, cells: []string{itoa(n), short(text(j, "job")), "runs", "", ""}}
+				if has(j, "endedMillis") {
+					r.at, r.tone = number(j, "endedMillis"), OK
+					r.cells[2] = "completes"
+					if text(j, "outcome") == "Failed" {
+						r.tone, r.cells[2] = Fail, "fails: "+text(j, "reason")
+					}
+					r.cells[3], r.cells[4] = span(r.at), itoa(number(j, "pods"))
+				}
+				rows = append(rows, r)
+			}
+			if action := text(a, "action"); action != "" {
+				steps = append(steps, d.setStep(a, action))
+			}
+		}
+		d.items("steps", "What the failurePolicy does", steps)
+		d.table("Jobs", []column{{name: "After restarts", right: true}, {name: "Job"}, {name: "Comes to"}, {name: "At", right: true}, {name: "Pods", right: true}}, rows, 0)
+		d.assumptions()
+		d.checks()
+	})
+}
+
+// setStep is what a rule of a JobSet does when a Job has failed.
+func (d *document) setStep(a manifest.Value, action string) item {
+	i := item{tone: All, mark: "restartall", path: text(a, "path"), reason: short(text(a, "failedJob")) + " has failed at " + span(number(a, "untilMillis"))}
+	switch action {
+	case "FailJobSet":
+		i.tone, i.mark, i.text = Fail, "failed", "The JobSet fails."
+	case "RestartJobSet":
+		i.text = "All Jobs are made anew, unless maxRestarts is reached."
+	case "RestartJobSetAndIgnoreMaxRestarts":
+		i.text = "All Jobs are made anew, and maxRestarts does not count it."
+	default:
+		i.tone, i.mark, i.text = Stop, "undecided", "What "+short(action)+" does is not known."
+	}
+	return i
+}
