@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/lint"
 	"github.com/podfate/podfate/policy/manifest"
 )
 
@@ -142,7 +143,7 @@ func (c *call) simulateJobSet(cl cluster) {
 	c.writeDropped(found.dropped)
 	kept := found.warnings[:0]
 	for _, f := range found.warnings {
-		if f.Code != policy.WarnOwnerNotPlayed {
+		if f.Code != lint.OwnerNotPlayed {
 			kept = append(kept, f)
 		}
 	}
