@@ -121,7 +121,7 @@ func fromFlags(path string) bool {
 		"show", "question", "text",
 		"exits", "pods", "cluster", "fieldValidation", "templatePath", "old", "static", "from", "now", "runs", "runsFrom", "podRuns", "owner", "jobRuns", "events", "timing", "until",
 		"backoff", "jobBackoff", "run", "model", "windows", "outage", "sweep", "module", "template", "container", "restartCount", "restartCounts", "decide", "wishes", "flip", "to", "spelling", "of", "request", "error", "warnings", "variants", "answers",
-		"nodes", "groups", "pools", "spread", "requestsPerRestart", "bin", "gang", "goal",
+		"nodes", "groups", "pools", "spread", "requestsPerRestart", "bin", "gang", "goal", "cost",
 	} {
 		if rest, ok := strings.CutPrefix(path, name); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
 			return true

@@ -39,9 +39,9 @@ type Track struct {
 	From, Period policy.Millis
 	PerPeriod    int64
 	Ends         bool
-	// Alive is for how long it is there, if Waited does not say when it waits: then it waits
-	// whenever it does not run.
-	Alive policy.Millis
+	// There is when it is there, from each instant on for For, if Waited does not say when it waits:
+	// then it waits whenever it does not run.
+	There []Progression
 }
 
 // Loop returns the track of a Pod whose one container follows c, with runs of length run, each of
@@ -193,8 +193,8 @@ func (f *Fleet) Spent(i int, t policy.Millis) Millis {
 		Ran: f.last(g, g.Ran, t), Waited: f.last(g, g.Waited, t),
 		Lost: f.come(g, g.Lost, t, func(p Progression) int64 { return int64(p.For) }),
 	}
-	if g.Alive > 0 {
-		m.Waited = max(f.last(g, []Progression{{Count: 1, For: g.Alive}}, t)-m.Ran, 0)
+	if len(g.There) > 0 {
+		m.Waited = max(f.last(g, g.There, t)-m.Ran, 0)
 	}
 	return m
 }

@@ -33,9 +33,19 @@ type fleetRequest struct {
 	windows     []policy.Millis
 	until       policy.Millis
 	gang        *fleetGang
-	goal        int64 // requests a second, 0 for none
-	perDeclared bool  // requests per restart are the request's own
+	goal        int64   // requests a second, 0 for none
+	perDeclared bool    // requests per restart are the request's own
+	cost        []int64 // of a restart, in units of work, by workNames; nil for none
 }
+
+// workNames are what a kubelet does for a restart: members of cost.
+//
+// Source: KEP-4603, "Risks and Mitigations"; plugins are those for networks and volumes. Nobody
+// writes to them.
+var workNames = []string{"image", "cleanup", "config", "create", "probes", "start", "logs", "plugins"}
+
+// maxWork bounds one weight.
+const maxWork = 1_000_000
 
 // fleetPool is nodes that are alike.
 type fleetPool struct {
@@ -58,6 +68,7 @@ type fleetGroup struct {
 	curve  policy.CurveParameters
 	lost   policy.Millis // of each run
 	played *played       // in place of policy, code and curve; nil for a group with a run
+	active int64         // Pods that each of them has at once: more than one for a Job
 }
 
 // fleetGang is Pods that can only work together.
@@ -76,10 +87,10 @@ func (c *call) fleet() {
 	if c.failOnFaults() {
 		return
 	}
-	f := r.make()
-	a := fleetAnswer{call: c, r: r, f: f}
+	f := r.make(false)
+	a := fleetAnswer{call: c, r: r, f: f, without: r.make(true)}
 	a.write(cl)
-	if f.Exceeded() {
+	if f.Exceeded() || a.without.Exceeded() {
 		c.failWith(policy.BudgetExceeded, "this fleet takes more than "+strconv.Itoa(fleet.MaxSteps)+" steps; ask for less time, or for a shorter spread")
 		c.failure.limit = "fleetSteps"
 	}
@@ -114,6 +125,18 @@ func (c *call) readFleet(cl *cluster) *fleetRequest {
 	}
 	c.readPools(r, cl)
 	r.gang = c.readGang(c.root.Get("gang"))
+	if v := c.root.Get("cost"); given(v) {
+		c.members(v, "cost", workNames...)
+		r.cost = make([]int64, len(workNames))
+		sum := int64(0)
+		for i, name := range workNames {
+			r.cost[i], _ = c.integer(v.Get(name), "cost."+name, 0, maxWork)
+			sum += r.cost[i]
+		}
+		if sum == 0 && v.Kind() == manifest.Object {
+			c.requestFault(v, policy.FieldError{Path: "cost", Code: policy.CodeRequired, Allowed: workNames, Detail: "what does a restart cost? at least one weight is required"})
+		}
+	}
 	if v := c.root.Get("goal"); given(v) {
 		const path = "goal.requestsPerSecond"
 		c.members(v, "goal", "requestsPerSecond")
@@ -224,7 +247,7 @@ func (c *call) readPool(r *fleetRequest, v manifest.Value, path string, p fleetP
 		p.groups = append(p.groups, len(r.groups))
 		made := c.readGroup(g, path, r, &p)
 		made.pool = len(r.pools)
-		pods += made.pods
+		pods += fleet.Times(made.pods, max(made.active, 1))
 		r.groups = append(r.groups, made)
 	}
 	if most, _, _ := p.node.kubelet.Limits(); pods > most {
@@ -234,7 +257,7 @@ func (c *call) readPool(r *fleetRequest, v manifest.Value, path string, p fleetP
 }
 
 func (c *call) readGroup(v manifest.Value, path string, r *fleetRequest, p *fleetPool) (g fleetGroup) {
-	c.members(v, path, "name", "pods", "run", "restartPolicy", "checkpoint", "backoff", "manifest", "templatePath", "runs")
+	c.members(v, path, "name", "pods", "run", "restartPolicy", "checkpoint", "backoff", "manifest", "templatePath", "runs", "podRuns")
 	if v.Kind() != manifest.Object {
 		return g
 	}
@@ -253,13 +276,15 @@ func (c *call) readGroup(v manifest.Value, path string, r *fleetRequest, p *flee
 	kept := c.length(v.Get("checkpoint"), path+".checkpoint", 0, 1)
 	if given(v.Get("manifest")) {
 		if c.readManifestGroup(v, path, r, p, &g); g.played != nil && kept > 0 {
-			for i := range g.played.Lost {
-				g.played.Lost[i].For %= kept
+			for p := g.played; p != nil; p = p.without {
+				for i := range p.Lost {
+					p.Lost[i].For %= kept
+				}
 			}
 		}
 		return g
 	}
-	for _, name := range [...]string{"runs", "templatePath"} {
+	for _, name := range [...]string{"runs", "podRuns", "templatePath"} {
 		if m := v.Get(name); given(m) {
 			c.forbidden(m, path+"."+name, "counts only with a manifest")
 		}
@@ -344,16 +369,20 @@ func (r *fleetRequest) lastWindow() (from, to policy.Millis) {
 	}
 }
 
-// make makes the fleet.
-func (r *fleetRequest) make() *fleet.Fleet {
+// make makes the fleet; without makes it with Jobs whose specs say nothing about failures.
+func (r *fleetRequest) make(without bool) *fleet.Fleet {
 	horizon := r.horizon()
 	groups := make([]fleet.Group, len(r.groups))
 	for i := range r.groups {
 		g := &r.groups[i]
 		groups[i] = fleet.Group{Pods: g.pods, Nodes: r.pools[g.pool].nodes, Track: fleet.Once(g.curve.Run, g.lost)}
 		if g.played != nil {
-			g.played.settle(r.lastWindow())
-			groups[i].Track = g.played.Track
+			p := g.played
+			if without && p.without != nil {
+				p = p.without
+			}
+			p.settle(r.lastWindow())
+			groups[i].Track = p.Track
 		}
 		if g.again {
 			groups[i].Track = fleet.Loop(policy.NewCurve(g.curve), g.curve.Run, g.lost, horizon)

@@ -8,8 +8,9 @@ import (
 // fleetAnswer is an answer under way.
 type fleetAnswer struct {
 	*call
-	r *fleetRequest
-	f *fleet.Fleet
+	r       *fleetRequest
+	f       *fleet.Fleet
+	without *fleet.Fleet // with Jobs whose specs say nothing about failures
 }
 
 //go:noinline
@@ -61,6 +62,7 @@ func (a *fleetAnswer) write(cl cluster) {
 	a.millis("atMillis", p.At)
 	a.restarts(p.Restarts)
 	w.End()
+	a.work(p.Restarts)
 	a.steady()
 	a.bins()
 	a.clients()
@@ -234,6 +236,7 @@ func (a *fleetAnswer) groups() {
 		}
 		a.restarts(n)
 		a.podMillis(spent)
+		a.waste(i, spent)
 		a.w.End()
 		own := []fleetKind{{policy: g.policy, level: "pod", code: int64(g.code), n: n}}
 		if g.played != nil {
@@ -260,6 +263,61 @@ func (a *fleetAnswer) groups() {
 	}
 	a.w.End()
 	a.podMillis(sum)
+}
+
+// waste writes what the Jobs of group i come to without what their spec says about failures, beside
+// what they come to with it.
+func (a *fleetAnswer) waste(i int, spent fleet.Millis) {
+	p := a.r.groups[i].played
+	if p == nil || p.created == nil {
+		return
+	}
+	a.object("waste")
+	a.int("pods", a.f.Count(i, p.created, a.r.until))
+	a.podMillis(spent)
+	if p.without != nil {
+		a.object("without")
+		a.array("leftOut")
+		for _, name := range p.leftOut {
+			a.w.Word(name)
+		}
+		a.w.End()
+		other := a.without.Spent(i, a.r.until)
+		a.int("pods", a.without.Count(i, p.without.created, a.r.until))
+		a.restarts(a.without.Restarts(i, a.r.until))
+		a.podMillis(other)
+		a.int("savedPodMillis", other.Ran-spent.Ran)
+		a.w.End()
+	}
+	a.w.End()
+}
+
+// work writes what restarts cost in the units of the request.
+func (a *fleetAnswer) work(peak int64) {
+	if a.r.cost == nil {
+		return
+	}
+	each, restarts := int64(0), a.f.All(a.r.until)
+	for _, n := range a.r.cost {
+		each += n
+	}
+	a.object("work")
+	a.int("unitsPerRestart", each)
+	a.int("units", fleet.Times(restarts, each))
+	a.int("peakUnits", fleet.Times(peak, each))
+	a.int("unitsPerSecondThousandths", perSecond(a.f.Groups, each))
+	a.array("of")
+	for i, n := range a.r.cost {
+		if n > 0 {
+			a.w.Object()
+			a.w.Key("of")
+			a.w.Word(workNames[i])
+			a.int("units", fleet.Times(restarts, n))
+			a.w.End()
+		}
+	}
+	a.w.End()
+	a.w.End()
 }
 
 // gang writes what one failure costs Pods that can only work together, by three ways to go on.
@@ -350,6 +408,14 @@ func (a *fleetAnswer) assumptions() []string {
 	add(a.f.Steady().Period == 0, "no_common_period_within_a_day")
 	add(r.manifests > 0, "steady_as_in_the_last_window")
 	add(r.manifests > 0 && r.goal > 0, "waits_of_manifests_stay")
+	add(r.cost != nil, "work_units_are_relative")
+	jobs := false
+	for i := range r.groups {
+		jobs = jobs || r.groups[i].played != nil && r.groups[i].played.created != nil
+	}
+	add(r.manifests > 0 && (r.spread > 0 || r.horizon() > r.until), "longest_container_counts_throughout")
+	add(jobs, "pods_of_jobs_on_their_node")
+	add(jobs, "new_pods_make_no_requests")
 	add(r.gang != nil, "all_pods_idle_until_the_last_is_back")
 	add(r.gang != nil, "placements_at_once")
 	return list

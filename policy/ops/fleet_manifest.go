@@ -11,10 +11,16 @@ import (
 // maxFleetManifests bounds the groups of a fleet whose Pod is played.
 const maxFleetManifests = 20
 
-// played is a Pod that is played once, for all of its group.
+// played is a Pod, or a Job, that is played once, for all of its group.
 type played struct {
 	fleet.Track
 	kinds []fleetKind
+
+	// Of a Job, otherwise nil: when its Pods are created, and the same Job without what its spec
+	// says about failures, which is nil if that says nothing.
+	created []fleet.Progression
+	without *played
+	leftOut []string
 }
 
 // fleetKind is restarts after exits of one kind.
@@ -43,6 +49,78 @@ func (c *call) readManifestGroup(v manifest.Value, path string, r *fleetRequest,
 	if c.failure != nil || c.faults.n > 0 {
 		return
 	}
+	backoff := c.root.Get("backoff")
+	for _, own := range [...]manifest.Value{p.own.Get("backoff"), v.Get("backoff")} {
+		if given(own) && given(backoff) && own.Offset() != backoff.Offset() {
+			c.forbidden(v, path+".manifest", "only one of the levels around it may have a backoff")
+			return
+		}
+		if given(own) {
+			backoff = own
+		}
+	}
+	play := func(man []byte) manifest.Value {
+		text, failed := Call(simulateNumber, c.groupRequest(man, backoff, v, r, p))
+		answer, err := manifest.Parse(text)
+		switch {
+		case err != nil:
+			c.failWith(policy.LimitExceeded, "the timeline of one Pod is too long; ask for less time")
+			c.failure.limit = err.Limit
+		case failed:
+			c.manifestGroupFaults(answer.Get("error"), v, path)
+		default:
+			return answer
+		}
+		return manifest.Value{}
+	}
+	man := v.Get("manifest")
+	answer := play(man.Raw())
+	if !answer.Get("layers").Exists() {
+		if answer.Exists() {
+			g.played = playedOf(answer, man, r.horizon())
+		}
+		return
+	}
+	g.played = jobOf(answer, man, r.horizon())
+	for v := answer.Get("counters").First(); v.Exists(); v = v.Next() {
+		n, _ := v.Get("active").Int64()
+		g.active = max(g.active, n)
+	}
+	for name := answer.Get("waste").Get("without").Get("leftOut").First(); name.Exists(); name = name.Next() {
+		g.played.leftOut = append(g.played.leftOut, name.Text())
+	}
+	if len(g.played.leftOut) > 0 {
+		var w manifest.Writer
+		writeWithout(&w, man, failureMembers, true)
+		if answer = play(w.Bytes()); answer.Exists() {
+			g.played.without = jobOf(answer, man, r.horizon())
+		}
+	}
+}
+
+// failureMembers are what the spec of a Job says about failures. Nobody writes to them.
+var failureMembers = []string{"podFailurePolicy", "backoffLimitPerIndex", "maxFailedIndexes", "backoffLimit"}
+
+// writeWithout writes an object without these members of the spec of its Job.
+func writeWithout(w *manifest.Writer, v manifest.Value, members []string, above bool) {
+	w.Object()
+	for m := v.First(); m.Exists(); m = m.Next() {
+		name := m.Key()
+		switch {
+		case !above && contains(members, name):
+		case m.Kind() == manifest.Object && (name == "spec" || name == "jobTemplate"):
+			w.Key(name)
+			writeWithout(w, m, members, m.Get("jobTemplate").Exists() || name == "jobTemplate")
+		default:
+			w.Key(name)
+			w.Raw(m.Raw())
+		}
+	}
+	w.End()
+}
+
+// groupRequest is the question that simulate gets about the Pod or the Job of a group.
+func (c *call) groupRequest(man []byte, backoff, v manifest.Value, r *fleetRequest, p *fleetPool) []byte {
 	var w manifest.Writer
 	w.Object()
 	copied := func(name string, v manifest.Value) {
@@ -65,42 +143,24 @@ func (c *call) readManifestGroup(v manifest.Value, path string, r *fleetRequest,
 	}
 	copied("kubelet", kubelet)
 	w.End()
-	backoff := c.root.Get("backoff")
-	for _, own := range [...]manifest.Value{p.own.Get("backoff"), v.Get("backoff")} {
-		if given(own) && given(backoff) && own.Offset() != backoff.Offset() {
-			c.forbidden(v, path+".manifest", "only one of the levels around it may have a backoff")
-			return
-		}
-		if given(own) {
-			backoff = own
-		}
-	}
 	copied("backoff", backoff)
-	copied("manifest", v.Get("manifest"))
+	w.Key("manifest")
+	w.Raw(man)
 	copied("templatePath", v.Get("templatePath"))
 	copied("runs", v.Get("runs"))
+	copied("podRuns", v.Get("podRuns"))
 	w.Key("from")
 	w.Word("creation")
 	w.Key("until")
 	w.Word(millisText(r.horizon()))
+	w.Key("show")
+	w.Raw([]byte(`["waste"]`))
 	if r.model == policy.ModelDocumented {
 		w.Key("timing")
 		w.Raw([]byte(`{"firstRestart":"documented"}`))
 	}
 	w.End()
-	text, failed := Call(4, w.Bytes())
-	answer, err := manifest.Parse(text)
-	switch {
-	case err != nil:
-		c.failWith(policy.LimitExceeded, "the timeline of one Pod is too long; ask for less time")
-		c.failure.limit = err.Limit
-	case failed:
-		c.manifestGroupFaults(answer.Get("error"), v, path)
-	case answer.Get("layers").Exists():
-		c.fault(v.Get("manifest"), path+".manifest", policy.CodeForbidden, "a Job replaces its Pods: simulate plays it, with show: [waste]")
-	default:
-		g.played = playedOf(answer, v.Get("manifest"), r.horizon())
-	}
+	return w.Bytes()
 }
 
 // manifestGroupFaults takes over what is wrong with the manifest or the runs of a group.
@@ -114,7 +174,7 @@ func (c *call) manifestGroupFaults(e, v manifest.Value, path string) {
 	for ; list.Exists(); list = list.Next() {
 		at := list.Get("path").Text()
 		group := policy.EventInvalid
-		if !strings.HasPrefix(at, "runs") && !strings.HasPrefix(at, "templatePath") && !strings.HasPrefix(at, "manifest") {
+		if !strings.HasPrefix(at, "runs") && !strings.HasPrefix(at, "podRuns") && !strings.HasPrefix(at, "templatePath") && !strings.HasPrefix(at, "manifest") {
 			at, group = "manifest."+at, policy.ManifestInvalid
 		}
 		f := policy.FieldError{
@@ -141,7 +201,7 @@ type lifeOf struct {
 
 // playedOf reads what a Pod does from the answer of simulate.
 func playedOf(answer, man manifest.Value, horizon policy.Millis) *played {
-	p := &played{Track: fleet.Track{Alive: horizon}}
+	p := &played{Track: fleet.Track{There: []fleet.Progression{{Count: 1, For: horizon}}}}
 	var lives []*lifeOf
 	life := func(name string) *lifeOf {
 		for _, l := range lives {
@@ -158,21 +218,12 @@ func playedOf(answer, man manifest.Value, horizon policy.Millis) *played {
 	}
 	for e := answer.Get("timeline").First(); e.Exists(); e = e.Next() {
 		at := millis(e, "atMillis")
-		l := life(e.Get("container").Text())
-		switch e.Get("event").Text() {
-		case "Started":
-			l.runs, l.failed, l.running = append(l.runs, fleet.Progression{At: at, Count: 1}), append(l.failed, false), true
-			if n, _ := e.Get("restartCount").Int64(); n > 0 {
-				p.restart(l, man, fleet.Progression{At: at, Count: 1})
-			}
-		case "Exited":
-			l.end(at)
-			l.exit, _ = e.Get("exitCode").Int64()
-			l.failed[len(l.failed)-1] = l.exit != 0
-			l.decision = e.Get("decidedBy")
+		event := e.Get("event").Text()
+		p.follow(life(e.Get("container").Text()), event, e, man)
+		switch event {
 		case "PhaseChanged":
 			if to := policy.PodPhase(e.Get("to").Text()); to.Terminal() {
-				p.Alive, p.Ends = at, true
+				p.There[0].For, p.Ends = at, true
 			}
 		case "Repeated":
 			every, times := millis(e, "everyMillis"), millis(e, "times")
@@ -286,17 +337,13 @@ func isInit(status manifest.Value, name string) bool {
 	return false
 }
 
+// podSpecs are where the spec of a Pod stands. Nobody writes to them.
+var podSpecs = []string{"spec", "spec.template.spec", "template.spec", "spec.jobTemplate.spec.template.spec"}
+
 // isSidecar reports whether the init container called name is a sidecar. Of a kind that Podfate
 // does not know none is.
 func isSidecar(man manifest.Value, name string) bool {
-	for _, spec := range [...]string{"spec", "spec.template.spec", "template.spec"} {
-		for v := man.Locate(spec + ".initContainers").First(); v.Exists(); v = v.Next() {
-			if v.Get("name").Text() == name {
-				return v.Get("restartPolicy").Text() == "Always"
-			}
-		}
-	}
-	return false
+	return inTemplate(man, "initContainers", name).Get("restartPolicy").Text() == "Always"
 }
 
 // settle gives a played Pod that goes on what it does in the last window for what it does forever.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -230,5 +231,126 @@ func BenchmarkFleet(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+var sideRuns = regexp.MustCompile(`,"side":\[[^]]*\]`)
+
+// Jobs in a fleet are what simulate says of each: for how long their Pods run, wait and run in vain,
+// how many they create, and the same without what the spec says about failures; each from its own
+// start on.
+func TestFleetOfJobs(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 15))
+	n := 120
+	if testing.Short() {
+		n = 25
+	}
+	type cost struct {
+		Pods      int64
+		PodMillis struct{ Ran, Waiting, Lost int64 }
+	}
+	pick := func(list ...string) string { return list[r.IntN(len(list))] }
+	with, restarted := 0, 0
+	for range n {
+		policies := pick("", `"backoffLimit":2,`, `"backoffLimit":1,"podFailurePolicy":{"rules":[{"action":"FailJob","onExitCodes":{"operator":"In","values":[3]}},{"action":"Ignore","onExitCodes":{"operator":"In","values":[4]}}]},`,
+			`"completionMode":"Indexed","completions":3,"parallelism":2,"backoffLimitPerIndex":1,"maxFailedIndexes":1,`)
+		restart, rules := "Never", pick("", `,"restartPolicy":"Never","restartPolicyRules":[{"action":"Restart","exitCodes":{"operator":"In","values":[2,5]}}]`)
+		if policies == "" || policies == `"backoffLimit":2,` {
+			restart = pick("Never", "OnFailure")
+		}
+		init := pick("", `"initContainers":[{"name":"setup","image":"i"},{"name":"mesh","image":"i","restartPolicy":"Always"}],`)
+		spec := `"spec":{` + policies + `"template":{"spec":{"restartPolicy":"` + restart + `",` + init + `"containers":[{"name":"main","image":"i"` + rules + `},{"name":"side","image":"i"}]}}}`
+		job := `"manifest":{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},` + spec + `}`
+		if r.IntN(4) == 0 {
+			job = `"manifest":{"apiVersion":"batch/v1","kind":"CronJob","metadata":{"name":"j"},"spec":{"schedule":"@daily","jobTemplate":{` + spec + `}}}`
+		}
+		var tape []string
+		for range 1 + r.IntN(3) {
+			tape = append(tape, fmt.Sprintf(`{"for":"%dms","exitCode":%d,"times":%d}`, 1+r.IntN(90_000), []int{0, 1, 2, 3, 4, 5}[r.IntN(6)], 1+r.IntN(3)))
+		}
+		rest := job + `,"runs":{"main":[` + strings.Join(tape, ",") + fmt.Sprintf(`],"side":[{"for":"%ds","exitCode":0}]`, r.IntN(100))
+		if init != "" {
+			rest += fmt.Sprintf(`,"setup":[{"for":"%ds","exitCode":%d},{"for":"1s","exitCode":0}]`, r.IntN(20), r.IntN(2))
+		}
+		rest += `}`
+		jobs := 1 + r.Int64N(4)
+		until, spread, windows := 1+r.Int64N(1500_000), int64(0), ``
+		if r.IntN(2) == 0 { // which of two containers runs longest depends on when one looks
+			rest = sideRuns.ReplaceAllString(strings.Replace(rest, `,{"name":"side","image":"i"}`, ``, 1), ``)
+			spread, windows = r.Int64N(until), `"31m"`
+		}
+		text, failed := ops.Call(11, []byte(fmt.Sprintf(`{"groups":[{"pods":%d,%s}],"windows":[%s],"until":"%dms","spread":"%dms"}`, jobs, rest, windows, until, spread)))
+		var many struct {
+			Restarts int64
+			Groups   []struct {
+				Waste struct {
+					cost
+					Without *struct {
+						cost
+						LeftOut        []string
+						SavedPodMillis int64
+					}
+				}
+			}
+		}
+		if err := json.Unmarshal(text, &many); failed || err != nil {
+			t.Fatalf("%s\n%s, %v", rest, text, err)
+		}
+		var sum, without cost
+		var saved, restarts int64
+		var leftOut []string
+		for i := range jobs {
+			text, failed := ops.Call(4, []byte(fmt.Sprintf(`{%s,"until":"%dms","show":["waste"]}`, rest, until-spread*i/jobs)))
+			var one struct {
+				Timeline []struct {
+					Event              string
+					RestartCount, Pods int64
+				}
+				Waste struct {
+					cost
+					Without *struct {
+						cost
+						LeftOut        []string
+						SavedPodMillis int64
+					}
+				}
+			}
+			if err := json.Unmarshal(text, &one); failed || err != nil {
+				t.Fatalf("%s\n%s, %v", rest, text, err)
+			}
+			add := func(to, c *cost) {
+				to.Pods += c.Pods
+				to.PodMillis.Ran += c.PodMillis.Ran
+				to.PodMillis.Waiting += c.PodMillis.Waiting
+				to.PodMillis.Lost += c.PodMillis.Lost
+			}
+			if add(&sum, &one.Waste.cost); one.Waste.Without != nil {
+				add(&without, &one.Waste.Without.cost)
+				saved += one.Waste.Without.SavedPodMillis
+				leftOut = one.Waste.Without.LeftOut
+			}
+			for _, e := range one.Timeline {
+				if e.Event == "Started" && e.RestartCount > 0 {
+					restarts += max(e.Pods, 1)
+				}
+			}
+		}
+		g := many.Groups[0].Waste
+		if g.cost != sum || many.Restarts != restarts {
+			t.Fatalf("%s\nuntil %d spread %d: %d restarts %+v, one by one %d %+v", rest, until, spread, many.Restarts, g.cost, restarts, sum)
+		}
+		restarted += int(min(restarts, 1))
+		if (g.Without != nil) != (leftOut != nil) {
+			t.Fatalf("%s\n%+v: %v", rest, g.Without, leftOut)
+		}
+		if g.Without != nil {
+			with++
+			if g.Without.cost != without || g.Without.SavedPodMillis != saved || fmt.Sprint(g.Without.LeftOut) != fmt.Sprint(leftOut) {
+				t.Fatalf("%s\nuntil %d spread %d: without %+v, one by one %+v %d", rest, until, spread, g.Without, without, saved)
+			}
+		}
+	}
+	if t.Logf("%d with and without a policy, %d with restarts in place", with, restarted); with < n/4 || restarted < 3 {
+		t.Error("too few of a kind")
 	}
 }

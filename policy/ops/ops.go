@@ -55,7 +55,7 @@ var (
 	decideMembers    = []string{"cluster", "fieldValidation", "manifest", "templatePath", "exits", "pods", "restartCounts", "decide", "show", "question"}
 	simulateMembers  = []string{"cluster", "fieldValidation", "manifest", "templatePath", "from", "now", "runs", "runsFrom", "podRuns", "jobRuns", "owner", "events", "until", "timing", "backoff", "jobBackoff", "decide", "show", "question"}
 	tableMembers     = []string{"cluster", "fieldValidation", "manifest", "templatePath", "container", "restartCount", "restartCounts", "decide"}
-	fleetMembers     = []string{"cluster", "backoff", "nodes", "groups", "pools", "spread", "requestsPerRestart", "bin", "windows", "until", "model", "sweep", "gang", "goal"}
+	fleetMembers     = []string{"cluster", "backoff", "nodes", "groups", "pools", "spread", "requestsPerRestart", "bin", "windows", "until", "model", "sweep", "gang", "goal", "cost"}
 	translateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "to", "spelling", "decide"}
 	suggestMembers   = []string{"cluster", "fieldValidation", "manifest", "templatePath", "container", "wishes", "flip"}
 	curveMembers     = []string{"cluster", "backoff", "run", "until", "model", "windows", "outage", "sweep"}

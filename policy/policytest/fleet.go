@@ -25,6 +25,21 @@ type fleet struct {
 		ExitCode                  int32
 		Pods, RunMillis, Restarts int64
 		PodMillis                 spent
+		Waste                     *struct {
+			Pods    int64
+			Without *struct {
+				LeftOut                        []string
+				Pods, Restarts, SavedPodMillis int64
+				PodMillis                      spent
+			}
+		}
+	}
+	Work *struct {
+		UnitsPerRestart, Units, PeakUnits, UnitsPerSecondThousandths int64
+		Of                                                           []struct {
+			Of    string
+			Units int64
+		}
 	}
 	ByPolicyAndExit []struct {
 		RestartPolicy  string
@@ -106,6 +121,13 @@ func summarizeFleet(b *strings.Builder, raw []byte) error {
 		if g.Name == "" {
 			g.Name = fmt.Sprint(i + 1)
 		}
+		if w := g.Waste; w != nil {
+			fmt.Fprintf(b, "group %s: %d Jobs with %d Pods: %d restarts, %s\n", g.Name, g.Pods, w.Pods, g.Restarts, g.PodMillis)
+			if o := w.Without; o != nil {
+				fmt.Fprintf(b, "  without %s: %d Pods, %d restarts, %s, saved %d\n", strings.Join(o.LeftOut, ", "), o.Pods, o.Restarts, o.PodMillis, o.SavedPodMillis)
+			}
+			continue
+		}
 		if g.RestartPolicy == "" {
 			fmt.Fprintf(b, "group %s: %d Pods of a manifest: %d restarts, %s\n", g.Name, g.Pods, g.Restarts, g.PodMillis)
 			continue
@@ -120,6 +142,13 @@ func summarizeFleet(b *strings.Builder, raw []byte) error {
 		fmt.Fprintf(b, "%s, exit %d: %d Pods, %d restarts\n", k.RestartPolicy, k.ExitCode, k.Pods, k.Restarts)
 	}
 	fmt.Fprintf(b, "%s\n", f.PodMillis)
+	if w := f.Work; w != nil {
+		fmt.Fprintf(b, "work %d a restart: %d, peak %d, %d a second in thousandths", w.UnitsPerRestart, w.Units, w.PeakUnits, w.UnitsPerSecondThousandths)
+		for _, e := range w.Of {
+			fmt.Fprintf(b, ", %s %d", e.Of, e.Units)
+		}
+		b.WriteString("\n")
+	}
 	if g := f.Gang; g != nil {
 		fmt.Fprintf(b, "gang of %d, restart %d: in place %s, one %s, all %s, break-even %d\n", g.Pods, g.Restart, g.InPlace, g.RescheduleOne,
 			g.RescheduleAll, g.BreakEvenRestart)

@@ -18,6 +18,7 @@ func (d *document) fleet() {
 		d.items("list", "The goal", d.fleetLeast())
 		d.requestPlot()
 		d.fleetGroups()
+		d.fleetJobs()
 		d.byPolicyAndExit()
 		d.gang()
 		d.fleetPools()
@@ -56,6 +57,10 @@ func (d *document) fleetFacts() []item {
 		list = append(list, item{mark: "restart", tone: Run, text: steady})
 	}
 	list = append(list, clientItem(a.Get("client"), ""), spentItem(a.Get("podMillis")))
+	if w := a.Get("work"); has(w, "units") {
+		list = append(list, item{mark: "note", text: "At " + count(number(w, "unitsPerRestart"), "unit") + " of work for each restart: " + itoa(number(w, "units")) + " in sum, " +
+			itoa(number(w, "peakUnits")) + " in the peak, " + thousandths(number(w, "unitsPerSecondThousandths")) + " a second in the long run."})
+	}
 	return list
 }
 
@@ -194,6 +199,36 @@ func (d *document) fleetGroups() {
 		{"Group", false}, {"Pods", true}, {"restartPolicy", false}, {"Exit", true}, {"Runs for", true}, {"Waits", false},
 		{"Restarts", true}, {"Requests", true}, {"Hours run", true}, {"Waited", true}, {"Lost", true},
 	}, rows, list.Len()-len(rows))
+}
+
+// fleetJobs sets Jobs beside themselves without what their specs say about failures.
+func (d *document) fleetJobs() {
+	var rows []row
+	i := int64(0)
+	for g := d.Answer.Get("groups").First(); g.Exists() && len(rows) < MaxItems; g = g.Next() {
+		i++
+		w := g.Get("waste")
+		if !has(w, "pods") {
+			continue
+		}
+		name := join(" / ", text(g, "pool"), text(g, "name"))
+		if name == "" {
+			name = itoa(i)
+		}
+		line := func(with string, v manifest.Value) {
+			m := v.Get("podMillis")
+			rows = append(rows, row{at: -1, cells: []string{Visible(name), with, itoa(number(v, "pods")), hours(number(m, "ran")), hours(number(m, "waiting")), hours(number(m, "lost"))}})
+		}
+		line("as it is", w)
+		if without := w.Get("without"); has(without, "pods") {
+			left := ""
+			for n := without.Get("leftOut").First(); n.Exists(); n = n.Next() {
+				left = join(", ", left, n.Text())
+			}
+			line("without "+left, without)
+		}
+	}
+	d.table("Jobs with and without this policy", []column{{"Group", false}, {"Policy", false}, {"Pods created", true}, {"Hours run", true}, {"Waited", true}, {"Lost", true}}, rows, 0)
 }
 
 // hours writes milliseconds in hours, to a tenth.

@@ -268,6 +268,14 @@ func assumption(code string) string {
 		return "all Pods start in the same millisecond"
 	case "pods_start_evenly":
 		return "first starts are spread evenly, group after group"
+	case "work_units_are_relative":
+		return "units of work are relative: they say nothing about processors or memory"
+	case "longest_container_counts_throughout":
+		return "of several main containers of a Pod, the one that runs longest in the end is the one that counts at every instant"
+	case "pods_of_jobs_on_their_node":
+		return "all Pods of a Job are on its node, and a Job counts as one Pod"
+	case "new_pods_make_no_requests":
+		return "new Pods of Jobs make no requests that are counted here: restarts of containers do"
 	case "queue_of_the_first_node":
 		return "what waits for a kubelet's client is that of the first node; Pods are dealt to the nodes in turn"
 	case "requests_come_at_once":
