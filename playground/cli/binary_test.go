@@ -48,6 +48,7 @@ func TestMain(m *testing.M) {
 
 func binary(t *testing.T) string {
 	t.Helper()
+	policytest.Quick(t, "it links the program")
 	path, err := program()
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/podfate/podfate/policy/policytest"
 )
 
 const embedPod = `apiVersion: v1
@@ -23,6 +25,7 @@ spec:
 
 // TestEmbedWritesTables: into HTML and Markdown, once, and nothing else of the page changes.
 func TestEmbedWritesTables(t *testing.T) {
+	policytest.Quick(t, "each page asks a module of its own")
 	folder := t.TempDir()
 	page := func(name, text string) string {
 		path := filepath.Join(folder, name)
