@@ -73,12 +73,13 @@ func TestCoverage(t *testing.T) {
 			}
 		}
 		for _, text := range quoted.FindAllStringSubmatch(names, -1) {
-			said, asserts = said+1, true
+			// R-T5: a bare word, such as FailJob, stands in many scenarios that ask something else.
+			said, asserts = said+1, asserts || strings.ContainsAny(strings.TrimSpace(text[1]), " :[") || strings.Contains(names, "doc:")
 			if !strings.Contains(expected, text[1]) {
 				t.Errorf("line %d: %s: none of its scenarios expects %q", i+1, id, text[1])
 			}
 		}
-		if _, document := documentIDs[id[:max(strings.IndexByte(id, '-'), 0)]]; document && !asserts {
+		if !asserts {
 			t.Errorf("line %d: %s says nothing that a scenario expects", i+1, id)
 		}
 	}
@@ -103,9 +104,6 @@ func TestCoverage(t *testing.T) {
 	t.Logf("%d questions, %d of them with a reason instead of an answer, %d of these to be answered yet; %d texts are held to what is expected",
 		len(seen), excused, open, said)
 }
-
-// documentIDs begin those of the founding documents, whose rows quote what is expected.
-var documentIDs = map[string]bool{"000": true, "001": true, "002": true, "003": true, "004": true, "C": true, "D": true, "X": true, "Q": true, "U": true}
 
 // expectedWords returns what each scenario expects of all its requests, by its name. A request without expected words asserts nothing.
 func expectedWords(t *testing.T) map[string]string {
