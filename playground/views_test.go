@@ -93,3 +93,65 @@ func TestBackoffView(t *testing.T) {
 	}
 	p.clean(t)
 }
+
+// TestCompareView: A and B with what becomes of both in each version first, differing codes and both
+// timelines on one axis; the same without scripts.
+func TestCompareView(t *testing.T) {
+	origin := serve(t)
+	p := open(t, origin)
+	p.run(t, chromedp.Navigate(origin+"/"))
+	p.until(t, "the module answers in the browser", answered)
+	const strip = `[...document.querySelectorAll('#reply table')[0].tBodies[0].rows].map((r) => r.innerText).join('|')`
+	p.run(t, chromedp.Click(chromedp.CSS(`#tabs [value="compare"]`)))
+	p.until(t, "the manifest is both", says("Equivalent"))
+	for i, want := range []string{"1.33\t⊘", "1.34\t■ main exits 42 → Stop", "1.35–1.37\t↻ main exits 42 → Restart"} {
+		if rows := strings.Split(p.eval(t, strip), "|"); len(rows) != 3 || !strings.HasPrefix(rows[i], want) {
+			t.Errorf("the strip of versions is %q, want %q in row %d", rows, want, i)
+		}
+	}
+	pod := func(rules string) string {
+		return "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  restartPolicy: Never\n  containers:\n  - name: main\n    image: i\n" + rules
+	}
+	p.edit(t, "manifest", `f.value = `+quote(pod("")))
+	p.edit(t, "other", `f.value = `+quote(pod("    restartPolicy: Never\n    restartPolicyRules:\n    - action: Restart\n      exitCodes: {operator: In, values: [42]}\n")))
+	p.edit(t, "exits", `f.value = ''`)
+	p.until(t, "one code differs", says("Only exit 42 differs"))
+	if codes := p.eval(t, `[...document.querySelectorAll('#reply table')].at(-1).tBodies[0].innerText`); strings.Count(codes, "main exits") != 1 {
+		t.Errorf("codes that differ: %q", codes)
+	}
+	p.edit(t, "exits", `f.value = 'main: 42@10s x2, 1@5s'`)
+	p.until(t, "both on one axis", `document.querySelectorAll('#reply .lanes .lane.container').length === 2 && document.querySelectorAll('#reply .axis').length === 1`)
+	link := p.share(t)
+	browser := p.eval(t, `document.getElementById('reply').innerText`)
+	p.noScripts(t, true)
+	p.run(t, chromedp.Click(chromedp.CSS(`#pair button`)))
+	p.sees(t, "the server's answer", `document.getElementById('where').textContent`, "came from the server")
+	if server := p.eval(t, `document.getElementById('reply').innerText`); server != browser {
+		t.Errorf("the server shows\n%s\nthe browser\n%s", server, browser)
+	}
+	p.noScripts(t, false)
+	p.run(t, chromedp.Navigate("about:blank"), chromedp.Navigate(link))
+	p.until(t, "the link holds both", `other.value.includes('42') && `+says("Only exit 42 differs"))
+	p.clean(t)
+}
+
+// TestKubectlView: a crash loop is amber, is called so, and has a row of kubectl; a live Pod begins
+// with what comes next.
+func TestKubectlView(t *testing.T) {
+	origin := serve(t)
+	p := open(t, origin)
+	p.run(t, chromedp.Navigate(origin+"/?example=live-crash-loop"))
+	p.until(t, "the module answers in the browser", answered)
+	p.until(t, "what comes next", `document.querySelector('#reply .sentence').textContent.includes('Next restart in 2m40s')`)
+	p.edit(t, "manifest", `f.value = 'apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n  - {name: main, image: i}\n'`)
+	p.edit(t, "exits", `f.value = 'main: 1@3s forever until 24h'`)
+	p.until(t, "the crash loop", `document.querySelector('#reply .verdict.wait')?.textContent.includes('CrashLoopBackOff')`)
+	if row := p.eval(t, `document.querySelector('#reply .terminal').textContent`); !strings.Contains(row, "CrashLoopBackOff") || !strings.Contains(row, "READY") {
+		t.Errorf("kubectl's row is %q", row)
+	}
+	p.run(t, chromedp.Click(chromedp.CSS(`#tabs [value="kubectl"]`)))
+	p.until(t, "the rows over time", says("kubectl get pods --watch"))
+	p.run(t, chromedp.Click(chromedp.CSS(`#tabs [value="trace"]`)))
+	p.until(t, "each step has a source", `document.querySelectorAll('#reply .trace li').length > 0 && [...document.querySelectorAll('#reply .trace li')].every((li) => li.querySelector('.source'))`)
+	p.clean(t)
+}

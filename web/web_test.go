@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/podfate/podfate/policy/ops"
 	"github.com/podfate/podfate/policy/policytest"
+	"github.com/podfate/podfate/policy/words"
 	"github.com/podfate/podfate/schema"
 	"github.com/podfate/podfate/schema/document"
 	"github.com/podfate/podfate/web"
@@ -344,5 +346,29 @@ func TestPodsAreReadAsInTheBrowser(t *testing.T) {
 		if got, err := schema.ReadPods("", []byte(c.Text)); (err != nil) != c.Fault || err == nil && string(got) != c.Pods {
 			t.Errorf("%q: %s, %v, want %s", c.Text, got, err, c.Pods)
 		}
+	}
+}
+
+// TestSourcesAreAllowed: each step of a trace names its source, and every source of every answer is
+// on the list. What a proposal or the controller of another kind does has no page of Kubernetes.
+func TestSourcesAreAllowed(t *testing.T) {
+	steps := 0
+	for _, q := range cases(t) {
+		for _, b := range read(t, q).Blocks {
+			for _, i := range b.Items {
+				if b.Kind == "steps" && q.Operation != "curve" {
+					steps++
+					if i.Source == nil && !strings.Contains(q.Request, `"proposals"`) && !strings.Contains(q.Request, `jobset.x-k8s.io`) {
+						t.Errorf("%s: no source: %s", q.Operation, i.Text)
+					}
+				}
+				if i.Source != nil && !slices.Contains(words.Sources(), i.Source.URL) && q.Operation != "curve" {
+					t.Errorf("%s: %s leads to %s", q.Operation, i.Text, i.Source.URL)
+				}
+			}
+		}
+	}
+	if steps < 100 {
+		t.Errorf("%d steps: this test proves little", steps)
 	}
 }

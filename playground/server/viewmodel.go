@@ -59,14 +59,7 @@ func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Outcom
 		return o, err
 	}
 	if name == "compare" {
-		form.View = ""
-		module, err := s.viewModule(ctx)
-		if err != nil {
-			return nil, err
-		}
-		first := cmp.Or(form.Version, module.DefaultVersion) // the others are compared with it
-		others := slices.DeleteFunc(slices.Clone(module.Versions), func(v string) bool { return v == first })
-		return s.answerVersions(ctx, form, append([]string{first}, others...))
+		return s.answerWorlds(ctx, form)
 	}
 	name, request, refused, err := s.request(ctx, form)
 	if request == nil {
@@ -80,6 +73,9 @@ func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Outcom
 	o, err := answered(name, asked, request, explained)
 	if err == nil && form.View == "" && name != "validate" {
 		err = s.addLints(ctx, form, o)
+	}
+	if err == nil {
+		o.Choose(form.View)
 	}
 	return o, err
 }
@@ -136,26 +132,43 @@ func (s *Server) request(ctx context.Context, form views.Form) (name string, req
 	return name, request, nil, nil
 }
 
-// answerVersions asks what form asks in several versions.
-func (s *Server) answerVersions(ctx context.Context, form views.Form, versions []string) (*views.Outcome, error) {
+// answerWorlds asks what form asks in several versions, or of two manifests, A and B.
+func (s *Server) answerWorlds(ctx context.Context, form views.Form) (*views.Outcome, error) {
+	module, err := s.viewModule(ctx)
+	if err != nil {
+		return nil, err
+	}
+	two := form.View == "compare"
+	form.View = ""
 	name, request, refused, err := s.request(ctx, form)
 	if request == nil {
 		return refused, err
 	}
-	type patch struct {
-		Cluster struct {
-			Version string `json:"version"`
-		} `json:"cluster"`
-	}
-	type variant struct {
-		Name  string `json:"name"`
-		Patch patch  `json:"patch"`
-	}
-	var worlds []variant
-	for _, v := range versions {
-		w := variant{Name: v}
-		w.Patch.Cluster.Version = v
-		worlds = append(worlds, w)
+	var worlds []map[string]any
+	names, sides := []string{""}, []views.Form{form}
+	if two {
+		b := map[string]any{"name": "B", "patch": struct{}{}}
+		if strings.TrimSpace(form.Other) != "" {
+			docs, err := schema.Decode([]byte(form.Other))
+			if err != nil || len(docs) != 1 {
+				return s.explainError(ctx, name, "", views.Refuse(unreadableField("other", err)))
+			}
+			b = map[string]any{"name": "B", "manifest": json.RawMessage(docs[0].JSON())}
+		}
+		worlds = []map[string]any{{"name": "A", "patch": struct{}{}}, b}
+		if name == "validate" {
+			name = "table"
+		}
+		side := form
+		if strings.TrimSpace(form.Other) != "" {
+			side.Manifest = form.Other
+		}
+		names, sides = []string{"A", "B"}, append(sides, side)
+	} else {
+		first := cmp.Or(form.Version, module.DefaultVersion) // the others are compared with it
+		for _, v := range append([]string{first}, slices.DeleteFunc(slices.Clone(module.Versions), func(v string) bool { return v == first })...) {
+			worlds = append(worlds, map[string]any{"name": v, "patch": map[string]any{"cluster": map[string]string{"version": v}}})
+		}
 	}
 	asked, err := json.Marshal(map[string]any{"of": name, "request": json.RawMessage(request.JSON()), "variants": worlds})
 	if err != nil {
@@ -175,6 +188,20 @@ func (s *Server) answerVersions(ctx context.Context, form views.Form, versions [
 		}
 		return at
 	})
+	var verdicts [][]document.Verdict
+	for _, v := range module.Versions {
+		var row []document.Verdict
+		for _, side := range sides {
+			side.Version, side.View = v, "trace" // without what the answer alone has
+			is, err := s.answerForm(ctx, side)
+			if err != nil {
+				return nil, err
+			}
+			row = append(row, is.Verdict)
+		}
+		verdicts = append(verdicts, row)
+	}
+	o.Blocks = append([]document.Block{views.Strip(module.Versions, names, verdicts)}, o.Blocks...)
 	return o, nil
 }
 
@@ -276,7 +303,7 @@ func overrides(form views.Form) (schema.Overrides, *views.Fault) {
 		if old {
 			docs, err := schema.Decode([]byte(form.Old))
 			if err != nil || len(docs) != 1 {
-				return o, unreadableOld(err)
+				return o, unreadableField("old", err)
 			}
 			o.Members["old"] = docs[0].JSON()
 		}
@@ -284,6 +311,9 @@ func overrides(form views.Form) (schema.Overrides, *views.Fault) {
 	}
 	if question != nil {
 		o.Members["question"] = question
+	}
+	if name := form.Operation(); name == "decide" || name == "simulate" {
+		o.Show = []string{"rows"}
 	}
 	if !pods {
 		return o, nil
@@ -308,13 +338,13 @@ func encoded(v any) json.RawMessage {
 	return text
 }
 
-// unreadableOld says why the field old is no object; nil is an error for several or none.
-func unreadableOld(err error) *views.Fault {
+// unreadableField says why a field is no object; nil is an error for several.
+func unreadableField(name string, err error) *views.Fault {
 	if err == nil {
-		return &views.Fault{Path: "old", Code: "several_manifests", Detail: "several objects; one object is replaced"}
+		return &views.Fault{Path: name, Code: "several_manifests", Detail: "several objects; this field takes one"}
 	}
 	f := unreadablePods(err)
-	f.Path = "old"
+	f.Path = name
 	return f
 }
 

@@ -11,13 +11,13 @@ import (
 // TestGlyphsAreThoseOfThePage holds the table of glyphs here, that of the page's script and the
 // marks of the core together.
 func TestGlyphsAreThoseOfThePage(t *testing.T) {
-	script, err := os.ReadFile("../../web/bundle/src/paint.js")
+	script, err := os.ReadFile("../../web/bundle/src/glyphs.js")
 	if err != nil {
 		t.Fatal(err)
 	}
 	table := regexp.MustCompile(`(?s)const glyphs = \{(.*?)\};`).FindSubmatch(script)
 	if table == nil {
-		t.Fatal("paint.js has no table of glyphs")
+		t.Fatal("glyphs.js has no table of glyphs")
 	}
 	page := map[string]string{}
 	for _, m := range regexp.MustCompile(`(\w+): '([^']*)'`).FindAllSubmatch(table[1], -1) {

@@ -34,6 +34,7 @@ func ReadForm(v url.Values) Form {
 		Old:        strings.ReplaceAll(v.Get("old"), "\r\n", "\n"),
 		Static:     v.Get("static") != "",
 		Template:   v.Get("template"),
+		Other:      strings.ReplaceAll(v.Get("other"), "\r\n", "\n"),
 		View:       v.Get("view"),
 		Run:        v.Get("run"),
 		Outage:     v.Get("outage"),
@@ -162,7 +163,7 @@ func (f Form) Operation() string {
 	switch {
 	case f.View == "codes":
 		return "table"
-	case f.View == "versions":
+	case f.View == "versions", f.View == "compare":
 		return "compare"
 	case f.View == "backoff":
 		return "curve"

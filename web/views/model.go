@@ -69,12 +69,14 @@ type Form struct {
 	Old      string
 	Static   bool   // the manifest is a file in a kubelet's folder
 	Template string // path of one of several Pod templates, "" for all
-	// View is what is asked of the manifest beside what the exits say: codes, versions or backoff;
-	// "" for the exits.
+	// View is what is asked of the manifest beside what the exits say, or which part of the answer is
+	// shown: one of the tabs; "" for the answer.
 	View string
 	// Run, Outage and Cap are asked with the view backoff: how long each run lasts, until when
 	// something is away that it needs, and the longest wait; "" for each is the default.
 	Run, Outage, Cap string
+	// Other is the manifest that the view compare compares with, as typed; "" for the same.
+	Other string
 	// Fix is which of the fixes of the answer was asked for, from 1; 0 for none. Before is the manifest
 	// before a fix was made, which one press brings back.
 	Fix    int

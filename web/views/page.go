@@ -34,6 +34,8 @@ func Control(path string) string {
 		return "validation"
 	case path == "old" || strings.HasPrefix(path, "old."):
 		return "old"
+	case path == "other":
+		return "other"
 	case path == "templatePath":
 		return "template"
 	case strings.HasPrefix(path, "cluster.proposals"):
@@ -96,7 +98,10 @@ func came(copy bool) string {
 type tab struct{ id, name string }
 
 func tabs() []tab {
-	return []tab{{"answer", "Answer"}, {"codes", "Exit codes"}, {"versions", "Versions"}, {"backoff", "Back-off"}}
+	return []tab{
+		{"answer", "Answer"}, {"trace", "Trace"}, {"codes", "Exit codes"}, {"backoff", "Back-off"}, {"kubectl", "kubectl"},
+		{"compare", "Compare"}, {"versions", "Versions"}, {"table", "Table"},
+	}
 }
 
 func pressed(yes bool) string {
@@ -114,6 +119,58 @@ func chosenTab(f Form) string {
 		}
 	}
 	return "answer"
+}
+
+// other is what the second editor of the view compare has: the manifest itself until it is changed.
+func other(f Form) string {
+	if f.Other == "" && f.View == "compare" {
+		return f.Manifest
+	}
+	return f.Other
+}
+
+// ofView are the kinds of blocks that a view of the answer shows; all for a view that is not here.
+var ofView = map[string]string{"trace": "steps", "kubectl": "terminal", "table": "table"}
+
+// Choose leaves in the document what a view of the answer shows. The answer itself has one row of
+// kubectl, and its view has them over time. The browser's choose does the same.
+func (o *Outcome) Choose(view string) {
+	kind, chosen := ofView[view]
+	terminals := 0
+	o.Blocks = slices.DeleteFunc(o.Blocks, func(b document.Block) bool {
+		if b.Kind == "terminal" {
+			terminals++
+		}
+		return chosen && b.Kind != kind || view == "" && b.Kind == "terminal" && terminals > 1
+	})
+	if chosen && len(o.Blocks) == 0 {
+		o.Blocks = []document.Block{{Kind: "list", Items: []document.Edit{{Item: document.Item{Mark: "note", Text: say("view.none")}}}}}
+	}
+}
+
+// Strip is what becomes of a question in each version, versions with the same outcomes together.
+// answers has the outcomes of each version, one for each name.
+func Strip(versions, names []string, answers [][]document.Verdict) document.Block {
+	b := document.Block{Kind: "table", Title: say("strip"), Columns: []document.Column{{Text: "Kubernetes"}}}
+	for _, name := range names {
+		b.Columns = append(b.Columns, document.Column{Text: name})
+	}
+	last := ""
+	for i, v := range versions {
+		cells, row := []string{v}, document.Row{Tone: answers[i][0].Tone}
+		for _, a := range answers[i] {
+			cells = append(cells, document.Glyph(a.Mark)+" "+a.Title)
+		}
+		same := strings.ReplaceAll(strings.Join(cells[1:], "\n"), v, "")
+		if n := len(b.Rows); n > 0 && same == last {
+			first, _, _ := strings.Cut(b.Rows[n-1].Cells[0], "–")
+			b.Rows[n-1].Cells[0] = first + "–" + v
+			continue
+		}
+		last, row.Cells = same, cells
+		b.Rows = append(b.Rows, row)
+	}
+	return b
 }
 
 // AddLints adds the warnings of validate and its fixes to the answer of another operation. Fixes of

@@ -91,7 +91,7 @@ func TestCommands(t *testing.T) {
 func TestReadForm(t *testing.T) {
 	f := ReadForm(url.Values{
 		"manifest": {"a: 1\r\nb: 2\r\n"}, "exits": {"main=1"}, "version": {"1.36"}, "validation": {"Warn"},
-		"gate.A": {"true"}, "gate.B": {""}, "gate.C": {"maybe"}, "gate.D": {"false"}, "other": {"x"},
+		"gate.A": {"true"}, "gate.B": {""}, "gate.C": {"maybe"}, "gate.D": {"false"}, "another": {"x"},
 	})
 	want := Form{Manifest: "a: 1\nb: 2\n", Exits: "main=1", Version: "1.36", Validation: "Warn", Gates: map[string]string{"A": "true", "D": "false"}}
 	if !reflect.DeepEqual(f, want) {

@@ -21,7 +21,7 @@ export function readAddress(example, query) {
  * example sets: then only a link that holds everything says it.
  */
 export function addressOf(form, example) {
-  if (!example || form.old || form.static || form.template || form.manifest !== example.manifest || form.pods !== (example.pods ?? '')) return undefined;
+  if (!example || form.old || form.static || form.template || form.view === 'compare' && form.other && form.other !== form.manifest || form.manifest !== example.manifest || form.pods !== (example.pods ?? '')) return undefined;
   if (Object.keys(example.gates ?? {}).some((name) => !(name in form.gates))) return undefined;
   const query = new URLSearchParams({example: example.id});
   if (form.exits !== example.exits) query.set('exits', form.exits);

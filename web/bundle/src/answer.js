@@ -1,4 +1,7 @@
-// The places of a document in the manifest as typed, which only this side knows.
+// The places of a document in the manifest as typed, which only this side knows, and what a view
+// shows of it.
+import {glyphs} from './glyphs.js';
+import {say} from './text.js';
 
 /**
  * Gives everything in a document that has a path its place. locate gives [line, column] of a path of the manifest, relocate those of
@@ -33,6 +36,7 @@ export function control(path = '') {
   if (/^(?:until$|exits(?:\[|$)|runs(?:[.[]|$)|events\[|timing|question$)/.test(path)) return 'exits';
   if (/^pods(?:\[|$)/.test(path)) return 'pods';
   if (/^old(?:\.|$)/.test(path)) return 'old';
+  if (path === 'other') return path;
   if (path === 'templatePath') return 'template';
   if (path === 'cluster.version') return 'version';
   if (/^cluster\.(?:featureGates|proposals)/.test(path)) return 'gates';
@@ -51,4 +55,29 @@ export function addLints({verdict, blocks}, validated) {
     const items = b.items.filter((i) => !known.has(i.text) && (b.block === 'fixes' || i.mark === 'warning'));
     if (items.length > 0) blocks.push({...b, items});
   }
+}
+
+/** The kinds of blocks that a view of the answer shows; all for a view that is not here. */
+const ofView = {trace: 'steps', kubectl: 'terminal', table: 'table'};
+
+/** Leaves in a document what a view of the answer shows, as views.Outcome.Choose does. */
+export function choose(document, view = '') {
+  const kind = ofView[view];
+  let terminals = 0;
+  const blocks = document.blocks.filter((b) => (b.block === 'terminal' && terminals++ > 0 && !view ? false : !kind || b.block === kind));
+  document.blocks = kind && blocks.length === 0 ? [{block: 'list', items: [{mark: 'note', text: say('view.none')}]}] : blocks;
+}
+
+/** What becomes of a question in each version, as views.Strip has it. */
+export function strip(versions, names, answers) {
+  const rows = [];
+  let last;
+  versions.forEach((v, i) => {
+    const cells = answers[i].map((a) => `${glyphs[a.mark] ?? ''} ${a.title}`);
+    const same = cells.join('\n').replaceAll(v, '');
+    if (same === last) rows.at(-1).cells[0] = `${rows.at(-1).cells[0].split('\u2013')[0]}\u2013${v}`;
+    else rows.push({tone: answers[i][0].tone, cells: [v, ...cells]});
+    last = same;
+  });
+  return {block: 'table', title: say('strip'), columns: [{text: 'Kubernetes'}, ...names.map((text) => ({text}))], rows};
 }

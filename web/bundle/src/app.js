@@ -2,6 +2,7 @@
 // the server, and the page looks the same. Everything that only works here is hidden in the HTML
 // and shown at the end of this file.
 import {addressOf, readAddress} from './address.js';
+import {choose, strip} from './answer.js';
 import {commandLine, curl} from './commands.js';
 import {compare} from './compare.js';
 import {Engine} from './engine.js';
@@ -44,7 +45,7 @@ function readForm() {
   return {
     manifest: manifest.value, pods: pods.value, exits: exits.value, version: version.value, validation: validation.value,
     proposals: proposalControls.filter((control) => control.checked).map((control) => withOptions(control.value)),
-    old: $('old').value, static: $('static').checked, template: $('template').value,
+    old: $('old').value, other: $('other').value, static: $('static').checked, template: $('template').value,
     gates: Object.fromEntries(set), view: $('view').value, run: $('lab-run').value, outage: $('lab-outage').value, cap: $('lab-cap').value,
   };
 }
@@ -71,7 +72,7 @@ function fillForm(form) {
     const value = chosenOnes.get(control.dataset.of)?.split(',').find((set) => set.startsWith(control.dataset.option + '='))?.split('=')[1] ?? '';
     control.value = [...control.options].some((o) => o.value === value) ? value : '';
   }
-  for (const name of ['old', 'template']) $(name).value = form[name] ?? '';
+  for (const name of ['old', 'template', 'other']) $(name).value = form[name] ?? '';
   $('static').checked = form.static ?? false;
   if (form.old || form.static || form.template) $('more-documents').open = true;
   for (const name of ['run', 'outage', 'cap']) $('lab-' + name).value = form[name] ?? '';
@@ -86,6 +87,8 @@ function showView(name = '') {
   $('view').value = known === tabs[0] ? '' : known.value;
   for (const tab of tabs) tab.ariaPressed = String(tab === known);
   $('lab').hidden = known.value !== 'backoff';
+  $('pair').hidden = known.value !== 'compare';
+  if (known.value === 'compare' && !$('other').value.trim()) $('other').value = manifest.value;
 }
 
 /** Moves in the map of exit codes, and asks what a code comes to. */
@@ -140,7 +143,7 @@ const maxLines = 5000;
 
 /** Numbers the lines and marks those that the answer speaks of. */
 function showLines(marked) {
-  pods.rows = Math.min(Math.max(pods.value.split('\n').length, 10), maxLines);
+  for (const [field, least] of [[pods, 10], [$('old'), 4], [$('other'), 12]]) field.rows = Math.min(Math.max(field.value.split('\n').length, least), maxLines);
   const lines = Math.min(manifest.value.split('\n').length, maxLines);
   manifest.rows = Math.max(lines + 1, 12);
   while (gutter.children.length > lines) gutter.lastElementChild.remove();
@@ -181,6 +184,8 @@ async function run() {
   if (!result) return; // another question came before
   const {document: painted} = result;
   last = result.bytes && result;
+  choose(painted, form.view);
+  if (result.strip) painted.blocks.unshift(strip(...result.strip));
   fixes = painted.blocks.find((b) => b.block === 'fixes')?.items ?? [];
   $('reply').replaceChildren(...reply(painted));
   $('answer-title').textContent = say('heading.answer');
@@ -436,7 +441,7 @@ function wire() {
     }
   });
   for (const type of ['click', 'keydown']) $('reply').addEventListener(type, onMap);
-  for (const control of [version, validation, ...gateControls, ...proposalControls, ...optionControls, ...$('lab').querySelectorAll('input')]) control.addEventListener('input', () => asked(control)); // outside the form's element
+  for (const control of [version, validation, ...gateControls, ...proposalControls, ...optionControls, $('other'), ...$('lab').querySelectorAll('input')]) control.addEventListener('input', () => asked(control)); // outside the form's element
   document.addEventListener('click', (event) => {
     const link = event.target.closest('a[href^="#"]');
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;

@@ -2,6 +2,7 @@
 // and the painter of documents.
 import sheetText from 'embed.css';
 import texts from '../../views/text.json';
+import {choose} from './answer.js';
 import {Engine} from './engine.js';
 import {reply} from './paint.js';
 import {encode} from './share.js';
@@ -121,6 +122,7 @@ export async function open(host, bar) {
     const {document: found} = await engine.ask({...asked, view});
     if (JSON.stringify(asked) !== JSON.stringify(form())) return; // typed on in the meantime
     const blocks = blocksOf[view] ? found.blocks.filter((b) => blocksOf[view].includes(b.block)) : found.blocks;
+    if (!view) choose(found);
     const expected = host.getAttribute('expect');
     const differs = expected && !edited() && !found.verdict.title.includes(expected);
     answer.replaceChildren(...reply({...found, blocks}), ...(differs ? [h('p', {class: 'note'}, say('embed.expected', {expected}))] : []));

@@ -1,5 +1,5 @@
 /** The operations of the views beside the answer. */
-const ofViews = {codes: 'table', versions: 'compare', backoff: 'curve'};
+const ofViews = {codes: 'table', versions: 'compare', compare: 'compare', backoff: 'curve'};
 
 /** A text that asks something. */
 export const asking = /[^,\s]/;

@@ -1,6 +1,7 @@
 // Paints a document of explain: the same elements as views/document.templ, which a test compares.
 // Text only ever becomes text nodes. The names of the functions are those of views/draw.go.
 import {control} from './answer.js';
+import {glyphs} from './glyphs.js';
 import {say} from './text.js';
 import {visible} from './visible.js';
 
@@ -14,11 +15,6 @@ function fill(element, attributes, ...children) {
   return element;
 }
 
-/** What the marks look like: document.Glyphs says the same. */
-const glyphs = {
-  crashloop: '⟲', restart: '↻', restartall: '⟳', stop: '■', failed: '✗', succeeded: '✓', refused: '⊘', ignored: '◌', counted: '+', undecided: '?',
-  running: '▸', matched: '✓', notmatched: '✗', notreached: '–', skipped: '–', warning: '!', note: '•', fault: '✗', dropped: '!',
-};
 const results = {matched: 'matched', skipped: 'skipped', notmatched: 'not matched', notreached: 'not reached'};
 
 const glyph = (mark) => h('span', {class: 'glyph', 'aria-hidden': 'true'}, glyphs[mark]);

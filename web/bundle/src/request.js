@@ -36,9 +36,9 @@ export const parsePods = (text) => beside('pods', text, maxPodsBytes, (docs, out
     : only(v, inMetadata, (name) => (v) => (/^(?:labels|annotations)$/.test(name) ? only(v, ofJobs) : v)))))}, out);
 });
 
-/** Reads the field old, one object. */
-const parseOld = (text) => beside('old', text, undefined, (docs, out) => {
-  if (docs.length > 1) refuse('several_manifests', 'several objects; one object is replaced', 'old');
+/** Reads a field that holds one object, and gives it as JSON. */
+export const parseOne = (path, text) => beside(path, text, undefined, (docs, out) => {
+  if (docs.length > 1) refuse('several_manifests', 'several objects; this field takes one', path);
   write(docs[0], out);
 });
 
@@ -48,7 +48,7 @@ const parseOld = (text) => beside('old', text, undefined, (docs, out) => {
  * manifest is the manifest's tree, undefined if there is none; repeats are its keys that are set twice, to be warned of.
  * Throws Unreadable.
  *
- * With lint it is the request of validate about the manifest alone.
+ * With form.rows it asks for what kubectl prints. With lint it is the request of validate about the manifest alone.
  *
  * The documents of the text may be one manifest, one KubeletConfiguration and one Scenario, which holds members of the
  * request; what the form says goes first. schema.NewRequest does the same for the server.
@@ -65,7 +65,7 @@ export function buildRequest(form, lint = false) {
   if (old || file) {
     if (asked || pods) refuse('conflict', 'an update and a static Pod are only checked: leave the exits and the Pods empty', 'old');
     if (file) more.push(['static', 'true']);
-    if (old) more.push(['old', parseOld(form.old)]);
+    if (old) more.push(['old', parseOne('old', form.old)]);
   }
   if (asked) more.push(['question', JSON.stringify(form.exits)]);
   if (pods && operationOf(form) === 'simulate') {
@@ -101,6 +101,11 @@ export function buildRequest(form, lint = false) {
   const ours = Object.entries(form.gates).map(([name, value]) => [name, plain(value === 'true')]);
   const first = codes ? 'table' : lint ? 'validate' : operationOf(form);
   const operation = !lint && first === 'validate' && (get(scenario, 'exits') || get(scenario, 'pods')) ? 'decide' : first;
+  if (form.rows && /^(?:decide|simulate)$/.test(first)) {
+    const theirs = get(scenario, 'show')?.items?.map((i) => i.text) ?? [];
+    more.push(['show', JSON.stringify([...new Set([...theirs, 'rows'])])]);
+    more.sort(([a], [b]) => (a < b ? -1 : 1));
+  }
   const allGates = [...others(gates, ...Object.keys(form.gates)), ...ours];
   const members = [
     ...others(scenario, 'cluster', 'fieldValidation', 'manifest', ...more.map(([name]) => name)).filter(([name]) => !bare || !ofOthers.test(name)),

@@ -8,7 +8,7 @@
 import {Instance, operations, parse, recycleBytes} from '../../../plugins/js/instance.js';
 import {addLints, place} from './answer.js';
 import {operationOf} from './operation.js';
-import {buildCurve, buildRequest, relocate} from './request.js';
+import {buildCurve, buildRequest, parseOne, relocate} from './request.js';
 import {NotMade, mend} from './splice.js';
 import {Unreadable, locate, position} from './yaml.js';
 
@@ -52,23 +52,17 @@ function answer(form) {
     const text = buildCurve(form);
     return {...explain('curve', 'request', text, () => [0, 0], () => [0, 0]), request: text};
   }
-  let request;
+  let request, other;
+  const worlds = /^(?:versions|compare)$/.test(form.view);
   try {
-    request = buildRequest(form.view === 'versions' ? {...form, view: ''} : form);
+    request = buildRequest({...form, rows: true, ...(worlds && {view: ''})});
+    if (form.view === 'compare' && form.other?.trim()) other = parseOne('other', form.other);
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     return explain(operationOf(form), 'error', JSON.stringify(unreadable(error, form)), () => [0, 0]);
   }
   const {operation, text, manifest, repeats} = request;
-  if (form.view === 'versions') {
-    const first = form.version || defaultVersion; // the others are compared with it
-    const variants = [first, ...versions.filter((v) => v !== first)].map((version) => ({name: version, patch: {cluster: {version}}}));
-    const asked = `{"of":"${operation}","request":${text},"variants":${JSON.stringify(variants)}}`;
-    // The request has one line, which nobody sees; the paths are those of the manifest below
-    // request.manifest.
-    const at = (path) => (manifest && path.startsWith('request.manifest.') ? position(form.manifest, locate(manifest, path.slice(17))) : [0, 0]);
-    return {...explain('compare', 'request', asked, at, () => [0, 0]), request: asked};
-  }
+  if (worlds) return compared(form, request, other);
   const places = (path) => (manifest ? position(form.manifest, locate(manifest, path)) : [0, 0]);
   const warnings = JSON.stringify(repeats.slice(0, maxFaults).map(({path, code, detail}) => ({path, code, detail})));
   const answered = explain(operation, 'request', text + (repeats.length > 0 ? ',"warnings":' + warnings : ''), places,
@@ -78,6 +72,21 @@ function answer(form) {
     addLints(answered.document, explain('validate', 'request', bare.text, places, (column) => relocate(bare, form.manifest, column)).document);
   }
   return {...answered, request: text, bytes: repeats.length > 0 ? undefined : answered.bytes};
+}
+
+/** A question in several worlds: in the versions, or about two manifests, A and B. */
+function compared(form, {operation, text, manifest}, other) {
+  const two = form.view === 'compare';
+  const first = form.version || defaultVersion; // the others are compared with it
+  const variants = two ? `{"name":"A","patch":{}},{"name":"B",${other ? '"manifest":' + other : '"patch":{}'}}`
+    : [first, ...versions.filter((v) => v !== first)].map((version) => JSON.stringify({name: version, patch: {cluster: {version}}})).join();
+  const asked = `{"of":"${two && operation === 'validate' ? 'table' : operation}","request":${text},"variants":[${variants}]}`;
+  // The request has one line, which nobody sees; the paths are those of the manifest below
+  // request.manifest.
+  const at = (path) => (manifest && path.startsWith('request.manifest.') ? position(form.manifest, locate(manifest, path.slice(17))) : [0, 0]);
+  const sides = [form, ...(two ? [{...form, manifest: form.other?.trim() ? form.other : form.manifest}] : [])];
+  const answers = versions.map((version) => sides.map((side) => answer({...side, version, view: 'trace'}).document.verdict));
+  return {...explain('compare', 'request', asked, at, () => [0, 0]), request: asked, strip: [versions, two ? ['A', 'B'] : [''], answers]};
 }
 
 /** The manifest of a form with a fix made: {manifest}, or why it is not made: {why}. */
