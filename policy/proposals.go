@@ -195,6 +195,16 @@ func ProposedField(of, field string) (x ProposalID, ok bool) {
 	return 0, false
 }
 
+// ProposedAction reports whether a is an action that no release has and a proposal brings.
+func ProposedAction(a ContainerRestartRuleAction) bool {
+	for i := range proposedWords {
+		if w := &proposedWords[i]; w.Field == "action" && w.Value == string(a) {
+			return true
+		}
+	}
+	return false
+}
+
 // Words returns the words that p brings, each as a path and, for a value, what stands there.
 func (x ProposalID) Words() (list []string) {
 	for i := range proposedWords {

@@ -178,14 +178,16 @@ func readProposedRule(v Value, rule *policy.ContainerRestartRule) {
 // readProposals reads the words of proposals in the spec of a Pod.
 func readProposals(v Value, spec *policy.PodSpec, p policy.Proposals) {
 	if p.Has(policy.KEP5307Future) {
-		spec.Proposed = true
 		for kind := range policy.ContainerKinds {
 			list := v.Get(kind.Field())
 			for i := range spec.List(kind) {
 				c := &spec.List(kind)[i]
 				rules := list.at(i).Get("restartPolicyRules")
 				for n := range c.RestartPolicyRules {
-					readProposedRule(rules.at(n), &c.RestartPolicyRules[n])
+					r := &c.RestartPolicyRules[n]
+					readProposedRule(rules.at(n), r)
+					spec.Proposed = spec.Proposed || r.Restarts != nil || r.OOMKilled || r.Spelling != "" || c.RestartPolicy == nil ||
+						policy.ProposedAction(r.Action) || p.Reading(policy.OptionFallback) == 1
 				}
 			}
 		}

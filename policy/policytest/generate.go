@@ -32,6 +32,7 @@ func WriteVectors(w io.Writer, small bool) (Line, error) {
 	g.operations()
 	g.tables()
 	g.translations()
+	g.worlds()
 	g.policies()
 	g.malformed()
 	g.limits()

@@ -43,7 +43,7 @@ func TestVectors(t *testing.T) {
 			numbers[v.A[1:]]++
 		}
 	}
-	for _, class := range strings.Fields("scenario decide validate simulate curve table suggest translate fleet compare describe operation policy batch pods eval release malformed utf8 escape number limit bomb handle buffer header record sequence") {
+	for _, class := range strings.Fields("scenario decide validate simulate curve table suggest translate world fleet compare describe operation policy batch pods eval release malformed utf8 escape number limit bomb handle buffer header record sequence") {
 		if classes[class] == 0 {
 			t.Errorf("nothing of the class %s", class)
 		}
