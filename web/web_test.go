@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -84,28 +86,39 @@ func request(t *testing.T, f views.Form) string {
 
 // wanted are the outcomes of the examples: what their titles promise.
 var wanted = map[string]string{
-	"restart-on-exit-codes":   "main exits 42 → Restart",
-	"try-once-init":           "3 exits: 1 Restart, 2 Stop",
-	"rule-until-another-code": "Pod Failed after 1m55s",
-	"two-policies":            "2 exits: 1 Restart, 1 Stop",
-	"kep-5307":                "2 exits: 1 Restart, 1 Stop",
-	"restart-all-containers":  "3 exits: 1 Restart, 1 RestartAllContainers, 1 Stop",
-	"gate-off":                "main exits 42 → Stop",
-	"live-crash-loop":         "Next restart in 2m40s",
-	"job-bug":                 "Job Failed after 20s",
-	"job-preempted":           "Job Complete after 13m10s",
-	"job-both":                "Job Failed after 8m10s",
-	"job-pods":                "Container export for pod batch/nightly-9kz2p failed with exit code 3 matching FailJob rule at index 1.",
-	"announcement-1":          "Pod Succeeded after 1m",
-	"announcement-2":          "Pod Failed after 10s",
-	"announcement-3":          "Still Running after 40m, 1 restart.",
-	"kep-5307-future":         "Pod Failed after",
-	"draft-job-bug":           "Job Failed after",
-	"draft-job-evicted":       "Job Complete after",
-	"draft-job-combined":      "Job Failed after 20s",
-	"kep-5307-proposal":       "Kubernetes 1.37 refuses this manifest",
-	"wrong-case":              "Kubernetes 1.37 refuses this manifest",
-	"rules-without-policy":    "Kubernetes 1.37 refuses this manifest",
+	"restart-on-exit-codes":         "main exits 42 → Restart",
+	"try-once-init":                 "3 exits: 1 Restart, 2 Stop",
+	"rule-until-another-code":       "Pod Failed after 1m55s",
+	"two-policies":                  "2 exits: 1 Restart, 1 Stop",
+	"kep-5307":                      "2 exits: 1 Restart, 1 Stop",
+	"restart-all-containers":        "3 exits: 1 Restart, 1 RestartAllContainers, 1 Stop",
+	"gate-off":                      "main exits 42 → Stop",
+	"live-crash-loop":               "Next restart in 2m40s",
+	"job-bug":                       "Job Failed after 20s",
+	"job-preempted":                 "Job Complete after 13m10s",
+	"job-both":                      "Job Failed after 8m10s",
+	"job-pods":                      "Container export for pod batch/nightly-9kz2p failed with exit code 3 matching FailJob rule at index 1.",
+	"announcement-1":                "Pod Succeeded after 1m",
+	"announcement-2":                "Pod Failed after 10s",
+	"announcement-3":                "Still Running after 40m, 1 restart.",
+	"kep-5307-future":               "Pod Failed after",
+	"draft-job-bug":                 "Job Failed after",
+	"draft-job-evicted":             "Job Complete after",
+	"draft-job-combined":            "Job Failed after 20s",
+	"kep-5307-future-shipped":       "retry-init was restarted 12 times in 40m",
+	"kep-5307-when":                 "my-container exits 42 → Restart",
+	"draft-job-bug-shipped":         "Job Failed after 30s",
+	"draft-job-evicted-shipped":     "Job Complete after 11m10s",
+	"draft-job-combined-shipped":    "Job Failed after 20s",
+	"draft-job-conditions":          "Job Failed after 20s",
+	"draft-job-conditions-shipped":  "Job Failed after 20s",
+	"draft-job-expressions":         "Job Failed after 30s",
+	"draft-job-expressions-shipped": "Job Failed after 30s",
+	"draft-job-released":            "Job Failed after 30s",
+	"draft-job-released-shipped":    "Job Failed after 30s",
+	"kep-5307-proposal":             "Kubernetes 1.37 refuses this manifest",
+	"wrong-case":                    "Kubernetes 1.37 refuses this manifest",
+	"rules-without-policy":          "Kubernetes 1.37 refuses this manifest",
 }
 
 func TestExamples(t *testing.T) {
@@ -370,5 +383,73 @@ func TestSourcesAreAllowed(t *testing.T) {
 	}
 	if steps < 100 {
 		t.Errorf("%d steps: this test proves little", steps)
+	}
+}
+
+var updateShipped = flag.Bool("update-shipped", false, "write the shipped forms of printed examples")
+
+// Each printed manifest has a shipped form beside it, which is what translate makes of it under its
+// proposal; what has no form there is in its head.
+func TestShippedForms(t *testing.T) {
+	translate, _ := ops.Lookup("translate")
+	n := 0
+	for _, e := range web.Examples() {
+		id := e.ID + "-shipped"
+		if e.ID == "kep-5307-when" {
+			id = "kep-5307"
+		}
+		if !strings.HasPrefix(e.Form.Manifest, "# As printed in ") || !strings.Contains(e.Form.Manifest, "proposals:") {
+			continue
+		}
+		var q map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(request(t, e.Form)), &q); err != nil {
+			t.Fatal(err)
+		}
+		asked, _ := json.Marshal(map[string]json.RawMessage{"manifest": q["manifest"], "cluster": q["cluster"]})
+		text, failed := ops.Call(translate.Number, asked)
+		var a struct {
+			Manifest   json.RawMessage
+			Accepted   bool
+			Equivalent bool
+			Lost       []struct{ Path, Because string }
+		}
+		if err := json.Unmarshal(text, &a); err != nil || failed || !a.Accepted {
+			t.Fatalf("%s: %s", e.ID, text)
+		}
+		head := "# What translate makes of " + e.ID + ".\n"
+		for _, x := range a.Lost {
+			head += "# Lost: " + x.Because + " at\n# " + x.Path + "\n"
+		}
+		if *updateShipped && id != "kep-5307" {
+			yaml, err := sigsyaml.JSONToYAML(a.Manifest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile("examples/"+id+".yaml", append([]byte(head), yaml...), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		shipped, ok := web.FindExample(id)
+		if !ok {
+			t.Errorf("%s has no shipped form", e.ID)
+			continue
+		}
+		have, err := sigsyaml.YAMLToJSONStrict([]byte(shipped.Form.Manifest))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var one, other any
+		_, _ = json.Unmarshal(have, &one), json.Unmarshal(a.Manifest, &other)
+		if !reflect.DeepEqual(one, other) {
+			t.Errorf("%s is not what translate makes of %s:\n%s", id, e.ID, a.Manifest)
+		}
+		if id != "kep-5307" && !strings.HasPrefix(shipped.Form.Manifest, head) {
+			t.Errorf("%s does not say what is lost:\n%s", id, head)
+		}
+		n++
+	}
+	if n < 8 && !*updateShipped {
+		t.Errorf("%d printed manifests of drafts", n)
 	}
 }
