@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/andybalholm/brotli"
+
 	"github.com/podfate/podfate/policy/ops"
 	"github.com/podfate/podfate/schema"
 	"github.com/podfate/podfate/web"
@@ -57,7 +59,7 @@ func TestModule(t *testing.T) {
 func TestCompression(t *testing.T) {
 	s := newServer(t, native, withModule)
 	for accept, want := range map[string]string{
-		"": "", "gzip": "gzip", "br, gzip;q=0.5": "gzip", "GZIP": "gzip", "gzip;q=0": "", "gzip; q=0.000": "", "br": "", "identity": "", "gzipped": "",
+		"": "", "gzip": "gzip", "br, gzip;q=0.5": "br", "br;q=0, gzip": "gzip", "GZIP": "gzip", "gzip;q=0": "", "gzip; q=0.000": "", "br": "br", "identity": "", "gzipped": "",
 	} {
 		w := send(s, "GET", "/policy.wasm", "", "Accept-Encoding: "+accept)
 		if got := w.Header().Get("Content-Encoding"); got != want {
@@ -73,9 +75,16 @@ func TestCompression(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		if want == "br" {
+			r = brotli.NewReader(w.Body)
+		}
 		if content, err := io.ReadAll(r); err != nil || !bytes.Equal(content, fakeModule.Bytes) {
 			t.Errorf("Accept-Encoding %q: %d bytes, %v", accept, len(content), err)
 		}
+	}
+	page := send(s, "GET", "/", "", "Accept-Encoding: gzip, br")
+	if text, err := io.ReadAll(brotli.NewReader(page.Body)); err != nil || page.Header().Get("Content-Encoding") != "br" || !bytes.Contains(text, []byte("</html>")) {
+		t.Errorf("the page: %q, %v", page.Header().Get("Content-Encoding"), err)
 	}
 	plain, packed := send(s, "GET", "/policy.wasm", ""), send(s, "GET", "/policy.wasm", "", "Accept-Encoding: gzip")
 	if plain.Header().Get("ETag") == packed.Header().Get("ETag") {

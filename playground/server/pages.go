@@ -154,8 +154,19 @@ func (s *Server) show(w *response, r *http.Request, form views.Form, page func(v
 	if err := page(model).Render(patiently(r), &b); err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Length", strconv.Itoa(b.Len()))
-	w.Write(b.Bytes()) // an error here means that the client has gone
+	return s.html(w, r, b.Bytes())
+}
+
+// html sends a page. It holds nothing secret that its length could give away once it is compressed.
+func (s *Server) html(w *response, r *http.Request, text []byte) error {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Vary", "Accept-Encoding")
+	if accepts(r.Header, "br") {
+		text = brotlied(text, pageBrotli)
+		h.Set("Content-Encoding", "br")
+	}
+	h.Set("Content-Length", strconv.Itoa(len(text)))
+	w.Write(text) // an error here means that the client has gone
 	return nil
 }

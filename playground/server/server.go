@@ -210,7 +210,7 @@ func (s *Server) start(ctx context.Context) error {
 	s.log.Info("ready", slog.Int64("millis", time.Since(began).Milliseconds()))
 	close(s.started)
 	if s.moduleFile != nil && s.moduleFile.gzipped != nil {
-		go s.moduleFile.gzipped() // takes half a second, which the first visitor need not wait for
+		go s.moduleFile.brotlied() // takes a second, which the first visitor need not wait for
 	}
 	return nil
 }
