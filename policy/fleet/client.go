@@ -73,43 +73,63 @@ func (b *bucket) take(at policy.Millis, n int64) {
 	b.most = max(b.most, -b.tokens)
 }
 
-// spreadQueue is Queue for Pods that start one after the other.
-func (f *Fleet) spreadQueue(b *bucket, node []Group, ahead merge, requests int64, until policy.Millis) {
-	type under struct { // a restart that some Pods have still before them
-		ramp
-		n int64 // Pods of the node whose restart has come
+// under is a restart that some Pods of a node have still before them.
+type under struct {
+	ramp
+	n    int64         // Pods of the node whose restart has come
+	next policy.Millis // when that of the next one comes
+}
+
+// underway is restarts as a heap, the one that comes next first.
+type underway []under
+
+// settle lets number i find its place among those after it or before it.
+func (h underway) settle(i int) {
+	for i > 0 && h[i].next < h[(i-1)/2].next {
+		h[i], h[(i-1)/2] = h[(i-1)/2], h[i]
+		i = (i - 1) / 2
 	}
-	var ramps []under
-	next := func(u *under) policy.Millis {
-		g := &node[u.group]
-		return u.at + f.startOf(g.lo+u.n*g.Nodes)
-	}
-	for !f.Exceeded() {
-		first := 0
-		for i := range ramps {
-			if next(&ramps[i]) < next(&ramps[first]) {
-				first = i
+	for {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(h); child++ {
+			if h[child].next < h[least].next {
+				least = child
 			}
 		}
-		f.steps += 1 + len(ramps)
-		if len(ahead) > 0 && (len(ramps) == 0 || ahead[0].at <= next(&ramps[first])) {
+		if least == i {
+			return
+		}
+		h[i], h[least] = h[least], h[i]
+		i = least
+	}
+}
+
+// spreadQueue is Queue for Pods that start one after the other.
+func (f *Fleet) spreadQueue(b *bucket, node []Group, ahead merge, requests int64, until policy.Millis) {
+	var h underway
+	for !f.Exceeded() {
+		f.steps += 2
+		if len(ahead) > 0 && (len(h) == 0 || ahead[0].at <= h[0].next) {
 			at, g := ahead.take()
-			ramps = append(ramps, under{ramp: ramp{at, g}})
+			h = append(h, under{ramp: ramp{at, g}, next: at + f.startOf(node[g].lo)})
+			h.settle(len(h) - 1)
 			continue
 		}
-		if len(ramps) == 0 {
+		if len(h) == 0 || h[0].next > until {
 			return
 		}
-		u := &ramps[first]
-		g, at := &node[u.group], next(u)
-		if at > until {
-			return
-		}
+		u := &h[0]
+		g, at := &node[u.group], u.next
 		n := min((max(f.below(at-u.at)-g.lo, 0)+g.Nodes-1)/g.Nodes, g.Pods)
 		b.take(at, (n-u.n)*requests)
 		if u.n = n; n == g.Pods {
-			ramps[first] = ramps[len(ramps)-1]
-			ramps = ramps[:len(ramps)-1]
+			h[0] = h[len(h)-1]
+			if h = h[:len(h)-1]; len(h) == 0 {
+				continue
+			}
+		} else {
+			u.next = u.at + f.startOf(g.lo+n*g.Nodes)
 		}
+		h.settle(0)
 	}
 }

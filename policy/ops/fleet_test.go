@@ -221,6 +221,7 @@ func BenchmarkFleet(b *testing.B) {
 		{"a million Pods over 10m", `{"nodes":10000,"groups":[{"pods":100,` + run + `}],"until":"24h","spread":"10m"}`},
 		{"an odd million over 10m", `{"nodes":1000003,"groups":[{"pods":1,` + run + `}],"until":"24h","spread":"10m"}`},
 		{"a million Pods over 6h", `{"nodes":10000,"groups":[{"pods":100,` + run + `}],"until":"24h","spread":"6h"}`},
+		{"an odd million over 6h", `{"nodes":1000003,"groups":[{"pods":1,` + run + `}],"until":"24h","spread":"6h"}`},
 		{"5000 nodes in 100 pools", `{"pools":[` + strings.Join(pools, ",") + `],"until":"24h"}`},
 	} {
 		b.Run(c.name, func(b *testing.B) {
