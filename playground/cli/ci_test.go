@@ -1,12 +1,19 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
+	"io"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 // The forms for CI say what the documents say, at the places of the files, with the exit status of
@@ -112,9 +119,38 @@ type sarifResult struct {
 	}
 }
 
-// sarifResults checks what the published schema of SARIF 2.1.0 requires, and returns the results.
+// sarifSchema is the published one, with its formats; see testdata/sarif-schema-2.1.0.md.
+var sarifSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
+	text, err := os.ReadFile("testdata/sarif-schema-2.1.0.json")
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.Draft, c.AssertFormat = jsonschema.Draft4, true
+	c.LoadURL = func(url string) (io.ReadCloser, error) { return nil, errors.New("nothing is loaded: " + url) }
+	if err := c.AddResource("sarif.json", bytes.NewReader(text)); err != nil {
+		return nil, err
+	}
+	return c.Compile("sarif.json")
+})
+
+// sarifResults checks that text is what the published schema of SARIF 2.1.0 asks for, and more, and
+// returns the results.
 func sarifResults(t *testing.T, text string) []sarifResult {
 	t.Helper()
+	schema, err := sarifSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var whole any
+	if err := decoder.Decode(&whole); err != nil {
+		t.Fatal(err, text)
+	}
+	if err := schema.Validate(whole); err != nil {
+		t.Errorf("%#v\n%s", err, text)
+	}
 	var log struct {
 		Version string
 		Runs    []struct {
@@ -149,6 +185,28 @@ func sarifResults(t *testing.T, text string) []sarifResult {
 		}
 	}
 	return log.Runs[0].Results
+}
+
+// The schema that is published refuses what is no SARIF, so that the tests above can fail.
+func TestSARIFSchemaRefuses(t *testing.T) {
+	schema, err := sarifSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		`{"version":"2.1.0"}`, `{"version":"2.0.0","runs":[]}`, `{"version":"2.1.0","runs":[{}]}`,
+		`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"columnKind":"bytes"}]}`,
+		`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"results":[{"message":{"text":"x"},"level":"fatal"}]}]}`,
+		`{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"x"}},"results":[{"message":{"text":"x"},"locations":[{"physicalLocation":{"region":{"startLine":0}}}]}]}]}`,
+	} {
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatal(err)
+		}
+		if schema.Validate(v) == nil {
+			t.Errorf("accepted: %s", text)
+		}
+	}
 }
 
 // Other verbs have no such form.
