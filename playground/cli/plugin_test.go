@@ -54,7 +54,7 @@ func TestAsPluginOfKubectl(t *testing.T) {
 	}
 }
 
-// The completion for bash works in a real one; the other shells read theirs if they are there.
+// The completions for bash and fish work in real ones, zsh loads its own, if they are there.
 func TestCompletionInShells(t *testing.T) {
 	folder := called(t)
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
@@ -76,6 +76,24 @@ func TestCompletionInShells(t *testing.T) {
 				t.Errorf("%s: %v: %s", shell, err, out)
 			}
 		}
+		env := append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "HOME="+folder)
+		if shell == "zsh" {
+			command := exec.Command(path, "-fc", "autoload -U compinit && compinit -D -u && source $1 && whence -w _podfate", "zsh", file)
+			command.Env = env
+			if out, err := command.CombinedOutput(); err != nil || !strings.Contains(string(out), "_podfate: function") {
+				t.Errorf("zsh: %v %s", err, out)
+			}
+		}
+		if shell == "fish" {
+			for line, want := range map[string]string{"podfate comp": "compare", "podfate compare --from 1.3": "1.34", "podfate validate -o ju": "junit"} {
+				command := exec.Command(path, "-c", "source $argv[1]; complete -C $argv[2]", file, line)
+				command.Env = env
+				out, err := command.CombinedOutput()
+				if lines := strings.Fields(string(out)); err != nil || !slices.Contains(lines, want) {
+					t.Errorf("fish, %s: %v %s", line, err, out)
+				}
+			}
+		}
 		if shell != "bash" {
 			continue
 		}
@@ -88,7 +106,7 @@ __start_podfate; printf '%s\n' "${COMPREPLY[@]}"`
 			{"podfate comp", "compare"}, {"podfate validate --kub", "--kubernetes-version"}, {"podfate compare --from 1.3", "1.34"}, {"podfate validate -o ju", "junit"}, {"podfate compare --of si", "simulate"},
 		} {
 			command := exec.Command(path, append([]string{"-c", ask, "bash", file}, strings.Fields(c.line)...)...)
-			command.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"))
+			command.Env = env
 			out, err := command.CombinedOutput()
 			if lines := strings.Fields(string(out)); err != nil || !slices.Contains(lines, c.want) {
 				t.Errorf("%s: %v %q", c.line, err, lines)
