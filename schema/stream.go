@@ -447,6 +447,20 @@ func (s *Stream) byte() (byte, error) {
 	return c, err
 }
 
+// plain reads what is at hand of a text in JSON up to a character that may mean something: nothing
+// but printable ASCII, of which most of a stream is. It is good until the next read.
+func (s *Stream) plain() []byte {
+	text, _ := s.in.Peek(s.in.Buffered()) // which is there
+	n := 0
+	for n < len(text) && text[n]-' ' < 0x7f-' ' && text[n] != '"' && text[n] != '\\' {
+		n++
+	}
+	_, _ = s.in.Discard(n)
+	s.offset += n
+	s.column += n
+	return text[:n]
+}
+
 // value reads a value into p, from depth brackets deep on. If items is not nil, it stops behind the
 // bracket that begins the items of a List, and sets it.
 func (s *Stream) value(p *Piece, depth int, items *bool) error {
@@ -460,6 +474,17 @@ func (s *Stream) value(p *Piece, depth int, items *bool) error {
 			}
 			if strings.IndexByte(" \t\r\n,]}{[", next[0]) >= 0 {
 				return nil
+			}
+		}
+		if inText && !escaped {
+			if more := s.plain(); len(more) > 0 {
+				if p.size += len(more); p.size > p.most {
+					p.text, p.cut = nil, true
+				} else {
+					p.text = append(p.text, more...)
+				}
+				token = append(token, more[:min(len(more), MaxQuotedBytes-len(token))]...)
+				continue
 			}
 		}
 		c, err := s.byte()
