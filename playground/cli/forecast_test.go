@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"maps"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -34,5 +37,39 @@ func TestForecast(t *testing.T) {
 		if got.status != c.status || !strings.Contains(got.out, c.out) || !strings.Contains(got.err, c.err) || c.err == "" && got.err != "" {
 			t.Errorf("forecast %s: status %d\n%s\n%s", c.args, got.status, got.out, got.err)
 		}
+	}
+}
+
+// The example in docs/forecast.md is what the command in the comment above it prints, and its table
+// of metrics names all that there are, and no others.
+func TestForecastPage(t *testing.T) {
+	const page = "../../docs/forecast.md"
+	text := read(t, page)
+	m := regexp.MustCompile("(?s)<!-- podfate (forecast [^\n]*) -->\n```\n(.*?)```\n").FindStringSubmatchIndex(text)
+	if m == nil {
+		t.Fatal("no example")
+	}
+	args := strings.Fields(strings.ReplaceAll(text[m[2]:m[3]], "playground/cli/", ""))
+	got := podfate(t, "", args...)
+	if want := text[m[4]:m[5]]; got.status != 0 || got.out != want {
+		if os.Getenv("PODFATE_UPDATE") != "" {
+			if err := os.WriteFile(page, []byte(text[:m[4]]+got.out+text[m[5]:]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Errorf("with PODFATE_UPDATE=1 the page is written anew; status %d\n%s", got.status, got.out)
+	}
+	names := map[string]bool{}
+	for _, line := range strings.Split(podfate(t, "", append(args, "-o", "metrics")...).out, "\n") {
+		if name, found := strings.CutPrefix(line, "# TYPE "); found {
+			names[strings.Fields(name)[0]] = true
+		}
+	}
+	said := map[string]bool{}
+	for _, m := range regexp.MustCompile("`((?:kube|podfate_forecast)_[a-z_]+)[{`]").FindAllStringSubmatch(text, -1) {
+		said[m[1]] = true
+	}
+	if !maps.Equal(names, said) {
+		t.Errorf("the page has %v, and there are %v", said, names)
 	}
 }

@@ -113,9 +113,11 @@ func pieces(name string, text io.Reader, send func(*item)) error {
 			one.json = doc.JSON()
 			root, fault := manifest.Parse(one.json)
 			if fault == nil && root.Get("kind").Text() == "List" { // in YAML that is short
+				n := 0
 				for v := root.Get("items").First(); v.Exists(); v = v.Next() {
 					of := one
-					of.json = v.Raw()
+					n++
+					of.json, of.number = v.Raw(), n
 					send(&of)
 				}
 				continue
