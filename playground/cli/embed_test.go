@@ -46,7 +46,7 @@ func TestEmbedWritesTables(t *testing.T) {
 		"pre.html":  {"<p>x</p><pod-fate exits=\"main=42\"><pre class='hl'>\n" + strings.ReplaceAll(embedPod, "a<b", "a<span>&lt;b</span>") + "</pre></pod-fate>\n", "<caption>main exits 42 → Restart."},
 		"src.html":  {"<pod-fate exits=\"main: 42@10s x2, 1@5s\" src=\"pod.yaml\" expect=\"Pod Failed after 35s\"></pod-fate>\n", "<td>waits 10s, until 30s</td>"},
 		"stale.md":  {"<pod-fate exits=\"main=1\" src=\"pod.yaml\">\n<table data-podfate>\n<tbody>old</tbody>\n</table>\n</pod-fate>\n", "main exits 1 → Stop"},
-		"fault.md":  {"<pod-fate exits=\"{main=1}\" src=\"pod.yaml\"></pod-fate>\n", "&#123;"},
+		"fault.md":  {"<pod-fate exits=\"main={1}\" src=\"pod.yaml\"></pod-fate>\n", "&#123;"},
 		"many.html": {strings.Repeat("<pod-fate exits=\"main=1\" src=\"pod.yaml\"></pod-fate>\n", 3), "main exits 1 → Stop"},
 	} {
 		t.Run(name, func(t *testing.T) {

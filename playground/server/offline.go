@@ -13,6 +13,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/podfate/podfate/docs"
 	"github.com/podfate/podfate/policy/simulate"
 	"github.com/podfate/podfate/web"
 	"github.com/podfate/podfate/web/views"
@@ -117,6 +118,20 @@ func (o *Offline) Site(ctx context.Context) (map[string][]byte, error) {
 	for name, view := range map[string]func(views.Page) templ.Component{"index.html": views.Playground, "embed.html": views.Embed} {
 		var b bytes.Buffer
 		if err := view(page).Render(ctx, &b); err != nil {
+			return nil, err
+		}
+		files[name] = b.Bytes()
+	}
+	entries, err := s.entries(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for name, view := range map[string]templ.Component{
+		"examples.html": views.Gallery(views.Examples{Entries: entries, All: len(entries), Copy: true, Assets: page.Assets}),
+		"codes.html":    views.Codes(views.CodeList{Sections: views.ReadCodes(docs.Codes), Assets: page.Assets}),
+	} {
+		var b bytes.Buffer
+		if err := view.Render(ctx, &b); err != nil {
 			return nil, err
 		}
 		files[name] = b.Bytes()

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/podfate/podfate/docs"
 	"github.com/podfate/podfate/web"
 )
 
@@ -298,5 +299,34 @@ func TestBusyPage(t *testing.T) {
 	w := send(newServer(t, broken(ErrEngineBusy)), "GET", "/", "", "Accept: text/html")
 	if w.Code != 503 || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "The server is busy") {
 		t.Errorf("status %d, %s", w.Code, w.Body)
+	}
+}
+
+// TestGallery: every example has its answer, its source and its address; the server searches; and
+// every code of answers is listed.
+func TestGallery(t *testing.T) {
+	s := newServer(t, native, withModule)
+	page := html.UnescapeString(send(s, "GET", "/examples", "").Body.String())
+	for _, e := range web.Examples() {
+		_, entry, found := strings.Cut(page, `<li id="`+e.ID+`">`)
+		entry, _, _ = strings.Cut(entry, "</li>")
+		answer := html.UnescapeString(send(s, "GET", "/?example="+e.ID, "").Body.String())
+		_, sentence, _ := strings.Cut(answer, `<p class="sentence">`)
+		_, verdict, _ := strings.Cut(sentence, "</span> ")
+		verdict, _, _ = strings.Cut(verdict, "</p>")
+		if !found || verdict == "" || !strings.Contains(entry, verdict) || !strings.Contains(entry, "?example="+e.ID) {
+			t.Errorf("%s: want %q in %s", e.ID, verdict, entry)
+		}
+	}
+	if page = send(s, "GET", "/examples?q=sidecar+88", "").Body.String(); strings.Count(page, "<li id=") != 1 || !strings.Contains(page, `id="restart-all-containers"`) {
+		t.Errorf("the search finds %s", page)
+	}
+	for _, line := range strings.Split(docs.Codes, "\n") {
+		if code, ok := strings.CutPrefix(line, "| `"); ok {
+			code, _, _ = strings.Cut(code, "`")
+			if page := send(s, "GET", "/codes", "").Body.String(); !strings.Contains(page, `<tr id="`+code+`">`) {
+				t.Fatalf("no %s in %s", code, page)
+			}
+		}
 	}
 }

@@ -39,6 +39,8 @@ func (s *Server) routes() []route {
 		{"GET", "/{$}", s.page, noStore},
 		{"POST", "/{$}", s.submittedPage, noStore},
 		{"GET", "/embed", s.embed, noStore},
+		{"GET", "/examples", s.gallery, revalidate},
+		{"GET", "/codes", s.codes, revalidate},
 		{"GET", "/sw.js", s.offline, revalidate},
 		{"GET", "/static/{file...}", s.static, immutable},
 		{"GET", "/policy.wasm", s.module, revalidate},

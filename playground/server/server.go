@@ -68,7 +68,8 @@ type Server struct {
 	openAPIFile     *file
 	offlineFile     *file // the service worker
 	describeRequest []byte
-	description     atomic.Pointer[views.Module] // what describe said, once it was asked for a page
+	description     atomic.Pointer[views.Module]  // what describe said, once it was asked for a page
+	examples        atomic.Pointer[[]views.Entry] // of the gallery, once it was asked for
 
 	engine  Engine        // set before started is closed
 	started chan struct{} // closed when a first evaluation has passed

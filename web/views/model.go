@@ -118,6 +118,8 @@ type Proposal struct {
 		Name    string   `json:"name"`
 		Values  []string `json:"values"`
 		Default string   `json:"default"`
+
+		Disagreement string `json:"disagreement"` // which of the sources' disagreements it is about
 	} `json:"options"`
 }
 

@@ -121,6 +121,14 @@ func chosenTab(f Form) string {
 	return "answer"
 }
 
+// pageAddress is where another page of the playground is: a file in a copy.
+func pageAddress(p Page, name string) string {
+	if p.Copy {
+		return name + ".html"
+	}
+	return "/" + name
+}
+
 // other is what the second editor of the view compare has: the manifest itself until it is changed.
 func other(f Form) string {
 	if f.Other == "" && f.View == "compare" {

@@ -1,0 +1,86 @@
+package views
+
+import (
+	"strings"
+
+	"github.com/podfate/podfate/schema/document"
+)
+
+// Examples are what the gallery shows.
+type Examples struct {
+	Entries []Entry
+	All     int    // how many there are, shown or not
+	Search  string // what was searched for
+	Copy    bool   // no server stands behind the page
+	Assets  Assets
+}
+
+// Entry is an example with its answer.
+type Entry struct {
+	Example
+	Verdict       document.Verdict
+	Source        *document.Source // the page that says so
+	Disagreements []string         // points on which the sources disagree, as the answer names them
+}
+
+// NewEntry is the entry of an example with this answer.
+func NewEntry(e Example, d *document.Document) Entry {
+	entry := Entry{Example: e, Verdict: d.Verdict, Source: d.Verdict.Source}
+	for _, b := range d.Blocks {
+		for _, i := range b.Items {
+			if entry.Source == nil {
+				entry.Source = i.Source
+			}
+		}
+		for _, c := range b.Cards {
+			if entry.Source == nil {
+				entry.Source = c.Source
+			}
+		}
+	}
+	return entry
+}
+
+// Matches reports whether each word of a search is somewhere in the entry.
+func (e *Entry) Matches(search string) bool {
+	text := strings.ToLower(strings.Join([]string{e.ID, e.Title, e.Question, e.Form.Manifest, e.Form.Exits, e.Verdict.Title, e.Verdict.Text}, "\n"))
+	for _, word := range strings.Fields(strings.ToLower(search)) {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// CodeList is what the page of codes shows.
+type CodeList struct {
+	Sections []CodeSection
+	Assets   Assets
+}
+
+// CodeSection is a kind of codes.
+type CodeSection struct {
+	ID, Title string
+	Codes     []Code
+}
+
+// Code is a code with what it means.
+type Code struct{ Name, Meaning string }
+
+// ReadCodes reads docs/codes.md: sections, each with a table of codes.
+func ReadCodes(text string) (list []CodeSection) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if title, ok := strings.CutPrefix(line, "## "); ok {
+			list = append(list, CodeSection{ID: strings.ReplaceAll(strings.ToLower(title), " ", "-"), Title: title})
+		}
+		row, ok := strings.CutPrefix(line, "| `")
+		if !ok || len(list) == 0 {
+			continue
+		}
+		name, meaning, _ := strings.Cut(row, "` | ")
+		s := &list[len(list)-1]
+		s.Codes = append(s.Codes, Code{name, strings.ReplaceAll(strings.TrimSuffix(meaning, " |"), "`", "")})
+	}
+	return list
+}
