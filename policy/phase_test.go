@@ -120,3 +120,17 @@ func TestPhaseCountsForget(t *testing.T) {
 		t.Errorf("left over: %v", n)
 	}
 }
+
+// TestFirstMatch is what callers compare with: the first of several rules that match, or -1. A
+// mutant that gave -2 survived all other tests (R-T2).
+func TestFirstMatch(t *testing.T) {
+	rule := func(codes ...int32) ContainerRestartRule {
+		return ContainerRestartRule{Action: ActionRestart, ExitCodes: &ContainerRestartRuleOnExitCodes{Operator: OperatorIn, Values: codes}}
+	}
+	c := Container{RestartPolicyRules: []ContainerRestartRule{rule(1), rule(2, 3), rule(3)}}
+	for code, want := range map[int32]int{0: -1, 1: 0, 2: 1, 3: 1, 4: -1} {
+		if got := c.FirstMatch(code); got != want {
+			t.Errorf("%d: %d, want %d", code, got, want)
+		}
+	}
+}

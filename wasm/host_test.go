@@ -196,6 +196,7 @@ func TestCloseEndsCalls(t *testing.T) {
 // TestHostsDoNotShare closes one host and goes on with its twin: compiled code that two runtimes
 // shared would be gone.
 func TestHostsDoNotShare(t *testing.T) {
+	policytest.Quick(t, "the module is compiled four times")
 	for _, dir := range []string{"", cacheDir(t)} {
 		a, err := New(t.Context(), Options{Instances: 1, CacheDir: dir})
 		if err != nil {

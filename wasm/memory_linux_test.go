@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/tetratelabs/wazero"
+
+	"github.com/podfate/podfate/policy/policytest"
 )
 
 func TestFreedMemoryIsEmpty(t *testing.T) {
@@ -86,6 +88,7 @@ func (m *mappings) inUse(made int64) int {
 // TestEachAllocationFailsInTurn (R-S1) lets each mapping and each growth fail that New and a few
 // calls ask for: it is an error, never a panic, nothing is lost, and the next one works.
 func TestEachAllocationFailsInTurn(t *testing.T) {
+	policytest.Quick(t, "a host is made for each allocation")
 	cache := wazero.NewCompilationCache()
 	defer cache.Close(t.Context())
 	const instances = 2

@@ -14,6 +14,7 @@ import (
 
 	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/ops"
+	"github.com/podfate/podfate/policy/policytest"
 )
 
 const policyRequest = `{"manifest":{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{
@@ -158,6 +159,7 @@ func TestBatchesOfAnySize(t *testing.T) {
 
 // TestPolicySurvivesTraps drops the instance under a policy in each way, and asks again.
 func TestPolicySurvivesTraps(t *testing.T) {
+	policytest.Quick(t, "a module with traps is linked and compiled for each engine")
 	for _, engine := range engines {
 		t.Run(engine.name, func(t *testing.T) {
 			h := newHost(t, trapping(t, Options{Interpreter: engine.interpreter, Instances: 1}))
@@ -262,6 +264,7 @@ func TestPolicyErrors(t *testing.T) {
 
 // TestMorePoliciesThanHandles holds that the limits of an instance are not those of a host.
 func TestMorePoliciesThanHandles(t *testing.T) {
+	policytest.Quick(t, "more policies than there are handles")
 	h := newHost(t, Options{Instances: 1})
 	var many strings.Builder
 	for i := range 900 {
@@ -290,6 +293,7 @@ func TestMorePoliciesThanHandles(t *testing.T) {
 // TestPoliciesAreForgotten closes policies, or lets them become garbage, and looks into the only
 // instance.
 func TestPoliciesAreForgotten(t *testing.T) {
+	policytest.Quick(t, "hundreds of policies in the interpreter")
 	h := newHost(t, Options{Interpreter: true, Instances: 1})
 	for n := range 200 {
 		p, err := h.Compile(t.Context(), []byte(policyRequest))

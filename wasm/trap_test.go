@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/tetratelabs/wazero"
+
+	"github.com/podfate/podfate/policy/policytest"
 )
 
 // The operations of guest/machine/traps.go.
@@ -158,10 +160,8 @@ func TestLargeInstanceIsReplaced(t *testing.T) {
 
 // TestMemoryStaysSmall makes an instance leave garbage behind for millions of calls.
 func TestMemoryStaysSmall(t *testing.T) {
+	policytest.Quick(t, "millions of calls")
 	calls := 2_000_000
-	if testing.Short() {
-		calls = 200_000
-	}
 	h := newHost(t, trapping(t, Options{Instances: 1, MaxCalls: 1 << 30}))
 	run := func(what string, n int, op uint32, request []byte) {
 		t.Helper()
@@ -268,6 +268,7 @@ func TestEveryTrapIsReplaced(t *testing.T) {
 // TestEveryMemoryLimit runs the module with every maximum from where it starts to 64 pages more:
 // each gives the right answer or a clean error, never a wrong answer.
 func TestEveryMemoryLimit(t *testing.T) {
+	policytest.Quick(t, "each limit has an instance of its own")
 	request := decideRequest(20)
 	full := newHost(t, Options{Instances: 1})
 	want, err := full.Call(t.Context(), 3, request)

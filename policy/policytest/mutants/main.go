@@ -1,12 +1,12 @@
 // Command mutants changes the functions that judge, one operator, condition or number at a time,
 // and asks the tests whether they notice (F3, R-T2):
 //
-//	go run ./policy/policytest/mutants [-n 40] [-seed 1] [FILE...]
+//	go run ./policy/policytest/mutants [-n 40] [-seed 1] [-budget 15m] [FILE...]
 //
 // A mutant that no test fails on is a survivor. It is printed with its place and ends the command
 // with status 1, unless explained.txt says why no test can fail on it. Files are never written: go
 // test sees a mutant through -overlay. Of all mutants n are drawn, 0 for all; each takes some
-// seconds.
+// seconds. When the budget is spent no other is begun, and the figures are those of the ones before.
 package main
 
 import (
@@ -25,6 +25,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // judges are the files that are mutated by default, from the root of the repository: what decides,
@@ -66,7 +67,9 @@ func main() {
 	log.SetFlags(0)
 	n := flag.Int("n", 40, "how many mutants are drawn, 0 for all")
 	seed := flag.Uint64("seed", 1, "seed of the draw")
+	budget := flag.Duration("budget", 0, "after how long no other mutant is begun, 0 for never")
 	flag.Parse()
+	began := time.Now()
 	files := flag.Args()
 	if len(files) == 0 {
 		files = judges
@@ -84,8 +87,12 @@ func main() {
 	if *n > 0 && *n < possible {
 		all = all[:*n]
 	}
-	killed, invalid, known, survivors := 0, 0, 0, 0
+	killed, invalid, known, survivors, tried := 0, 0, 0, 0, 0
 	for _, m := range all {
+		if *budget > 0 && time.Since(began) > *budget {
+			break
+		}
+		tried++
 		switch err := try(m); {
 		case errors.Is(err, errInvalid):
 			invalid++
@@ -98,7 +105,8 @@ func main() {
 			fmt.Printf("survivor, line %d: %s\n", m.line, m)
 		}
 	}
-	fmt.Printf("%d of %d mutants, seed %d: %d killed, %d do not compile, %d survive for a reason, %d survive\n", len(all), possible, *seed, killed, invalid, known, survivors)
+	fmt.Printf("%d of %d mutants in %s, seed %d: %d killed, %d do not compile, %d survive for a reason, %d survive\n",
+		tried, possible, time.Since(began).Round(time.Second), *seed, killed, invalid, known, survivors)
 	if survivors > 0 {
 		os.Exit(1)
 	}
