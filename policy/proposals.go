@@ -195,14 +195,22 @@ func ProposedField(of, field string) (x ProposalID, ok bool) {
 	return 0, false
 }
 
-// ProposedAction reports whether a is an action that no release has and a proposal brings.
-func ProposedAction(a ContainerRestartRuleAction) bool {
-	for i := range proposedWords {
-		if w := &proposedWords[i]; w.Field == "action" && w.Value == string(a) {
-			return true
+// SetProposed notes whether s has words of p at all: where it has none, what decides without them
+// decides. What an API server drops must be gone before.
+func (s *PodSpec) SetProposed(p Proposals) {
+	s.Proposed = s.MaxRestartTimes != nil || p.Has(AlwaysPod) && s.RestartPolicy == RestartPolicyAlwaysPod
+	if !p.Has(KEP5307Future) {
+		return
+	}
+	for kind := range ContainerKinds {
+		for _, c := range s.List(kind) {
+			for i := range c.RestartPolicyRules {
+				r := &c.RestartPolicyRules[i]
+				s.Proposed = s.Proposed || r.Restarts != nil || r.OOMKilled || r.Spelling != "" || c.RestartPolicy == nil ||
+					p.proposedValue("action", string(r.Action)) || p.Reading(OptionFallback) == 1
+			}
 		}
 	}
-	return false
 }
 
 // Words returns the words that p brings, each as a path and, for a value, what stands there.

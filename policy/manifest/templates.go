@@ -19,6 +19,9 @@ type Template struct {
 	RestartPolicy, RestartPolicyPath string
 	// ContainerName is what a container without a name is called, "" if nobody names it.
 	ContainerName string
+	// ExitCodeOf is the container by whose exit code the owner decides whether a failed Pod is made
+	// anew, since its restartPolicy is ExitCode; "" if it does not.
+	ExitCodeOf string
 	// Indexed reports that a Job without completionMode becomes an Indexed one.
 	Indexed bool
 }
@@ -49,6 +52,7 @@ type ownerRow struct {
 	restartPolicy string // the default
 	beside        bool   // a field restartPolicy beside the template replaces it
 	container     string
+	exitCodeOf    string // the container that restartPolicy ExitCode is about
 }
 
 // owners is never written to. Sources: (*jobSetWebhook).Default in kubernetes-sigs/jobset v0.10,
@@ -58,12 +62,12 @@ type ownerRow struct {
 var owners = []ownerRow{
 	{group: "jobset.x-k8s.io", kind: "JobSet", path: "spec.replicatedJobs.#.template", job: true, indexed: true, restartPolicy: "OnFailure"},
 	{group: "trainer.kubeflow.org", path: "spec.template.spec.replicatedJobs.#.template", job: true, indexed: true, restartPolicy: "OnFailure"},
-	{group: "kubeflow.org", kind: "PyTorchJob", path: "spec.pytorchReplicaSpecs.*.template", beside: true, restartPolicy: "OnFailure"},
-	{group: "kubeflow.org", kind: "TFJob", path: "spec.tfReplicaSpecs.*.template", beside: true, restartPolicy: "Never"},
+	{group: "kubeflow.org", kind: "PyTorchJob", path: "spec.pytorchReplicaSpecs.*.template", beside: true, restartPolicy: "OnFailure", exitCodeOf: "pytorch"},
+	{group: "kubeflow.org", kind: "TFJob", path: "spec.tfReplicaSpecs.*.template", beside: true, restartPolicy: "Never", exitCodeOf: "tensorflow"},
 	{group: "kubeflow.org", kind: "MPIJob", path: "spec.mpiReplicaSpecs.*.template", beside: true, restartPolicy: "Never"},
-	{group: "kubeflow.org", kind: "XGBoostJob", path: "spec.xgbReplicaSpecs.*.template", beside: true, restartPolicy: "Never"},
-	{group: "kubeflow.org", kind: "PaddleJob", path: "spec.paddleReplicaSpecs.*.template", beside: true, restartPolicy: "OnFailure"},
-	{group: "kubeflow.org", kind: "JAXJob", path: "spec.jaxReplicaSpecs.*.template", beside: true, restartPolicy: "Never"},
+	{group: "kubeflow.org", kind: "XGBoostJob", path: "spec.xgbReplicaSpecs.*.template", beside: true, restartPolicy: "Never", exitCodeOf: "xgboost"},
+	{group: "kubeflow.org", kind: "PaddleJob", path: "spec.paddleReplicaSpecs.*.template", beside: true, restartPolicy: "OnFailure", exitCodeOf: "paddle"},
+	{group: "kubeflow.org", kind: "JAXJob", path: "spec.jaxReplicaSpecs.*.template", beside: true, restartPolicy: "Never", exitCodeOf: "jax"},
 	{group: "serving.knative.dev", kind: "Service", path: "spec.template", container: "user-container"},
 	{group: "serving.knative.dev", kind: "Configuration", path: "spec.template", container: "user-container"},
 	{group: "leaderworkerset.x-k8s.io", kind: "LeaderWorkerSet", path: "spec.leaderWorkerTemplate.leaderTemplate"},
@@ -186,7 +190,7 @@ func (f *finder) template(v Value, row *ownerRow) Template {
 		switch own := f.root.exactly(t.RestartPolicyPath).Text(); own {
 		case "":
 		case "ExitCode": // the operator looks at the code itself and makes a new Pod
-			t.RestartPolicy = "Never"
+			t.RestartPolicy, t.ExitCodeOf = "Never", row.exitCodeOf
 		default:
 			t.RestartPolicy = own
 		}

@@ -184,22 +184,18 @@ func readProposals(v Value, spec *policy.PodSpec, p policy.Proposals) {
 				c := &spec.List(kind)[i]
 				rules := list.at(i).Get("restartPolicyRules")
 				for n := range c.RestartPolicyRules {
-					r := &c.RestartPolicyRules[n]
-					readProposedRule(rules.at(n), r)
-					spec.Proposed = spec.Proposed || r.Restarts != nil || r.OOMKilled || r.Spelling != "" || c.RestartPolicy == nil ||
-						policy.ProposedAction(r.Action) || p.Reading(policy.OptionFallback) == 1
+					readProposedRule(rules.at(n), &c.RestartPolicyRules[n])
 				}
 			}
 		}
 	}
 	if p.Has(policy.KEP3322) {
 		spec.MaxRestartTimes = readInt32(v, "maxRestartTimes")
-		spec.Proposed = spec.Proposed || spec.MaxRestartTimes != nil
 	}
 	if p.Has(policy.FailurePolicyAnywhere) {
 		spec.PodFailurePolicy = readPodFailurePolicy(v)
 	}
-	spec.Proposed = spec.Proposed || p.Has(policy.AlwaysPod) && spec.RestartPolicy == policy.RestartPolicyAlwaysPod
+	spec.SetProposed(p)
 }
 
 // at returns element i of a list, which has it.

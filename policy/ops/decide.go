@@ -465,6 +465,7 @@ func (c *call) writeDecision(l *loaded, cl cluster, e exit, judge *jobJudge) {
 	} else if o.Spec.PodFailurePolicy != nil && e.ref.Kind != policy.EphemeralContainer && d.Action == policy.Stop {
 		c.writeFailure(l, cl, e)
 	}
+	writeOwner(w, l.ownerSays(&cl, e, d))
 	w.End()
 }
 

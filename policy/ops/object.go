@@ -192,6 +192,9 @@ func (c *call) judge(l *loaded, f policy.Features, a admission) {
 		l.dropped = append(l.dropped, policy.DropDisabled(&o.Spec, o.SpecPath, f)...)
 		l.faults = append(l.faults, c.manifestFaults(o.Validate(f))...)
 	}
+	if f.Proposals != 0 {
+		o.Spec.SetProposed(f.Proposals | c.node)
+	}
 	o.Fields, o.Around = nil, nil // a policy may outlive the text
 }
 

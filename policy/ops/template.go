@@ -184,3 +184,53 @@ func (l *loaded) called() string {
 	}
 	return "the manifest is a " + l.object.Kind
 }
+
+// What the owner of a Pod with restartPolicy ExitCode makes of one that has failed.
+const (
+	ownerRetries = "Retry"
+	ownerFails   = "Fail"
+)
+
+// firstSignal is the least exit code that stands for a signal.
+const firstSignal = 128
+
+// noExitCode is what the training operator takes for the exit code of a Pod in which the container
+// that it looks at has not terminated.
+const noExitCode = 0xbeef
+
+// ownerSays returns what the owner makes of the Pod after exit e, about which the kubelet decided d;
+// "" if the Pod goes on, or nobody asks for its exit code. A code from 128 on stands for a signal,
+// and the Pod is made anew; one below is the program's own failure, and the owner fails.
+//
+// Source: IsRetryableExitCode in pkg/util/train/train_util.go and ReconcilePods in
+// pkg/controller.v1/common/pod.go, kubeflow/training-operator v1.7 to v1.9.
+func (l *loaded) ownerSays(cl *cluster, e exit, d policy.Decision) string {
+	if l.template == nil || l.template.ExitCodeOf == "" || d.Action != policy.Stop || e.ref.Kind == policy.EphemeralContainer {
+		return ""
+	}
+	pod := policy.FailedPod{}
+	j := jobJudge{l: l, cl: *cl, mains: byName(&l.object.Spec)}
+	if j.phaseAfter(e, &pod) != policy.PodFailed {
+		return ""
+	}
+	code := int32(noExitCode)
+	for _, x := range pod.Exits {
+		if x.Container == l.template.ExitCodeOf {
+			code = x.Code
+		}
+	}
+	if code >= firstSignal {
+		return ownerRetries
+	}
+	return ownerFails
+}
+
+func writeOwner(w *manifest.Writer, action string) {
+	if action != "" {
+		w.Key("owner")
+		w.Object()
+		w.Key("action")
+		w.Word(action)
+		w.End()
+	}
+}

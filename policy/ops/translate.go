@@ -37,7 +37,7 @@ const (
 	lostNever      = "needs_never"        // a podFailurePolicy where Pods are restarted
 	lostNoJob      = "no_job"             // a podFailurePolicy without a Job
 	lostSuccess    = "success_restarts"   // a Job that restarts Pods that succeed
-	lostRules      = "too_many_rules"     // what would take more rules than a list may have
+	lostOwner      = "owner"              // what else the controller of another kind does
 )
 
 // loss is something that the other form does not have.
@@ -53,6 +53,7 @@ type translator struct {
 	to, spelling string
 	changes      []edit // op "" ones: path is that in the manifest, value "" removes what is there
 	lost         []loss
+	whole        manifest.Writer // in place of the manifest; empty for the manifest with its changes
 }
 
 // translate answers the manifest in other words: those of drafts and proposals as releases have
@@ -71,6 +72,14 @@ func (c *call) translate() {
 	case given(spelling):
 		c.forbidden(spelling, "spelling", t.to+" has one spelling; it counts with to: "+toFuture+" or "+toDraft)
 	}
+	if len(all) > 1 && t.to == toKubernetes {
+		for i := range all {
+			if owned := all[i].template; owned != nil && owned.ExitCodeOf != "" {
+				all = []loaded{c.one(all)} // each becomes a Job
+				break
+			}
+		}
+	}
 	jobs := false
 	for i := range all {
 		jobs = jobs || !all[i].readable || all[i].object.Job != nil
@@ -88,7 +97,9 @@ func (c *call) translate() {
 	for i := range all {
 		switch l := &all[i]; t.to {
 		case toKubernetes:
-			t.shipped(l)
+			if t.shipped(l); l.template != nil && l.template.ExitCodeOf != "" {
+				t.ownedJob(l)
+			}
 		case toAlwaysPod:
 			t.alwaysPod(l)
 		case toFuture:
@@ -100,6 +111,48 @@ func (c *call) translate() {
 		}
 	}
 	t.answer(all, found)
+}
+
+// ownedJob writes the Job whose rules come to what the owner makes of exit codes.
+func (t *translator) ownedJob(l *loaded) {
+	t.lose("kind", lostOwner, "")
+	w, at := &t.whole, l.template.Path
+	replicas := "1"
+	if v := t.c.at(at[:strings.LastIndexByte(at, '.')] + ".replicas"); v.Kind() == manifest.Number {
+		replicas = string(v.Raw())
+	}
+	var low, high line
+	for code := 1; code < codes; code++ {
+		low.has[code], high.has[code] = code < firstSignal, code >= firstSignal
+	}
+	low.in, low.action, high.in, high.action = true, wishFailJob, true, wishIgnore
+	p := planner{}
+	w.Object()
+	w.Parts(`"apiVersion":"batch/v1","kind":"Job"`)
+	some(w, t.c.man, func(name string) bool { return name == "metadata" })
+	w.Parts(`,"spec":{"completionMode":"Indexed","completions":`, replicas, `,"parallelism":`, replicas, `,"podFailurePolicy":{"rules":[`,
+		p.ruleJSON(&low, "onExitCodes", l.template.ExitCodeOf), ",", p.ruleJSON(&high, "onExitCodes", l.template.ExitCodeOf), `]},"template":`)
+	t.set(at+".spec.restartPolicy", `"Never"`)
+	t.rewrite(w, t.c.at(at), at)
+	w.Parts("}")
+	w.End()
+}
+
+// sameEnd reports whether f and g are the same: where an owner of another kind made something of a
+// failed Pod, whether the rules of a Job make the same of it.
+func (t *translator) sameEnd(f, g *fate) bool {
+	if t.whole.Len() == 0 {
+		return f.comesTo(g)
+	}
+	makes := ""
+	if j := &g.job; j.judged && j.match.Action == policy.ActionIgnore {
+		makes = ownerRetries
+	} else if j.judged && j.match.Action == policy.ActionFailJob {
+		makes = ownerFails
+	} else if j.judged {
+		makes = string(policy.ActionCount)
+	}
+	return f.ends() == g.ends() && f.owner == makes
 }
 
 // set makes what is at path value, JSON.
@@ -658,11 +711,15 @@ func (t *translator) world(w *manifest.Writer, v manifest.Value, node bool) {
 // answer writes the manifest, and what it comes to.
 func (t *translator) answer(all []loaded, found loaded) {
 	c := t.c
-	var man manifest.Writer
-	t.rewrite(&man, c.man, "")
+	man := t.whole
+	if man.Len() == 0 {
+		t.rewrite(&man, c.man, "")
+	}
 	var request manifest.Writer
 	request.Object()
-	some(&request, c.root, func(name string) bool { return name == "fieldValidation" || name == "templatePath" })
+	some(&request, c.root, func(name string) bool {
+		return name == "fieldValidation" || name == "templatePath" && t.whole.Len() == 0
+	})
 	request.Key("cluster")
 	t.world(&request, c.root.Get("cluster"), false)
 	request.Key("manifest")
@@ -796,7 +853,7 @@ func (t *translator) differences(a, b *containerTable, name string, was, is *job
 				if killed && f == x.fate(code, false) && g == y.fate(code, false) {
 					continue
 				}
-				if exits++; f.comesTo(g) {
+				if exits++; t.sameEnd(f, g) {
 					continue
 				}
 				n++

@@ -151,6 +151,9 @@ func TestTranslationsAreWhatTheTablesSay(t *testing.T) {
 				t.Errorf("%s to %s: %d containers, %d before", q["manifest"], to, len(after), len(before))
 				continue
 			}
+			if len(a.Lost) > 0 && a.Lost[0].Because == "owner" {
+				continue // its layer is another one: tfjob-exit-code
+			}
 			same := true
 			for i := range before {
 				for code := range before[i] {

@@ -46,6 +46,7 @@ type answer struct {
 		Failure   *struct {
 			Action, Path string
 		}
+		Owner *struct{ Action string }
 		Trace []struct{ Path, Result, Code, Ignored string }
 	}
 	Assumptions  []string
@@ -277,6 +278,9 @@ func Summary(raw []byte) (string, error) {
 			}
 			fmt.Fprintf(&b, "  %s: %s (%s)%s\n", s.Path, s.Result, s.Code, ignored)
 		}
+		if d.Owner != nil {
+			fmt.Fprintf(&b, "  the owner: %s\n", d.Owner.Action)
+		}
 		if f := d.Failure; f != nil {
 			fmt.Fprintf(&b, "  the Pod fails, %s, and nothing replaces it: %s\n", f.Action, f.Path)
 		}
@@ -403,6 +407,7 @@ type fate struct {
 	PodFails  bool
 	DecidedBy struct{ Level, Path string }
 	Undecided *struct{ Reason, Path string }
+	Owner     *struct{ Action string }
 	Job       *struct {
 		PodPhase, Action, Outcome, Reason string
 		Rule                              *int
@@ -707,6 +712,9 @@ func (f fate) end() string {
 	}
 	if f.PodFails {
 		text += ", the Pod fails"
+	}
+	if f.Owner != nil {
+		text += ", the owner: " + f.Owner.Action
 	}
 	if j := f.Job; j != nil && j.Undecided == nil {
 		text += ", " + strings.TrimSpace(j.PodPhase+" "+j.Action)

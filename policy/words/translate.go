@@ -99,6 +99,8 @@ func lossText(because string) string {
 		return "the new sandbox: containers that restart together keep the old one, and its address"
 	case "needs_never":
 		return "the podFailurePolicy: it needs Pods with restartPolicy Never"
+	case "owner":
+		return "whatever else the owner does: its other replicas, when it has succeeded, what it cleans up"
 	case "no_job":
 		return "the podFailurePolicy: the Pod has no Job"
 	}
