@@ -93,6 +93,38 @@ def test_every_row_is_the_decision_alone(policies, words, rows):
     assert judge(encoded).to_pylist() == answer.to_pylist()
 
 
+@pytest.mark.parametrize(
+    "codes, columns, encoded",
+    [
+        ((0, 1, 42, 137, 255), (), False),
+        ((0, 1, 42, 137, 255), ("oom_killed",), False),
+        ((0, 1, 42, 137, 255), ("container",), False),
+        ((0, 1, 42, 137, 255), ("policy",), True),
+        ((0, 1, 42, 137, 255), ("policy", "container", "oom_killed"), True),
+        ((0, 1, 256), ("container",), True),
+        ((0, 1, -1), (), False),
+        ((0, 1, None), ("policy",), False),
+    ],
+)
+def test_many_rows_are_judged_as_few_are(policies, columns, codes, encoded):
+    """Of many rows without times only those that differ are judged: the answer is that to each of them."""
+    rows, draw = 45_000 if len(columns) > 1 else 6_000, random.Random(len(columns))  # four for each that can differ
+    values = {
+        "exit_code": pa.array([draw.choice(codes) for _ in range(rows)], pa.int64()),
+        "oom_killed": pa.array([draw.choice([True, False, None]) for _ in range(rows)]),
+        "container": pa.array([draw.choice(["main", "log", None, "other"]) for _ in range(rows)]),
+        "policy": pa.array([draw.choice(["a", "two", None, "nobody"]) for _ in range(rows)]),
+    }
+    if encoded:
+        values = {name: column.dictionary_encode() if pa.types.is_string(column.type) else column for name, column in values.items()}
+    batch = pa.record_batch({name: values[name] for name in ("exit_code", *columns)})
+    judge = Judge({"a": policies["a"], "two": policies["two"]} if "policy" in columns else policies["two"], words="string")
+    answer = judge(batch)
+    answer.validate(full=True)
+    few = [judge(batch.slice(start, 200)) for start in range(0, rows, 200)]
+    assert answer.to_pylist() == pa.Table.from_batches(few).to_pylist()
+
+
 def test_rows_that_make_no_sense_fail_alone(policies):
     judge = Judge(policies["a"])
     codes = pa.array([42, None, 2**31, -(2**31) - 1, 42], pa.int64())
