@@ -27,6 +27,12 @@ func (d *document) decide() {
 				job.head.path = text(f, "path")
 				job.head.reason = "the podFailurePolicy says " + text(f, "action") + " to nobody: nothing replaces this Pod"
 			}
+			switch text(e.Get("owner"), "action") {
+			case "Retry":
+				job.title, job.head.text, job.head.reason = "Owner (operator)", "the Pod is made anew", "restartPolicy ExitCode: the code is 128 or more"
+			case "Fail":
+				job.title, job.head.text, job.head.reason = "Owner (operator)", "the replica fails", "restartPolicy ExitCode: the code is below 128"
+			}
 			d.layers(d.containerCard(e), d.podCard(e), job)
 		}
 		d.exitRows()
