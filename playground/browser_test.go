@@ -375,6 +375,29 @@ func TestPrint(t *testing.T) {
 	p.clean(t)
 }
 
+// TestPrintIsOnePage: every example that Kubernetes answers is printed as a note of one page, with
+// its question, its answer and the digest of what answered.
+func TestPrintIsOnePage(t *testing.T) {
+	origin := serve(t)
+	p := open(t, origin)
+	pages := regexp.MustCompile(`/Type\s*/Page[^s]`)
+	for _, id := range []string{"live-crash-loop", "job-both", "job-pods", "wrong-case", "restart-on-exit-codes"} {
+		p.run(t, chromedp.Navigate(origin+"/?example="+id))
+		p.until(t, "the module answers in the browser", answered)
+		printed := call(t, p, page.PrintToPDF, page.PrintToPDFParams{PaperWidth: 8.27, PaperHeight: 11.69})
+		if n := len(pages.FindAll([]byte(printed.Data), -1)); n != 1 {
+			t.Errorf("%s is printed on %d pages", id, n)
+		}
+	}
+	call(t, p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	for _, shown := range []string{"#exits", "#manifest", "#version", "#reply > .verdict", ".layers", ".digest"} {
+		if p.eval(t, `String(document.querySelector('`+shown+`').checkVisibility())`) != "true" {
+			t.Errorf("%s is not printed", shown)
+		}
+	}
+	p.clean(t)
+}
+
 // TestWhileTheModuleLoads changes the question before the module is there: the answer that is shown
 // says that it is an older one, and an example that is chosen is opened as soon as it can be.
 func TestWhileTheModuleLoads(t *testing.T) {
