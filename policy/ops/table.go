@@ -388,10 +388,16 @@ func (c *call) table() {
 	w.End()
 	w.Key("sizes")
 	w.Array()
+	windows := false
 	for i := range all {
 		c.writeSizes(&all[i])
+		windows = windows || all[i].object.Spec.Windows
 	}
 	w.End()
+	if windows {
+		w.Key("leftOut")
+		w.Word("codes_beyond_255")
+	}
 	c.writeDropped(found.dropped)
 	c.writeWarnings(found.warnings)
 	c.writeCluster(cl)

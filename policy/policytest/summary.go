@@ -490,6 +490,7 @@ type table struct {
 		}
 	}
 	UsesRules   []string
+	LeftOut     string
 	Unreachable []struct{ Path, Because string }
 	Sizes       []struct {
 		Path                                  string
@@ -525,6 +526,9 @@ func summarizeTable(b *strings.Builder, raw []byte) error {
 	}
 	for _, u := range t.Unreachable {
 		fmt.Fprintf(b, "never %s: %s\n", u.Path, u.Because)
+	}
+	if t.LeftOut != "" {
+		fmt.Fprintf(b, "left out: %s\n", t.LeftOut)
 	}
 	for _, s := range t.Sizes {
 		fmt.Fprintf(b, "size %s: %d, %d, %d, %d\n", s.Path, s.Rules, s.Values, s.BinaryBytes, s.JSONBytes)

@@ -78,6 +78,9 @@ func (d *document) codes() {
 				}
 			}
 		}
+		if text(d.Answer, "leftOut") != "" {
+			d.items("list", "Not in the table", []item{{mark: "note", text: "On Windows processes end with other codes, too: beyond 255 only decide answers, one by one."}})
+		}
 		d.offers(offers)
 		d.sizes()
 		d.checks()
