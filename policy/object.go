@@ -148,7 +148,8 @@ func merged(faults []FieldError) []FieldError {
 // break and a diff of the two specs, which is left out; the fault of a Job's template has no
 // message, since Kubernetes prints the whole template, and its path is spec.template, where
 // Kubernetes names spec.template.spec in a suspended Job whose resources may change. Fields that
-// Podfate does not read are not compared.
+// Podfate does not read are not compared. The metadata of a template is checked as on create, where
+// o.Around is there to do so.
 //
 // Source: ValidatePodUpdate in pkg/apis/core/validation/validation.go, ValidateJobUpdate in
 // pkg/apis/batch/validation/validation.go; Kubernetes v1.33 to v1.37.
@@ -215,14 +216,12 @@ func (v *validator) template(o *Object) bool {
 func (v *validator) podTemplate(o *Object) {
 	unchecked := o.Kind == "StatefulSet" && (v.wasBad || v.f.Minor < 34) // 1.33 looks only at labels and annotations of the template
 	if !unchecked {
-		v.part(PartTemplate)
+		v.again(o, PartTemplate)
 		if !v.replaces {
 			v.rest = o.Fields
 		}
 		v.podSpec(&o.Spec, o.SpecPath)
-		if o.Kind != "Pod" {
-			v.part(PartProfiles)
-		}
+		v.again(o, PartProfiles)
 	}
 	if o.Kind == "Pod" {
 		v.fields(PartPod, Ref{})
@@ -231,7 +230,15 @@ func (v *validator) podTemplate(o *Object) {
 		v.forbidden(o.SpecPath+"ephemeralContainers", "ephemeral containers not allowed in pod template")
 	}
 	if o.Kind == "StatefulSet" { // whose metadata is checked once more
-		v.part(PartTemplate)
+		v.again(o, PartTemplate)
+	}
+}
+
+// again checks a part of a template that is checked on each update, too. The template of a Job may
+// not change, and has labels then that the API server gave it.
+func (v *validator) again(o *Object, p ObjectPart) {
+	if o.Kind != "Pod" && o.Around != nil && (o.Kind != "Job" || !v.replaces) {
+		o.Around.Check(&v.Report, p)
 	}
 }
 
