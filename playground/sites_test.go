@@ -17,22 +17,25 @@ import (
 )
 
 // TestDocsSites builds the example sites with their own generators and uses their ten embeds in a
-// browser. The tables in the pages are those that podfate embed writes. A generator that is not
-// installed is passed over, and named.
+// browser. The tables in the pages are those that podfate embed writes. Generators that take minutes
+// to install are left to .ci/long sites.
 func TestDocsSites(t *testing.T) {
 	policytest.Quick(t, "sites of documentation, built and used")
 	for _, site := range []struct {
 		name, page, static, built string
 		command                   []string
+		long                      bool // its generator takes minutes to install
 	}{
-		{"mkdocs", "docs/index.md", "docs/podfate", "site", []string{"mkdocs", "build", "-q"}},
-		{"sphinx", "index.md", "_static/podfate", "_build", []string{"sphinx-build", "-q", "-b", "html", ".", "_build"}},
+		{"mkdocs", "docs/index.md", "docs/podfate", "site", []string{"mkdocs", "build", "-q"}, false},
+		{"sphinx", "index.md", "_static/podfate", "_build", []string{"sphinx-build", "-q", "-b", "html", ".", "_build"}, false},
+		{"hugo", "content/_index.md", "static/podfate", "public", []string{"hugo", "--quiet"}, true},
+		{"docusaurus", "docs/index.md", "static/podfate", "build", []string{"docusaurus", "build"}, true},
 	} {
 		t.Run(site.name, func(t *testing.T) {
-			generator, err := exec.LookPath(site.command[0])
-			if err != nil {
-				t.Skipf("no %s in the path: the example site is not built", site.command[0])
+			if site.long && !policytest.Long() {
+				t.Skip("takes minutes to install; set PODFATE_LONG")
 			}
+			generator := policytest.Executable(t, site.command[0], "the example site of "+site.name, site.command[0])
 			folder := t.TempDir()
 			if err := os.CopyFS(folder, os.DirFS("../web/sites/"+site.name)); err != nil {
 				t.Fatal(err)
@@ -51,6 +54,12 @@ func TestDocsSites(t *testing.T) {
 				t.Fatal(err)
 			}
 			run("embed", "--check", page)
+			if _, err := os.Stat(filepath.Join(folder, "package.json")); err == nil {
+				// What it needs is where its program is, in node_modules/.bin.
+				if err := os.Symlink(filepath.Dir(filepath.Dir(generator)), filepath.Join(folder, "node_modules")); err != nil {
+					t.Fatal(err)
+				}
+			}
 			build := exec.Command(generator, site.command[1:]...)
 			build.Dir = folder
 			if out, err := build.CombinedOutput(); err != nil {

@@ -168,7 +168,11 @@ export async function open(host, bar) {
 /** The manifest of an embed: what its <pre> holds, or the file that src names. */
 async function textOf(host) {
   const pre = host.querySelector('pre');
-  if (pre) return pre.textContent.replace(/^\n/, '');
+  if (pre) {
+    const copy = pre.cloneNode(true); // generators that colour code end its lines with <br>
+    for (const end of copy.querySelectorAll('br')) end.replaceWith('\n');
+    return copy.textContent.replace(/^\n/, '');
+  }
   const src = host.getAttribute('src');
   if (!src) throw new Error(say('embed.empty'));
   const response = await fetch(new URL(src, document.baseURI));
