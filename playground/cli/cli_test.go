@@ -436,7 +436,7 @@ func TestCommandsThatAreShown(t *testing.T) {
 		t.Errorf("%d commands in help, %d in README.md and its reference, %d on the page: this test proves nothing", inHelp, inReadme, len(shown)-inHelp-inReadme)
 	}
 	for _, line := range shown {
-		args := strings.Fields(strings.ReplaceAll(line, "'", ""))
+		args := shellWords(line)
 		command, rest, err := newRoot(Streams{}).Find(args)
 		if err == nil {
 			err = command.ParseFlags(rest)
@@ -448,6 +448,27 @@ func TestCommandsThatAreShown(t *testing.T) {
 			t.Errorf("podfate %s: %v", line, err)
 		}
 	}
+}
+
+// shellWords splits a command as a shell does: at spaces, except between two single quotes.
+func shellWords(line string) (words []string) {
+	inside, begun := false, false
+	for _, c := range line {
+		switch {
+		case c == '\'':
+			inside = !inside
+		case c == ' ' && !inside:
+			begun = false
+			continue
+		}
+		if !begun {
+			words, begun = append(words, ""), true
+		}
+		if c != '\'' {
+			words[len(words)-1] += string(c)
+		}
+	}
+	return words
 }
 
 // TestReadmeShowsWhatIsPrinted runs the commands of README.md that have their output below them; "…" is what is left out
