@@ -53,10 +53,8 @@ func simulateFlags(flags *pflag.FlagSet) func() (members, error) {
 		if *question != "" && (len(runs) > 0 || len(events) > 0 || *until != "") {
 			return nil, errors.New("--question says what --run, --event and --until say: give either")
 		}
-		for i, text := range events { // older: 5m=Evicted
-			if !strings.HasPrefix(text, "at ") {
-				events[i] = "at " + strings.Replace(text, "=", " ", 1)
-			}
+		for i, text := range events {
+			events[i] = eventClause(text)
 		}
 		for _, part := range []struct {
 			flag, member string
@@ -154,4 +152,13 @@ func plural(n int64, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// eventClause is what --event says as a clause of a question in short: it may be written without
+// "at", and the older form is 5m=Evicted.
+func eventClause(text string) string {
+	if strings.HasPrefix(text, "at ") {
+		return text
+	}
+	return "at " + strings.Replace(text, "=", " ", 1)
 }

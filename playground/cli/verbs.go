@@ -307,6 +307,7 @@ type options struct {
 	fix, diff  bool
 	exits      []string
 	question   string
+	link       string
 	pods       string
 	program    string         // as it was called
 	flags      *pflag.FlagSet // all that the verb has
@@ -350,6 +351,9 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 				return err
 			}
 			o.program = command.Parent().CommandPath()
+			if o.link != "" {
+				return o.printLink(op.Name, streams)
+			}
 			return v.run(command.Context(), op, o, more, streams)
 		},
 	}
@@ -399,6 +403,10 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 	}
 	if v.pods {
 		flags.StringVar(&o.pods, "pods", "", "file with Pods of the Job and their status, - for standard input")
+	}
+	if _, page := linked[op.Name]; page {
+		flags.StringVar(&o.link, "link", "", "print the address at which a playground asks the same, instead of an answer; --link=URL for another than the one that serve starts")
+		flags.Lookup("link").NoOptDefVal = defaultPlayground
 	}
 	if v.flags != nil {
 		own = v.flags(flags)

@@ -60,6 +60,12 @@ func TestCompareWithItself(t *testing.T) {
 		if got.Error != nil {
 			continue // the request itself is at fault
 		}
+		if len(got.Variants) > 0 && got.Variants[0].Refused { // as an update: there is nothing to prove
+			if !got.Same || len(got.Differences) > 0 {
+				t.Errorf("%s: %+v", c.Name, got)
+			}
+			continue
+		}
 		if n++; !got.Equivalent || !got.Same || len(got.Differences) > 0 {
 			t.Errorf("%s: %+v", c.Name, got)
 		}

@@ -462,33 +462,54 @@ func (c *call) writeDecision(l *loaded, cl cluster, e exit, judge *jobJudge) {
 		x := judge.effect(e, d)
 		w.Key("job")
 		x.write(w, judge)
-	} else if o.Spec.PodFailurePolicy != nil && e.ref.Kind != policy.EphemeralContainer && d.Action == policy.Stop {
-		c.writeFailure(l, cl, e)
 	}
+	l.podSays(&cl, e, d).write(w)
 	writeOwner(w, l.ownerSays(&cl, e, d))
 	w.End()
 }
 
-// writeFailure writes what the podFailurePolicy of a Pod without a Job says once e has failed it,
-// the other containers having exited with 0: words that nobody acts upon.
-func (c *call) writeFailure(l *loaded, cl cluster, e exit) {
+// podVerdict is what the podFailurePolicy of a Pod without a Job says of the Pod once an exit has
+// failed it, the other containers having exited with 0: words that nobody acts upon. The zero value
+// is for no such policy, and for a Pod that goes on.
+type podVerdict struct {
+	action policy.PodFailureAction
+	rule   int32  // -1 for none
+	path   string // of the rule
+}
+
+// podSays returns the verdict about exit e, about which the kubelet decided d.
+func (l *loaded) podSays(cl *cluster, e exit, d policy.Decision) podVerdict {
 	spec, pod := &l.object.Spec, policy.FailedPod{}
-	j := jobJudge{l: l, cl: cl, mains: byName(spec)}
+	if l.object.Job != nil || spec.PodFailurePolicy == nil || e.ref.Kind == policy.EphemeralContainer || d.Action != policy.Stop {
+		return podVerdict{}
+	}
+	j := jobJudge{l: l, cl: *cl, mains: byName(spec)}
 	if j.phaseAfter(e, &pod) != policy.PodFailed {
+		return podVerdict{}
+	}
+	m := policy.CompileFailurePolicy(spec.PodFailurePolicy).Match(&pod)
+	x := podVerdict{action: acted(m), rule: m.Rule}
+	if m.Rule >= 0 {
+		x.path = element(l.object.SpecPath+"podFailurePolicy.rules", int(m.Rule))
+	}
+	return x
+}
+
+func (x podVerdict) write(w *manifest.Writer) {
+	if x.action == "" {
 		return
 	}
-	w, m := &c.w, policy.CompileFailurePolicy(spec.PodFailurePolicy).Match(&pod)
 	w.Key("failure")
 	w.Object()
 	w.Key("action")
-	w.Word(string(acted(m)))
+	w.Word(string(x.action))
 	w.Key("rule")
-	if m.Rule < 0 {
+	if x.rule < 0 {
 		w.Null()
 	} else {
-		w.Int(int64(m.Rule))
+		w.Int(int64(x.rule))
 		w.Key("path")
-		w.Word(element(l.object.SpecPath+"podFailurePolicy.rules", int(m.Rule)))
+		w.Word(x.path)
 	}
 	w.Key("replaced")
 	w.Bool(false)

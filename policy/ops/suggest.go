@@ -546,6 +546,7 @@ func writeEnd(w *manifest.Writer, f *fate, judge *jobJudge) {
 		w.Key("job")
 		f.job.write(w, judge)
 	}
+	f.pod.write(w)
 	writeOwner(w, f.owner)
 	w.End()
 }

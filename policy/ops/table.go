@@ -14,11 +14,12 @@ type fate struct {
 	why, path string    // why the kubelet's decision is undecided, and the place that is the cause; "" otherwise
 	job       jobEffect // the zero value without a Job; never with a message, which names the code
 	owner     string    // what the owner of another kind makes of the failed Pod, "" for nothing that is known
+	pod       podVerdict
 }
 
 // same reports whether a and b are one answer.
 func (a *fate) same(b *fate) bool {
-	if a.why != b.why || a.path != b.path || a.owner != b.owner || !a.job.same(&b.job) {
+	if a.why != b.why || a.path != b.path || a.owner != b.owner || a.pod != b.pod || !a.job.same(&b.job) {
 		return false
 	}
 	return a.why != "" || a.Action == b.Action && a.Because == b.Because && a.Level == b.Level && a.PodFails == b.PodFails &&
@@ -106,6 +107,7 @@ func (q *asked) tableOf(base exit, counted bool) containerTable {
 		zero         bool
 		rule         int32
 		owner        string
+		pod          podVerdict
 		f            *fate
 	}
 	var seen []known
@@ -116,14 +118,14 @@ func (q *asked) tableOf(base exit, counted bool) containerTable {
 			k.rule = q.meets.Match(&policy.FailedPod{Exits: []policy.PodExit{{Container: container.Name, Code: e.code}}}).Rule
 			k.server = q.server.Decide(ref, x) // by which the phase of the Pod is known
 		}
-		k.owner = q.l.ownerSays(&q.cl, e, k.exit)
+		k.owner, k.pod = q.l.ownerSays(&q.cl, e, k.exit), q.l.podSays(&q.cl, e, k.exit)
 		for i := range seen {
-			if s := &seen[i]; s.exit == k.exit && s.server == k.server && s.zero == k.zero && s.rule == k.rule && s.owner == k.owner {
+			if s := &seen[i]; s.exit == k.exit && s.server == k.server && s.zero == k.zero && s.rule == k.rule && s.owner == k.owner && s.pod == k.pod {
 				return s.f
 			}
 		}
 		q.steps += q.fateSteps(container)
-		k.f = &fate{owner: k.owner}
+		k.f = &fate{owner: k.owner, pod: k.pod}
 		d, trace := policy.Trace(&q.l.object.Spec, q.cl.node().features, ref, x)
 		k.f.Decision = d
 		k.f.why, k.f.path = undecided(q.cl.node(), pathsOf(&q.l.object, ref), trace)
@@ -511,6 +513,7 @@ func (f *fate) write(w *manifest.Writer, at paths, judge *jobJudge) {
 		w.Key("job")
 		f.job.write(w, judge)
 	}
+	f.pod.write(w)
 	writeOwner(w, f.owner)
 }
 
