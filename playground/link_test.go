@@ -16,7 +16,7 @@ func TestLinkOfTheCommandLine(t *testing.T) {
 	for _, q := range []struct{ command, says, field, text string }{
 		{"decide -f ../web/examples/restart-on-exit-codes.yaml --exit main=42 --kubernetes-version 1.36", "main exits 42 → Restart", "exits", "main=42"},
 		{"decide -f ../web/examples/gate-off.yaml --exit main=42 --feature-gates ContainerRestartRules=false,RestartAllContainersOnContainerExits=false --validate=ignore --kubernetes-version 1.36", "main exits 42 → Stop", "exits", "main=42"},
-		{"simulate -f ../web/examples/restart-on-exit-codes.yaml --run main=10s:42x2 --run main:1@5s --event 1m=Evicted --until 1h", "Pod Failed after", "exits", "main=10s:42x2\nmain:1@5s\nat 1m Evicted\nuntil 1h"},
+		{"simulate -f ../web/examples/restart-on-exit-codes.yaml --run main=10s:42x2 --run main:1@5s --event 1m=Evicted --until 1h", "Pod Failed after", "exits", "main=10s:42x2, main:1@5s, at 1m Evicted, until 1h"},
 		{"decide -f ../web/examples/job-pods.yaml --pods ../web/examples/job-pods.pods.yaml", "", "pods", "kind: "},
 	} {
 		var out, wrong strings.Builder

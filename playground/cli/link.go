@@ -116,7 +116,7 @@ func (o *options) questionText() string {
 			parts = append(parts, text)
 		}
 	}
-	return strings.Join(parts, "\n")
+	return strings.Join(parts, ", ") // the page has one line for it
 }
 
 // textOf reads the text of a file, "" for no name.
