@@ -505,7 +505,7 @@ func TestTimeline(t *testing.T) {
 	p.until(t, "a week", says("CrashLoopBackOff"))
 	p.until(t, "the drawing of a week", `document.querySelectorAll('#reply svg .again').length === 1`)
 	p.run(t, chromedp.SendKeys(chromedp.CSS("#exits"), " oops"+kb.Enter))
-	p.until(t, "the fault", says("is not CODE@TIME"))
+	p.until(t, "the fault", says("is no exit code"))
 	p.clean(t)
 }
 

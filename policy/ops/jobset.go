@@ -34,7 +34,6 @@ type jobSet struct {
 	any        bool     // one Job is enough for its success
 	targets    []string // of the success policy; nil for all
 	runs, own  manifest.Value
-	simulated  int
 	undecided  string // why nothing more is known
 	undecideAt string // the path that is the cause
 }

@@ -150,5 +150,5 @@ test('an error payload is an answer of call and an exception of the methods', as
 test('an operation that does not exist is a programming error', async () => {
   const engine = await load();
   assert.throws(() => engine.call('deside'), TypeError);
-  assert.deepEqual(operations, {describe: 1, validate: 2, decide: 3, simulate: 4, curve: 5, explain: 6, table: 7, compare: 8, suggest: 9, fleet: 11});
+  assert.deepEqual(operations, {describe: 1, validate: 2, decide: 3, simulate: 4, curve: 5, explain: 6, table: 7, compare: 8, suggest: 9, translate: 10, fleet: 11});
 });
