@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -299,6 +300,14 @@ func TestBusyPage(t *testing.T) {
 	w := send(newServer(t, broken(ErrEngineBusy)), "GET", "/", "", "Accept: text/html")
 	if w.Code != 503 || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "The server is busy") {
 		t.Errorf("status %d, %s", w.Code, w.Body)
+	}
+	if w.Header().Get("Refresh") != "" {
+		t.Error("a busy server is asked again by itself")
+	}
+	w = httptest.NewRecorder()
+	writeProblemPage(w, httptest.NewRequest("GET", "/", nil), "1", errStarting)
+	if w.Code != 503 || w.Header().Get("Refresh") == "" || !strings.Contains(w.Body.String(), "The server is starting") {
+		t.Errorf("status %d, Refresh %q, %s", w.Code, w.Header().Get("Refresh"), w.Body)
 	}
 }
 

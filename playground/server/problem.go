@@ -144,6 +144,9 @@ func writeProblemPage(w http.ResponseWriter, request *http.Request, requestID st
 	if failure != nil {
 		return writeProblem(w, requestID, err)
 	}
+	if r.code == codeStarting && request.Method == http.MethodGet {
+		w.Header().Set("Refresh", retryAfter) // the page comes by itself as soon as there is one
+	}
 	return writeRefusal(w, r, "text/html; charset=utf-8", page)
 }
 
