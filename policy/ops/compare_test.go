@@ -169,6 +169,7 @@ func fates(t *testing.T, request map[string]json.RawMessage) (texts []string, ok
 				ExitCode                    int
 				PodFails                    bool
 				Undecided                   *struct{ Reason string }
+				Failure                     *struct{ Action string }
 				Job                         *struct {
 					PodPhase, Action, Outcome, Reason string
 					Counted, IndexFails               bool
