@@ -67,6 +67,9 @@ func (o *options) printLink(verb string, streams Streams) error {
 	if err != nil {
 		return err
 	}
+	if err := o.oneReader(); err != nil {
+		return err
+	}
 	if len(o.files) != 1 {
 		return fmt.Errorf("--link: %d files; a link holds the text of one", len(o.files))
 	}
@@ -124,19 +127,7 @@ func textOf(name string, in io.Reader) (string, error) {
 	if name == "" {
 		return "", nil
 	}
-	from, err := openSources([]string{name}, in)
-	if err != nil {
-		return "", err
-	}
-	defer from.close()
-	if from.entries[0].folder {
-		return "", fmt.Errorf("%s: is a folder; a link holds the text of one file", name)
-	}
-	var text []byte
-	err = from.walk(walker{file: func(_ string, in io.ReadSeeker) (err error) {
-		text, err = io.ReadAll(io.LimitReader(in, schema.MaxBodyBytes+1))
-		return err
-	}})
+	_, text, err := readOne(name, in, fmt.Errorf("%s: is a folder; a link holds the text of one file", name))
 	if err == nil && len(text) > schema.MaxBodyBytes {
 		err = statusError{StatusFaults, fmt.Errorf("%s: has more than %d bytes, which no page takes", name, schema.MaxBodyBytes)}
 	}

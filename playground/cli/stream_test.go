@@ -251,6 +251,7 @@ func TestWhatIsValidatedBesideAManifest(t *testing.T) {
 		{"-f pod.yaml --old .", 2, "is a folder"},
 		{"-f pod.yaml --old pod.yaml --static", 2, "a static Pod is not updated"},
 		{"-f - --old -", 2, "cannot both read standard input"},
+		{"-f - --old - --link", 2, "cannot both read standard input"},
 		{"-f pod.yaml --static", 0, "accepts this manifest"},
 		{"-f job.yaml --static", 1, "only a Pod can be static"},
 		{"-f js.yaml --template spec.replicatedJobs[1].template", 0, "accepts its 1 template"},

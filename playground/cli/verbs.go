@@ -478,10 +478,10 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 			return err
 		}
 	}
+	if err := o.oneReader(); err != nil {
+		return err
+	}
 	if o.pods != "" {
-		if o.pods == "-" && slices.Contains(o.files, "-") {
-			return errors.New("-f - and --pods - cannot both read standard input")
-		}
 		pods, err := readPods(o.pods, streams.In)
 		var faults schema.Faults
 		if errors.As(err, &faults) {
@@ -580,35 +580,52 @@ func (o *options) members(streams Streams) (members, error) {
 	if o.static {
 		return nil, errors.New("--old and --static: a static Pod is not updated")
 	}
-	if o.old == "-" && slices.Contains(o.files, "-") {
-		return nil, errors.New("-f - and --old - cannot both read standard input")
-	}
-	from, err := openSources([]string{o.old}, streams.In)
+	name, text, err := readOne(o.old, streams.In, fmt.Errorf("--old %s: is a folder; name the file with the object that is replaced", o.old))
 	if err != nil {
 		return nil, err
 	}
+	docs, err := schema.DecodeNamed(name, text)
+	switch {
+	case err != nil:
+		return nil, statusError{StatusFaults, err}
+	case len(docs) != 1:
+		return nil, statusError{StatusFaults, fmt.Errorf("%s: %d documents; the object that is replaced is one", name, len(docs))}
+	case !json.Valid(docs[0].JSON()):
+		return nil, statusError{StatusFaults, fmt.Errorf("%s: is not JSON", name)}
+	}
+	set["old"] = docs[0].JSON()
+	return set, nil
+}
+
+// oneReader returns an error if two flags name standard input.
+func (o *options) oneReader() error {
+	for _, other := range []struct{ flag, file string }{{"--pods", o.pods}, {"--old", o.old}} {
+		if other.file == "-" && slices.Contains(o.files, "-") {
+			return fmt.Errorf("-f - and %s - cannot both read standard input", other.flag)
+		}
+	}
+	return nil
+}
+
+// readOne reads a file of at most schema.MaxBodyBytes, of a longer one one byte more, and returns
+// how it is called in messages. folder is the error if it is a folder.
+func readOne(name string, in io.Reader, folder error) (called string, text []byte, err error) {
+	from, err := openSources([]string{name}, in)
+	if err != nil {
+		return "", nil, err
+	}
 	defer from.close()
 	if from.entries[0].folder {
-		return nil, fmt.Errorf("--old %s: is a folder; name the file with the object that is replaced", o.old)
+		return "", nil, folder
 	}
-	err = from.walk(walker{file: func(name string, in io.ReadSeeker) error {
-		text, err := io.ReadAll(io.LimitReader(in, schema.MaxBodyBytes+1))
-		if err != nil {
+	err = from.walk(walker{file: func(name string, in io.ReadSeeker) (err error) {
+		called = name
+		if text, err = io.ReadAll(io.LimitReader(in, schema.MaxBodyBytes+1)); err != nil {
 			return fileError(err)
 		}
-		docs, err := schema.DecodeNamed(name, text)
-		switch {
-		case err != nil:
-			return statusError{StatusFaults, err}
-		case len(docs) != 1:
-			return statusError{StatusFaults, fmt.Errorf("%s: %d documents; the object that is replaced is one", name, len(docs))}
-		case !json.Valid(docs[0].JSON()):
-			return statusError{StatusFaults, fmt.Errorf("%s: is not JSON", name)}
-		}
-		set["old"] = docs[0].JSON()
 		return nil
 	}})
-	return set, err
+	return called, text, err
 }
 
 // othersMembers are what a Scenario may have for other operations than op.
