@@ -410,7 +410,7 @@ func (c *objectChecker) owners(list Value) {
 	for v := list.First(); v.Exists(); v = v.Next() {
 		path := where
 		if minor >= 37 {
-			path += "[" + strconv.Itoa(i) + "]"
+			path = element(path, i)
 		}
 		i++
 		api := v.Get("apiVersion").Text()
@@ -524,7 +524,7 @@ func (c *objectChecker) finalizers(list Value) {
 	i := 0
 	for v := list.First(); v.Exists(); v = v.Next() {
 		if s := v.Text(); strings.IndexByte(s, '/') < 0 && !among(s, "kubernetes orphan foregroundDeletion") || s == "" {
-			c.r.Invalid(where+"["+strconv.Itoa(i)+"]", policy.Quoted(s), "name is neither a standard finalizer name nor is it fully qualified")
+			c.r.Invalid(element(where, i), policy.Quoted(s), "name is neither a standard finalizer name nor is it fully qualified")
 		}
 		i++
 	}

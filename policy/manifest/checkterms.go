@@ -147,7 +147,7 @@ func (c *podChecker) added(v Value, merges bool) (list []pair) {
 func (c *objectChecker) selectorWith(path string, v Value, added []pair) {
 	c.labelSelector(path, v)
 	for i, p := range added {
-		rule := path + ".matchExpressions[" + strconv.Itoa(v.Get("matchExpressions").Len()+i) + "]"
+		rule := element(path+".matchExpressions", v.Get("matchExpressions").Len()+i)
 		c.form(rule+".key", p.key, policy.LabelKey.Faults(p.key, c.r.Minor()))
 		c.form(rule+".values[0]", p.value, policy.LabelValue.Faults(p.value, c.r.Minor()))
 	}
@@ -234,7 +234,7 @@ func (c *objectChecker) noSelector(path string) {
 	c.r.Forbidden(path, "must not be specified when labelSelector is not set")
 }
 
-func element(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+func element(path string, i int) string { return path + policy.Index(i) }
 
 // textsOf returns the texts of a list.
 func textsOf(list Value) (texts []string) {

@@ -479,15 +479,15 @@ type podVerdict struct {
 
 // podSays returns the verdict about exit e, about which the kubelet decided d.
 func (l *loaded) podSays(cl *cluster, e exit, d policy.Decision) podVerdict {
-	spec, pod := &l.object.Spec, policy.FailedPod{}
-	if l.object.Job != nil || spec.PodFailurePolicy == nil || e.ref.Kind == policy.EphemeralContainer || d.Action != policy.Stop {
+	own := l.object.Spec.PodFailurePolicy
+	if l.object.Job != nil || own == nil {
 		return podVerdict{}
 	}
-	j := jobJudge{l: l, cl: *cl, mains: byName(spec)}
-	if j.phaseAfter(e, &pod) != policy.PodFailed {
+	pod, failed := l.failedBy(cl, e, d)
+	if !failed {
 		return podVerdict{}
 	}
-	m := policy.CompileFailurePolicy(spec.PodFailurePolicy).Match(&pod)
+	m := policy.CompileFailurePolicy(own).Match(&pod)
 	x := podVerdict{action: acted(m), rule: m.Rule}
 	if m.Rule >= 0 {
 		x.path = element(l.object.SpecPath+"podFailurePolicy.rules", int(m.Rule))
@@ -514,6 +514,17 @@ func (x podVerdict) write(w *manifest.Writer) {
 	w.Key("replaced")
 	w.Bool(false)
 	w.End()
+}
+
+// failedBy returns the Pod that exit e fails, about which the kubelet decided d, the other
+// containers having exited with 0; ok is false if the Pod does not fail.
+func (l *loaded) failedBy(cl *cluster, e exit, d policy.Decision) (pod policy.FailedPod, ok bool) {
+	if d.Action != policy.Stop || e.ref.Kind == policy.EphemeralContainer {
+		return pod, false
+	}
+	j := jobJudge{l: l, cl: *cl, mains: byName(&l.object.Spec)}
+	ok = j.phaseAfter(e, &pod) == policy.PodFailed
+	return pod, ok
 }
 
 // byName are the main containers by name, as the kubelet lists them.

@@ -384,7 +384,7 @@ func child(path, name string) string {
 	return path + "." + name
 }
 
-func element(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+func element(path string, i int) string { return path + policy.Index(i) }
 
 // cut bounds what a fault repeats of the user's text.
 func cut(s string) string {

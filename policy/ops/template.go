@@ -205,12 +205,11 @@ const noExitCode = 0xbeef
 // Source: IsRetryableExitCode in pkg/util/train/train_util.go and ReconcilePods in
 // pkg/controller.v1/common/pod.go, kubeflow/training-operator v1.7 to v1.9.
 func (l *loaded) ownerSays(cl *cluster, e exit, d policy.Decision) string {
-	if l.template == nil || l.template.ExitCodeOf == "" || d.Action != policy.Stop || e.ref.Kind == policy.EphemeralContainer {
+	if l.template == nil || l.template.ExitCodeOf == "" {
 		return ""
 	}
-	pod := policy.FailedPod{}
-	j := jobJudge{l: l, cl: *cl, mains: byName(&l.object.Spec)}
-	if j.phaseAfter(e, &pod) != policy.PodFailed {
+	pod, failed := l.failedBy(cl, e, d)
+	if !failed {
 		return ""
 	}
 	code := int32(noExitCode)
