@@ -65,8 +65,8 @@ func newFile(contentType string, content []byte) *file {
 	return f
 }
 
-// How hard brotli tries. The best takes a minute for the module, and a tenth more bytes a second;
-// a page that is made for one reader takes a millisecond.
+// How hard brotli tries. For the module the best takes half a minute, while the large one leaves a
+// tenth more bytes after seconds; a page, which is made for one reader, takes a millisecond.
 const (
 	maxBestBrotli = 256 << 10
 	largeBrotli   = 9

@@ -149,11 +149,11 @@ func (s *Server) answerWorlds(ctx context.Context, form views.Form) (*views.Outc
 	if two {
 		b := map[string]any{"name": "B", "patch": struct{}{}}
 		if strings.TrimSpace(form.Other) != "" {
-			docs, err := schema.Decode([]byte(form.Other))
-			if err != nil || len(docs) != 1 {
-				return s.explainError(ctx, name, "", views.Refuse(unreadableField("other", err)))
+			other, fault := oneObject("other", form.Other)
+			if fault != nil {
+				return s.explainError(ctx, name, "", views.Refuse(fault))
 			}
-			b = map[string]any{"name": "B", "manifest": json.RawMessage(docs[0].JSON())}
+			b = map[string]any{"name": "B", "manifest": other}
 		}
 		worlds = []map[string]any{{"name": "A", "patch": struct{}{}}, b}
 		if name == "validate" {
@@ -301,11 +301,11 @@ func overrides(form views.Form) (schema.Overrides, *views.Fault) {
 			o.Members["static"] = encoded(true)
 		}
 		if old {
-			docs, err := schema.Decode([]byte(form.Old))
-			if err != nil || len(docs) != 1 {
-				return o, unreadableField("old", err)
+			object, fault := oneObject("old", form.Old)
+			if fault != nil {
+				return o, fault
 			}
-			o.Members["old"] = docs[0].JSON()
+			o.Members["old"] = object
 		}
 		return o, nil
 	}
@@ -323,7 +323,7 @@ func overrides(form views.Form) (schema.Overrides, *views.Fault) {
 	}
 	list, err := schema.ReadPods("", []byte(form.Pods))
 	if err != nil {
-		return o, unreadablePods(err)
+		return o, unreadableField("pods", err)
 	}
 	o.Members["pods"] = list
 	return o, nil
@@ -338,19 +338,21 @@ func encoded(v any) json.RawMessage {
 	return text
 }
 
-// unreadableField says why a field is no object; nil is an error for several.
-func unreadableField(name string, err error) *views.Fault {
-	if err == nil {
-		return &views.Fault{Path: name, Code: "several_manifests", Detail: "several objects; this field takes one"}
+// oneObject reads the text of a field that takes one object.
+func oneObject(name, text string) (json.RawMessage, *views.Fault) {
+	docs, err := schema.Decode([]byte(text))
+	switch {
+	case err != nil:
+		return nil, unreadableField(name, err)
+	case len(docs) != 1:
+		return nil, &views.Fault{Path: name, Code: "several_manifests", Detail: "several objects; this field takes one"}
 	}
-	f := unreadablePods(err)
-	f.Path = name
-	return f
+	return docs[0].JSON(), nil
 }
 
-// unreadablePods says where the first fault of the field pods is: it has no lines to jump to.
-func unreadablePods(err error) *views.Fault {
-	f := &views.Fault{Path: "pods", Code: "bad_format", Detail: err.Error()}
+// unreadableField says where the first fault of a field is that has no lines to jump to.
+func unreadableField(field string, err error) *views.Fault {
+	f := &views.Fault{Path: field, Code: "bad_format", Detail: err.Error()}
 	var faults schema.Faults
 	if errors.As(err, &faults) {
 		f.Code, f.Detail = string(faults[0].Code), faults[0].Detail
