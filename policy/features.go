@@ -213,7 +213,10 @@ type GateSetting struct {
 // another one. AllAlpha and AllBeta set every gate of that stage that is not set by name. With
 // faults, the features are not usable.
 //
-// Only gates that change an answer are known here; Kubernetes has many more.
+// Only gates that [Gates] lists are modelled. Kubernetes has many more: most say nothing about what
+// Podfate answers, and what the others do, such as which fields the API server drops, is as the
+// release has it by default. To set one is a fault, as an answer that passes over it would be wrong
+// for some of them.
 //
 // Source: Set and Validate in k8s.io/component-base v0.36, featuregate/feature_gate.go.
 func NewFeatures(minor int, settings []GateSetting) (Features, []FieldError) {
@@ -311,7 +314,7 @@ func (f *Features) unknownGate(s GateSetting) FieldError {
 	case proposalOf(s.Name) != "":
 		fault.Detail, fault.Proposal = "only the proposal "+proposalOf(s.Name)+" has this gate", proposalOf(s.Name)
 	case fault.Detail == "":
-		fault.Detail = "not a gate that changes an answer of Podfate in Kubernetes " + VersionName(f.Minor)
+		fault.Detail = "not a gate that Podfate models for Kubernetes " + VersionName(f.Minor) + "; gates that are not listed count as that release has them by default"
 	}
 	return fault
 }

@@ -41,7 +41,7 @@ func TestParseVersion(t *testing.T) {
 
 func TestUnknownGates(t *testing.T) {
 	for name, want := range map[string]string{
-		"MemoryQoS":             "not a gate that changes an answer of Podfate in Kubernetes 1.33",
+		"MemoryQoS":             "not a gate that Podfate models for Kubernetes 1.33; gates that are not listed count as that release has them by default",
 		"sidecarcontainers":     "gate names are case-sensitive: SidecarContainers",
 		"ContainerRestartRules": "Kubernetes 1.33 has no such gate",
 	} {

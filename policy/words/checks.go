@@ -155,19 +155,33 @@ func (d *document) checks() {
 	d.knownFixes(a.Get("faults"), a.Get("warnings"))
 }
 
+// judge names who judges the manifest: the API server, or the kubelet that finds a static Pod in
+// its folder, whose release and gates count alone.
+func (d *document) judge() string {
+	cluster := d.Answer.Get("cluster")
+	version := text(cluster, "version")
+	if !d.Request.Get("static").Bool() {
+		return "Kubernetes " + version
+	}
+	if own := text(cluster.Get("kubelet"), "version"); own != "" {
+		version = own
+	}
+	return "A kubelet of " + version
+}
+
 // validate says whether the API server would accept the manifest.
 func (d *document) validate() {
 	a := d.Answer
-	version := text(a.Get("cluster"), "version")
+	judge := d.judge()
 	faults, warnings, dropped := a.Get("faults").Len(), a.Get("warnings").Len(), a.Get("dropped").Len()
 	if a.Get("valid").Bool() {
 		text := "Nothing dropped, nothing that cannot work."
 		if notes := join(", ", counted(dropped, "dropped field"), counted(warnings, "warning")); notes != "" {
 			text = sentence(notes)
 		}
-		title := "Kubernetes " + version + " accepts this manifest"
+		title := judge + " accepts this manifest"
 		if n := a.Get("templates").Len(); n > 0 { // nothing is said of the object itself
-			title = "Kubernetes " + version + " accepts its " + count(int64(n), "template")
+			title = judge + " accepts its " + count(int64(n), "template")
 		}
 		d.verdict(item{tone: OK, mark: "succeeded", text: text + d.howFar()}, title)
 	} else {
@@ -177,7 +191,7 @@ func (d *document) validate() {
 		} else {
 			text = "The API server gets no further."
 		}
-		title := "Kubernetes " + version + " refuses this manifest"
+		title := judge + " refuses this manifest"
 		if unread(a) {
 			title = notRead
 		}

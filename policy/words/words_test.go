@@ -146,3 +146,20 @@ func TestDocumentsAreFinished(t *testing.T) {
 		}
 	}
 }
+
+// What judges a static Pod is the kubelet that finds it, with its own release, and the title says so.
+func TestTheTitleNamesWhoJudges(t *testing.T) {
+	const rules = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i","restartPolicy":"Never",` +
+		`"restartPolicyRules":[{"action":"RestartAllContainers","exitCodes":{"operator":"In","values":[42]}}]}]}}`
+	for more, want := range map[string]string{
+		`"cluster":{"version":"1.37","kubelet":{"version":"1.35"}}`:               "Kubernetes 1.37 accepts this manifest",
+		`"cluster":{"version":"1.37","kubelet":{"version":"1.35"}},"static":true`: "A kubelet of 1.35 refuses this manifest",
+		`"cluster":{"version":"1.36"},"static":true`:                              "A kubelet of 1.36 accepts this manifest",
+	} {
+		answer, _ := ops.Call(explain, schema.Explain("validate", []byte(`{`+more+`,"manifest":`+rules+`}`)))
+		var got struct{ Document document }
+		if err := json.Unmarshal(answer, &got); err != nil || got.Document.Verdict.Title != want {
+			t.Errorf("%s: %q, want %q (%v)", more, got.Document.Verdict.Title, want, err)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package kube
 import (
 	"flag"
 	"io"
+	"slices"
 
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
@@ -73,6 +74,15 @@ func (r *Release) Gate(name string) (diff.Gate, bool) {
 		}
 	}
 	return g, true
+}
+
+// GateNames implements diff.Release.
+func (r *Release) GateNames() (names []string) {
+	for name := range r.defaults.GetAll() {
+		names = append(names, string(name))
+	}
+	slices.Sort(names)
+	return names
 }
 
 // TryGates implements diff.Release.

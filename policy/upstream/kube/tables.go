@@ -22,6 +22,13 @@ import (
 	"github.com/podfate/podfate/policy/upstream/diff"
 )
 
+// legacySidecars is a gate that only 1.33 has, off unless it is set: with it the kubelet plans for
+// Pods without sidecars as it did before there were any. It is not among the gates that are
+// modelled, and Kubernetes' own tests of the old plans set it.
+//
+// Source: computePodActions in pkg/kubelet/kuberuntime/kuberuntime_manager.go, Kubernetes v1.33.5.
+const legacySidecars = "LegacySidecarContainers"
+
 // record is a line that the recorder of policy/upstream/mirror writes.
 type record struct {
 	Call               string
@@ -57,6 +64,10 @@ func (r *Release) Tables() ([]diff.TableCase, error) {
 
 func (rec *record) read() (k diff.TableCase, err error) {
 	k = diff.TableCase{Call: rec.Call, Gates: rec.Gates}
+	if rec.Gates[legacySidecars] {
+		k.Outside = "the gate " + legacySidecars
+		return k, nil
+	}
 	switch rec.Call {
 	case "ContainerShouldRestart", "FindMatchingContainerRestartRule", "findMatchingContainerRestartRule":
 		return k, rec.readRestart(&k)
