@@ -105,7 +105,7 @@ func Intended() []Difference {
 						other = append(other, name)
 					}
 				}
-				return len(other) > 100 && len(modelled) > 10, fmt.Sprintf("%d gates, of which %d are modelled: %v", len(modelled)+len(other), len(modelled), modelled)
+				return len(other) > 100 && len(modelled) > 2, fmt.Sprintf("%d gates, of which %d are modelled: %v", len(modelled)+len(other), len(modelled), modelled)
 			},
 		},
 	}
