@@ -125,6 +125,31 @@ def test_many_rows_are_judged_as_few_are(policies, columns, codes, encoded):
     assert answer.to_pylist() == pa.Table.from_batches(few).to_pylist()
 
 
+def test_what_was_answered_before_answers_nothing_else(engine, policies):
+    """What a judge keeps from one batch to the next is asked again when policies, columns or lengths are others, or one is closed."""
+    codes = [42, 0, 1] * 2000
+    short, long = ({"exit_code": pa.array(codes * n, pa.int32())} for n in (1, 3))
+    mapping = {"x": policies["a"]}
+    judge = Judge(mapping, words="string")
+    for policy, columns in ((policies["a"], short), (policies["a"], long), (policies["b"], short), (policies["a"], short)):
+        mapping["x"] = policy
+        names = pa.array(["x"] * len(columns["exit_code"]))
+        expected = Judge({"x": policy}, words="string")(pa.record_batch({"policy": names, **columns}))
+        assert judge(pa.record_batch({"policy": names, **columns})).equals(expected)
+    containers = pa.array([None, "main"] * (len(codes) // 2))
+    one = Judge(policies["two"])
+    for columns in (short, {**short, "container": containers}, {**short, "oom_killed": pa.array([True] * len(codes))}, long):
+        batch = pa.record_batch(columns)
+        assert one(batch).equals(Judge(policies["two"])(batch))
+    closing = engine.compile(pod("Always"))
+    judge = Judge(closing)
+    judge(pa.record_batch(short))
+    closing.close()
+    assert closing.closed
+    with pytest.raises(podfate.PodfateError, match="closed"):
+        judge(pa.record_batch(short))
+
+
 def test_rows_that_make_no_sense_fail_alone(policies):
     judge = Judge(policies["a"])
     codes = pa.array([42, None, 2**31, -(2**31) - 1, 42], pa.int64())

@@ -295,7 +295,7 @@ class Policy:
         self.raw: Mapping[str, Any] = value
 
     def _handle(self, instance: Instance) -> Tuple[int, bytes]:
-        if self._id not in self._engine._live:  # asked first: the instance may not have let go of its handle yet
+        if self.closed:  # asked first: the instance may not have let go of its handle yet
             raise _closed()
         known = instance.handles.get(self._id)
         if known is None:
@@ -312,9 +312,14 @@ class Policy:
         return known
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        if self._id not in self._engine._live:
+        if self.closed:
             raise _closed()
         return Policy, (self._engine, self._source)
+
+    @property
+    def closed(self) -> bool:
+        """Whether :meth:`close` was called."""
+        return self._id not in self._engine._live
 
     def close(self) -> None:
         """Ends the policy. Each instance frees its handle when it comes back from its next call."""
