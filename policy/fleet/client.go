@@ -29,7 +29,7 @@ func (f *Fleet) Queue(c Client, groups []int, requests int64, until policy.Milli
 	}
 	q.Grows = Exceeds(node, requests, c.QPS)
 	b := bucket{Client: c, tokens: c.Burst * 1000}
-	ahead := merged(node, until)
+	ahead := f.merged(node, 0, until)
 	if f.Spread <= 1 {
 		for len(ahead) > 0 && !f.Exceeded() {
 			at, g := ahead.take()

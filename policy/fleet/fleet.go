@@ -3,6 +3,7 @@ package fleet
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/podfate/podfate/policy"
 )
@@ -39,6 +40,7 @@ type Track struct {
 	From, Period policy.Millis
 	PerPeriod    int64
 	Ends         bool
+	Guessed      bool // Period and PerPeriod are, from what came before: Restarts need not repeat
 	// There is when it is there, from each instant on for For, if Waited does not say when it waits:
 	// then it waits whenever it does not run.
 	There []Progression
@@ -105,6 +107,11 @@ func New(groups []Group, spread policy.Millis) *Fleet {
 		f.Pods += groups[i].all()
 	}
 	return f
+}
+
+// guessed reports whether nobody knows what repeats.
+func (f *Fleet) guessed() bool {
+	return slices.ContainsFunc(f.Groups, func(g Group) bool { return g.Guessed })
 }
 
 // Exceeded reports whether an answer took more than [MaxSteps].

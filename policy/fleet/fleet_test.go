@@ -209,3 +209,59 @@ func TestAgainstEachPod(t *testing.T) {
 		}
 	}
 }
+
+// The peak of Pods that start one after the other is that of all their restarts one by one, whether
+// their number divides the spread or not, and although what rises step by step is not looked at.
+func TestPeakOfManyPods(t *testing.T) {
+	cases := 1500
+	if testing.Short() {
+		cases = 150
+	}
+	r := rand.New(rand.NewPCG(15, 7))
+	skipped := 0
+	for n := range cases {
+		caps := []policy.Millis{1 * policy.Second, 2 * policy.Second, 4 * policy.Second, policy.Millis(1000 + r.IntN(5000))}
+		var groups []Group
+		var total int64
+		spread := policy.Millis(2 + r.IntN(90_000))
+		until := spread + policy.Millis(r.IntN(60_000))
+		for range 1 + r.IntN(3) {
+			cap := caps[r.IntN(4)]
+			run := policy.Millis(r.IntN(3)) * 500
+			c := policy.NewCurve(policy.CurveParameters{Backoff: policy.Backoff{Initial: cap / policy.Millis(1+r.IntN(8)), Max: cap, Reset: 10 * cap}, Factor: 2, Run: run, Model: policy.ModelDocumented})
+			g := Group{Track: Loop(c, run, 0, until), Pods: 1 + r.Int64N(40), Nodes: 1 + r.Int64N(20)}
+			if r.IntN(8) == 0 {
+				g.Track = Once(run, 0)
+			}
+			groups, total = append(groups, g), total+g.all()
+		}
+		f := New(groups, spread)
+		bin := policy.Millis(1 + r.IntN(1000))
+		if r.IntN(2) == 0 {
+			bin += 2 * spread / policy.Millis(total) // several start in each
+		}
+		var all naive
+		pod := int64(0)
+		for i := range groups {
+			for range groups[i].all() {
+				start := policy.Millis(int64(spread) * pod / total)
+				pod++
+				for _, p := range groups[i].Restarts {
+					for k := range p.until(until - start) {
+						all.restarts = append(all.restarts, start+p.at(k))
+					}
+				}
+			}
+		}
+		slices.Sort(all.restarts)
+		if got, want := f.Peak(bin, until), all.peak(bin); got != want {
+			t.Fatalf("case %d: peak %+v, want %+v; bin %d spread %d until %d of %+v", n, got, want, bin, spread, until, groups)
+		}
+		if step := f.step(f.Steady(), bin); step > 0 && spread > f.Steady().From+4*step+2*bin {
+			skipped++
+		}
+	}
+	if skipped < cases/10 {
+		t.Errorf("only %d of %d fleets leave out instants", skipped, cases)
+	}
+}

@@ -23,8 +23,9 @@ type cursor struct {
 // merge is cursors as a heap, the earliest instant first.
 type merge []cursor
 
-// merged returns the restarts of groups until the given instant.
-func merged(groups []Group, until policy.Millis) merge {
+// merged returns the restarts of groups until the given instant. Where from is not 0, those that no
+// Pod has later than that are left out.
+func (f *Fleet) merged(groups []Group, from, until policy.Millis) merge {
 	var m merge
 	for i := range groups {
 		g := &groups[i]
@@ -32,8 +33,9 @@ func merged(groups []Group, until policy.Millis) merge {
 			continue
 		}
 		for _, p := range g.Restarts {
-			if n := p.until(until); n > 0 {
-				m = append(m, cursor{p.At, p.Period, n, int32(i)})
+			over := p.until(from - 1 - f.startOf(g.lo+g.all()-1))
+			if n := p.until(until) - over; n > 0 {
+				m = append(m, cursor{p.at(over), p.Period, n, int32(i)})
 			}
 		}
 	}
@@ -76,21 +78,69 @@ func (m *merge) take() (at policy.Millis, group int32) {
 
 // Peak returns the most restarts in any stretch of length bin that ends at until or before.
 func (f *Fleet) Peak(bin, until policy.Millis) Peak {
-	// What repeats need not be looked at twice. Every stretch that ends later equals an earlier
-	// one.
-	if s := f.Steady(); s.Period > 0 {
+	s := f.Steady()
+	if s.Period > 0 && !f.guessed() {
+		// What repeats need not be looked at twice. Every stretch that ends later equals an earlier
+		// one.
 		until = min(until, s.From+f.Spread+bin+2*s.Period)
 	}
 	if f.Spread <= 1 {
 		return f.peakTogether(bin, until)
 	}
-	w := window{f: f, bin: bin, ahead: merged(f.Groups, until)}
-	return w.peak(until)
+	w := window{f: f, bin: bin}
+	step := f.step(s, bin)
+	if step == 0 {
+		w.peak(0, until)
+		return w.best
+	}
+	// What ends elsewhere has no more restarts than what ends a step later.
+	from, to := policy.Millis(0), min(until, s.From+bin+step)
+	look := func(first, last policy.Millis) {
+		if first = max(first, 0); first > to {
+			w.peak(from, to)
+			from = first
+		}
+		to = max(to, min(last, until))
+	}
+	for i := range f.Groups {
+		first := f.startOf(f.Groups[i].lo)
+		look(first-step-bin, first+s.From+bin+step)
+	}
+	look(min(f.Spread, until)-step-bin, until)
+	w.peak(from, to)
+	return w.best
+}
+
+// step returns after how long the restarts of any stretch have become more, unless some group began
+// or ended to start shortly before or until then; 0 if there is no such time. While all Pods of a
+// group that start in a stretch do so evenly, a restart of each comes to n or n+1 in it. After a
+// step there are more that n of, and those that came before what repeats may have lost one.
+func (f *Fleet) step(s Steady, bin policy.Millis) policy.Millis {
+	n := int64(bin) * f.Pods / int64(f.Spread)
+	if s.Period == 0 || n == 0 || f.guessed() {
+		return 0
+	}
+	step := s.Period
+	for i := range f.Groups {
+		g := &f.Groups[i]
+		before := int64(0)
+		for _, p := range g.Restarts {
+			before += p.until(s.From)
+		}
+		switch {
+		case g.all() == 0 || len(g.Restarts) == 0:
+		case g.Ends || g.PerPeriod == 0:
+			return 0
+		default:
+			step = max(step, s.Period*policy.Millis(before/(n*g.PerPeriod*int64(s.Period/g.Period))+1))
+		}
+	}
+	return step
 }
 
 // peakTogether is Peak for Pods that all start together.
 func (f *Fleet) peakTogether(bin, until policy.Millis) (best Peak) {
-	lead, lag := merged(f.Groups, until), merged(f.Groups, until)
+	lead, lag := f.merged(f.Groups, 0, until), f.merged(f.Groups, 0, until)
 	sum := int64(0)
 	for len(lead) > 0 && !f.Exceeded() {
 		at := lead[0].at
@@ -120,11 +170,17 @@ type ramp struct {
 type window struct {
 	f      *Fleet
 	bin    policy.Millis
+	from   policy.Millis // nothing before is looked at
 	ahead  merge
 	ramps  []ramp          // of which some restarts may still come into the window or leave it, by time
 	breaks []policy.Millis // instants later than the present at which a ramp begins or ends
+	stairs []stair
 	best   Peak
 }
+
+// stair is a ramp under way. It takes a step where what is left of the way to the next Pod's start,
+// in parts of that way, reaches at.
+type stair struct{ at, up int64 }
 
 // ends returns when the first and the last Pod of r's group start.
 func (w *window) ends(r ramp) (first, last policy.Millis) {
@@ -142,14 +198,17 @@ func (w *window) at(b policy.Millis) (n int64) {
 	return n
 }
 
-// peak goes from one break to the next. Between two breaks the same ramps are coming and leaving.
-func (w *window) peak(until policy.Millis) Peak {
+// peak looks at all stretches that end between two instants. It goes from one break to the next:
+// between two the same ramps are coming and leaving.
+func (w *window) peak(from, until policy.Millis) {
+	w.from, w.ramps, w.breaks = from, w.ramps[:0], append(w.breaks[:0], from)
+	w.ahead = w.f.merged(w.f.Groups, max(from-w.bin, 0), until)
 	for !w.f.Exceeded() {
 		for len(w.ahead) > 0 && (len(w.breaks) == 0 || w.ahead[0].at <= w.breaks[0]) {
 			w.begin()
 		}
 		if len(w.breaks) == 0 || w.breaks[0] > until {
-			return w.best
+			return
 		}
 		b := w.breaks[0]
 		w.pop()
@@ -161,7 +220,6 @@ func (w *window) peak(until policy.Millis) Peak {
 			w.between(b, min(w.breaks[0], until+1))
 		}
 	}
-	return w.best
 }
 
 func (w *window) take(b policy.Millis, n int64) {
@@ -177,7 +235,9 @@ func (w *window) begin() {
 	w.ramps = append(w.ramps, r)
 	first, last := w.ends(r)
 	for _, b := range [...]policy.Millis{at + first, at + last, at + first + w.bin, at + last + w.bin} {
-		w.push(b)
+		if b > w.from {
+			w.push(b)
+		}
 	}
 }
 
@@ -228,87 +288,92 @@ func sink(h []policy.Millis) {
 	}
 }
 
-// between looks for a higher peak after b and before end, two neighbouring breaks. In between the
-// number of restarts is a sum of staircases: of ramps that come, less of ramps that leave.
+// between looks for a higher peak after b and before end, two neighbouring breaks.
+//
+// In between the number of restarts is a sum of staircases: of ramps that come, less of ramps that
+// leave. After e milliseconds e·Pods/Spread Pods more would have started, whole ones and a rest. Each
+// staircase has risen by the whole ones, and by one more if the rest has reached its own. So all of
+// them together rise by as much for each whole one, and what they are beyond that depends on the rest
+// alone: between two neighbouring stairs it is the same. Where between them the rest comes first or
+// last is what firstIn knows.
 func (w *window) between(b, end policy.Millis) {
-	if end-b < 2 {
+	f := w.f
+	s, n, most := int64(f.Spread), f.Pods, int64(end-1-b)
+	if most < 1 {
 		return
 	}
-	f := w.f
-	s, n := int64(f.Spread), f.Pods
-	var steps []int64 // how far each staircase is from its next step, in parts of 1/s of one; below 0: leaving
-	coming, leaving, bound := int64(0), int64(0), int64(0)
-	f.steps += len(w.ramps)
+	w.stairs = w.stairs[:0]
+	rise, coming := int64(0), int64(0)
+	add := func(g *Group, x policy.Millis, up int64) {
+		if x >= f.startOf(g.lo) && x < f.startOf(g.lo+g.all()-1) {
+			w.stairs = append(w.stairs, stair{s - (int64(x+1)*n+s-1)%s, up})
+			rise += up
+			coming += max(up, 0)
+		}
+	}
 	for _, r := range w.ramps {
 		g := &f.Groups[r.group]
-		first, last := f.startOf(g.lo), f.startOf(g.lo+g.all()-1)
-		x := b - r.at
-		if x >= first && x < last {
-			coming++
-			steps = append(steps, s-(int64(x+1)*n+s-1)%s)
-		}
-		if x -= w.bin; x >= first && x < last {
-			leaving++
-			steps = append(steps, -(s - (int64(x+1)*n+s-1)%s))
-		}
+		add(g, b-r.at, 1)
+		add(g, b-r.at-w.bin, -1)
 	}
-	if coming == 0 {
+	now, whole := w.at(b), most*n/s
+	if now+coming+max(rise, 0)*whole <= w.best.Restarts {
 		return
 	}
-	// Where more come than leave, the peak is near the end, or else near the beginning: each
-	// staircase differs from its line by less than one step.
-	near := 1 + f.Spread/gcd(f.Spread, policy.Millis(n)) // after which all staircases repeat, higher or lower
-	if more := coming - leaving; more != 0 {
-		near = min(near, policy.Millis((coming+leaving)*s/(max(more, -more)*n))+2)
-	}
-	switch {
-	case coming > leaving:
-		bound = w.at(end-1) + coming + leaving
-		b = max(b, end-1-near)
-	case coming < leaving:
-		bound = w.at(b) + coming + leaving
-		end = min(end, b+near)
-	default:
-		bound = w.at(b) + highest(steps)
-		end = min(end, b+near)
-	}
-	for bound > w.best.Restarts && !f.Exceeded() {
-		if b = w.nextStart(b); b >= end {
-			return
-		}
-		w.take(b, w.at(b))
-	}
-}
-
-// highest returns by how much a sum of staircases that neither rises nor falls in the long run can
-// be more than where all are now.
-func highest(steps []int64) (most int64) {
-	slices.SortFunc(steps, func(a, b int64) int {
-		if d := max(a, -a) - max(b, -b); d != 0 {
-			return int(min(max(d, -1), 1))
-		}
-		return int(min(max(a-b, -1), 1)) // of two at once the one that leaves is first
+	f.steps += 8 * len(w.stairs)
+	slices.SortFunc(w.stairs, func(a, b stair) int {
+		return int(min(max(a.at-b.at, -1), 1))
 	})
-	sum := int64(0)
-	for _, d := range steps {
-		if d > 0 {
-			sum++
-		} else {
-			sum--
+	local := Peak{Restarts: w.best.Restarts}
+	rest := most * n % s // at the end
+	for i, low := 0, int64(0); low < s; {
+		// The rest is at low or more, and less than high.
+		high := s
+		if i < len(w.stairs) {
+			high = w.stairs[i].at
 		}
-		most = max(most, sum)
+		if low < high && now+max(rise, 0)*whole >= local.Restarts {
+			f.steps += 16
+			e := int64(-1)
+			if rise <= 0 {
+				e = firstIn(n%s, s, low, high-1)
+			} else if back := firstIn(n%s, s, mod(rest-high+1, s), mod(rest-low, s)); back >= 0 && back <= most {
+				e = ((most-back)*n/s*s + low + n - 1) / n
+			}
+			if e >= 0 && e <= most {
+				c := Peak{b + policy.Millis(e), now + rise*(e*n/s)}
+				if c.Restarts > local.Restarts || c.Restarts == local.Restarts && c.At < local.At {
+					local = c
+				}
+			}
+		}
+		for low = high; i < len(w.stairs) && w.stairs[i].at == low; i++ {
+			now += w.stairs[i].up
+		}
 	}
-	return most
+	w.take(local.At, local.Restarts)
 }
 
-// nextStart returns the first instant after b at which a restart comes into the window.
-func (w *window) nextStart(b policy.Millis) policy.Millis {
-	next := policy.Millis(1 << 62)
-	for _, r := range w.ramps {
-		g := &w.f.Groups[r.group]
-		if n := w.f.started(g, b-r.at); n < g.all() {
-			next = min(next, r.at+w.f.startOf(g.lo+n))
-		}
+// mod returns what a leaves when divided by m, 0 or more. a is more than -m.
+func mod(a, m int64) int64 { return (a + m) % m }
+
+// firstIn returns the first x from 0 on for which a·x leaves from low to high when divided by m, and
+// -1 if none does. a and low are less than m. If low is more than high, what leaves 0 is meant, too.
+func firstIn(a, m, low, high int64) int64 {
+	switch {
+	case low == 0 || low > high:
+		return 0
+	case a == 0:
+		return -1
+	case 2*a > m:
+		return firstIn(m-a, m, m-high, m-low)
 	}
-	return next
+	if x := (low-1)/a + 1; a*x <= high {
+		return x
+	}
+	y := firstIn((a-m%a)%a, a, low%a, high%a)
+	if y < 0 {
+		return -1
+	}
+	return (low+m*y-1)/a + 1
 }

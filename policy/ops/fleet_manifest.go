@@ -352,6 +352,7 @@ func (p *played) settle(from, to policy.Millis) {
 		return
 	}
 	one := fleet.New([]fleet.Group{{Track: p.Track, Pods: 1, Nodes: 1}}, 0)
+	p.Guessed = true
 	p.From, p.Period, p.PerPeriod = from, to-from, one.Restarts(0, to)-one.Restarts(0, from)
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -222,6 +223,8 @@ func BenchmarkFleet(b *testing.B) {
 		{"an odd million over 10m", `{"nodes":1000003,"groups":[{"pods":1,` + run + `}],"until":"24h","spread":"10m"}`},
 		{"a million Pods over 6h", `{"nodes":10000,"groups":[{"pods":100,` + run + `}],"until":"24h","spread":"6h"}`},
 		{"an odd million over 6h", `{"nodes":1000003,"groups":[{"pods":1,` + run + `}],"until":"24h","spread":"6h"}`},
+		{"an odd million over 24h", `{"nodes":1000003,"groups":[{"pods":1,` + run + `}],"until":"24h","spread":"24h"}`},
+		{"an odd million over 7 days", `{"nodes":1000003,"groups":[{"pods":1,` + run + `}],"until":"168h","spread":"168h"}`},
 		{"5000 nodes in 100 pools", `{"pools":[` + strings.Join(pools, ",") + `],"until":"24h"}`},
 	} {
 		b.Run(c.name, func(b *testing.B) {
@@ -232,6 +235,26 @@ func BenchmarkFleet(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// A million Pods are answered as one is, whether their number divides the spread or not, and with as
+// much memory.
+func TestFleetOfAMillion(t *testing.T) {
+	allocated := func(nodes int, rest string) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		askFleet(t, fmt.Sprintf(`{"nodes":%d,"groups":[{"pods":1,"run":{"for":"7s","exitCode":1}}],%s}`, nodes, rest))
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	for _, rest := range []string{`"until":"24h"`, `"until":"24h","spread":"6h"`, `"until":"24h","spread":"24h"`, `"until":"168h","spread":"168h"`} {
+		one := allocated(1, rest)
+		for _, nodes := range []int{999_983, 1_000_000, 1_000_003} {
+			if many := allocated(nodes, rest); many > 2*one+1<<20 {
+				t.Errorf("%s: %d Pods take %d bytes, one %d", rest, nodes, many, one)
+			}
+		}
 	}
 }
 
