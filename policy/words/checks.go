@@ -89,6 +89,9 @@ func fault(v manifest.Value) item {
 	message, detail := Visible(text(v, "message")), Visible(text(v, "detail"))
 	i.text = message
 	if decoded := message != "" && detail != "" && text(v, "type") == ""; message == "" || decoded {
+		if text(v, "code") == "duplicate_field" { // whose detail counts lines in the JSON of the request
+			detail = "the name is set for the second time"
+		}
 		i.text, i.allow = detail, v.Get("allowed")
 		if decoded {
 			i.reason = "Kubernetes: " + message
@@ -173,7 +176,7 @@ func (d *document) judge() string {
 func (d *document) validate() {
 	a := d.Answer
 	judge := d.judge()
-	faults, warnings, dropped := a.Get("faults").Len(), a.Get("warnings").Len(), a.Get("dropped").Len()
+	faults, warnings, dropped := a.Get("faults").Len(), a.Get("warnings").Len()+d.Warnings.Len(), a.Get("dropped").Len()
 	if a.Get("valid").Bool() {
 		text := "Nothing dropped, nothing that cannot work."
 		if notes := join(", ", counted(dropped, "dropped field"), counted(warnings, "warning")); notes != "" {

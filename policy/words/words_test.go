@@ -163,3 +163,29 @@ func TestTheTitleNamesWhoJudges(t *testing.T) {
 		}
 	}
 }
+
+// A name that is set twice is said without lines, which the core counts in the JSON of the request
+// and people in their text (R-W5). What the reader of the text lets pass counts as a warning.
+func TestNamesThatAreSetTwice(t *testing.T) {
+	const twice = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"restartPolicy":"Never","restartPolicy":"Always","containers":[{"name":"c","image":"i"}]}}`
+	request := schema.Explain("validate", []byte(`{"fieldValidation":"Warn","manifest":`+twice+`}`))
+	answer, _ := ops.Call(explain, append(request[:len(request)-1], []byte(
+		`,"warnings":[{"path":"spec.x","code":"duplicate_key","detail":"key \"x\" is already set in line 4, column 8","line":4,"column":31}]}`)...))
+	var got struct{ Document document }
+	if err := json.Unmarshal(answer, &got); err != nil {
+		t.Fatal(err)
+	}
+	if v := got.Document.Verdict; v.Title != "Kubernetes 1.37 accepts this manifest" || v.Text != "2 warnings." {
+		t.Errorf("%+v", v)
+	}
+	var said []string
+	for _, b := range got.Document.Blocks {
+		for _, i := range b.Items {
+			said = append(said, i.Text)
+		}
+	}
+	want := []string{"spec.restartPolicy: the name is set for the second time", `spec.x: key "x" is already set in line 4, column 8`}
+	if !slices.Equal(said, want) {
+		t.Errorf("%q, want %q", said, want)
+	}
+}
