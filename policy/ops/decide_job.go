@@ -23,11 +23,9 @@ type jobEffect struct {
 
 // What becomes of the Job.
 const (
-	jobGoesOn    = "GoesOn"
-	jobFails     = "Fails"
-	jobSucceeds  = "Succeeds"
-	limitReason  = "BackoffLimitExceeded"
-	limitMessage = "Job has reached the specified backoff limit"
+	jobGoesOn   = "GoesOn"
+	jobFails    = "Fails"
+	jobSucceeds = "Succeeds"
 )
 
 // jobJudge answers what exits mean to one Job. It is made once for a request.
@@ -102,8 +100,8 @@ func (j *jobJudge) effect(e exit, d policy.Decision) (x jobEffect) {
 			x.phase = policy.PodRunning
 		}
 		x.counted = d.Action != policy.Stop && spec.RestartPolicy == policy.RestartPolicyOnFailure
-		if x.counted && *j.job.BackoffLimit <= 1 { // 1 restart reaches both limits 0 and 1
-			x.fail(limitReason, limitMessage)
+		if x.counted {
+			x.judge(j, simulate.JobCounts{Restarts: 1})
 		}
 	case x.phase == policy.PodSucceeded:
 		if !j.job.Indexed() && (j.job.Completions == nil || *j.job.Completions <= 1) || j.job.Indexed() && *j.job.Completions <= 1 {
@@ -115,8 +113,11 @@ func (j *jobJudge) effect(e exit, d policy.Decision) (x jobEffect) {
 	return x
 }
 
-func (x *jobEffect) fail(reason, message string) {
-	x.outcome, x.reason, x.message = jobFails, reason, message
+// judge says whether the Job fails.
+func (x *jobEffect) judge(j *jobJudge, counts simulate.JobCounts) {
+	if x.reason, x.message = counts.Failure(&j.job, j.l.object.Spec.RestartPolicy); x.reason != "" {
+		x.outcome = jobFails
+	}
 }
 
 // phaseAfter returns the phase of the Pod once nothing runs any more, and fills in what a
@@ -158,8 +159,14 @@ func (j *jobJudge) failed(x *jobEffect, pod *policy.FailedPod) {
 	x.counted = x.match.Counted()
 	perIndex := j.job.BackoffLimitPerIndex
 	x.index = x.match.Action == policy.ActionFailIndex || perIndex != nil && x.counted && *perIndex == 0
-	switch {
-	case x.match.Action == policy.ActionFailJob:
+	counts := simulate.JobCounts{}
+	if x.counted {
+		counts.Failed = 1
+	}
+	if x.index {
+		counts.FailedIndexes = 1
+	}
+	if x.match.Action == policy.ActionFailJob {
 		index := int32(-1)
 		if j.job.Indexed() {
 			index = 0
@@ -168,14 +175,9 @@ func (j *jobJudge) failed(x *jobEffect, pod *policy.FailedPod) {
 		if namespace == "" {
 			namespace = "default"
 		}
-		x.fail("PodFailurePolicy", x.match.Message(pod, namespace, simulate.PodName(jobName(j.l), 0, index)))
-	case x.counted && *j.job.BackoffLimit == 0:
-		x.fail(limitReason, limitMessage)
-	case x.index && j.job.MaxFailedIndexes != nil && *j.job.MaxFailedIndexes == 0:
-		x.fail("MaxFailedIndexesExceeded", "Job has exceeded the specified maximal number of failed indexes")
-	case x.index && j.job.Completions != nil && *j.job.Completions <= 1:
-		x.fail("FailedIndexes", "Job has failed indexes")
+		counts.Message = x.match.Message(pod, namespace, simulate.PodName(jobName(j.l), 0, index))
 	}
+	x.judge(j, counts)
 }
 
 // write writes the effect as one object.

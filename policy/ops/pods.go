@@ -495,22 +495,19 @@ func (j *podJudge) writeJob() {
 		w.Key([...]string{"counted", "ignored", "notJudged", "backoffLimit", "restarts"}[i])
 		w.Int(int64(n))
 	}
-	end, reason, message := "fails", "", ""
-	done, failed, rule := j.succeeded, int64(len(j.failed)), -1
+	done, rule := j.succeeded, -1
 	if j.job.Indexed() {
 		done = j.done.Len()
 		rule = simulate.SuccessRule(j.job.SuccessPolicy, *j.job.Completions, &j.done)
 	}
+	counts := simulate.JobCounts{
+		Message: j.failure, Failed: int64(j.counted), Restarts: j.restarts,
+		FailedIndexes: int64(len(j.failed)), Succeeded: done, Undecided: j.open,
+	}
+	end := "fails"
+	reason, message := counts.Failure(&j.job, j.o.Spec.RestartPolicy)
 	switch {
-	case j.failedBy != "":
-		reason, message = "PodFailurePolicy", j.failure
-	case int64(j.counted) > limit, onFailure && j.restarts > 0 && j.restarts >= limit:
-		reason, message = "BackoffLimitExceeded", "Job has reached the specified backoff limit"
-	case j.job.MaxFailedIndexes != nil && failed > int64(*j.job.MaxFailedIndexes):
-		reason, message = "MaxFailedIndexesExceeded", "Job has exceeded the specified maximal number of failed indexes"
-	case j.open: // it may fail the Job
-	case failed > 0 && failed+done >= int64(*j.job.Completions):
-		reason, message = "FailedIndexes", "Job has failed indexes"
+	case reason != "", j.open: // a Pod that is undecided may fail the Job
 	case rule >= 0:
 		end, reason, message = "succeeds", "SuccessPolicy", "Matched rules at index "+strconv.Itoa(rule)
 	case j.job.Completions == nil && done > 0 && (j.active == 0 || *j.job.Suspend), j.job.Completions != nil && done >= int64(*j.job.Completions):

@@ -175,14 +175,6 @@ func (j *job) indexFails(p *jobPod, m policy.PodFailureMatch) bool {
 
 // judge decides whether the Job ends.
 func (s *round) judge() {
-	const limit = "BackoffLimitExceeded"
-	spec := s.spec
-	target := func(reason, message string) {
-		s.end = JobCondition{Type: jobFailureTarget, Reason: reason, Message: message}
-		if !s.inTwoSteps && reason != failurePolicyReason {
-			s.end.Type = jobFailed
-		}
-	}
 	switch met, failed := s.status.condition(jobSuccessCriteriaMet), s.status.condition(jobFailureTarget); {
 	case met != nil:
 		s.end = *met
@@ -190,32 +182,24 @@ func (s *round) judge() {
 		s.end = *failed
 		s.end.Type = jobFailed
 	default:
-		if message := s.failJobMessage(); message != "" {
-			target(failurePolicyReason, message)
+		counts := JobCounts{
+			Message: s.failJobMessage(), Failed: s.failed, Restarts: s.restarts,
+			FailedIndexes: s.status.FailedIndexSet.Len() + int64(len(s.newFailed)), Succeeded: s.succeeded,
 		}
-	}
-	if s.end.Type == "" {
-		seconds := spec.ActiveDeadlineSeconds
-		switch deadline := never; {
-		case s.failed > int64(*spec.BackoffLimit) || s.pastRestarts():
-			target(limit, "Job has reached the specified backoff limit")
-		case seconds != nil && s.status.StartTime >= 0 && !s.suspended:
-			if deadline = s.since + allowed(*seconds); s.now >= deadline {
-				target("DeadlineExceeded", "Job was active longer than specified deadline")
-			} else {
+		if seconds := s.spec.ActiveDeadlineSeconds; seconds != nil && s.status.StartTime >= 0 && !s.suspended {
+			deadline := s.since + allowed(*seconds)
+			if counts.Overdue = s.now >= deadline; !counts.Overdue {
 				s.wake = min(s.wake, deadline)
+			}
+		}
+		if reason, message := counts.Failure(s.spec, s.pod.RestartPolicy); reason != "" {
+			s.end = JobCondition{Type: jobFailureTarget, Reason: reason, Message: message}
+			if !s.inTwoSteps && reason != failurePolicyReason {
+				s.end.Type = jobFailed
 			}
 		}
 	}
 	if s.perIndex {
-		failed := s.status.FailedIndexSet.Len() + int64(len(s.newFailed))
-		switch {
-		case s.end.Type != "":
-		case spec.MaxFailedIndexes != nil && failed > int64(*spec.MaxFailedIndexes):
-			target("MaxFailedIndexesExceeded", "Job has exceeded the specified maximal number of failed indexes")
-		case failed > 0 && failed+s.succeeded >= int64(*spec.Completions):
-			target("FailedIndexes", "Job has failed indexes")
-		}
 		s.delay()
 	}
 	if s.end.Type == "" && s.indexed && s.succeeded > 0 {
@@ -223,6 +207,39 @@ func (s *round) judge() {
 			s.end = JobCondition{Type: jobSuccessCriteriaMet, Reason: "SuccessPolicy", Message: "Matched rules at index " + strconv.Itoa(rule)}
 		}
 	}
+}
+
+// JobCounts is all that can fail a Job. Indexes are counted only with backoffLimitPerIndex.
+type JobCounts struct {
+	Message       string // of a failed Pod with which a rule fails the Job, "" without one
+	Failed        int64  // Pods that count towards backoffLimit
+	Restarts      int64  // of containers in Pods that have not ended
+	FailedIndexes int64
+	Succeeded     int64 // completions
+	Overdue       bool  // activeDeadlineSeconds are over
+	Undecided     bool  // a Pod may have failed another index
+}
+
+// Failure returns why a Job fails, whose Pods have a restart policy: the reason and the message of
+// its condition, "" while it goes on.
+//
+// Source: syncJob and pastBackoffLimitOnFailure in pkg/controller/job/job_controller.go, the order
+// of its tests, Kubernetes v1.33 to v1.37.
+func (c *JobCounts) Failure(spec *policy.Job, pods policy.RestartPolicy) (reason, message string) {
+	limit := int64(*spec.BackoffLimit)
+	switch {
+	case c.Message != "":
+		return failurePolicyReason, c.Message
+	case c.Failed > limit, pods == policy.RestartPolicyOnFailure && c.Restarts >= max(limit, 1):
+		return "BackoffLimitExceeded", "Job has reached the specified backoff limit"
+	case c.Overdue:
+		return "DeadlineExceeded", "Job was active longer than specified deadline"
+	case spec.MaxFailedIndexes != nil && c.FailedIndexes > int64(*spec.MaxFailedIndexes):
+		return "MaxFailedIndexesExceeded", "Job has exceeded the specified maximal number of failed indexes"
+	case c.FailedIndexes > 0 && !c.Undecided && spec.Completions != nil && c.FailedIndexes+c.Succeeded >= int64(*spec.Completions):
+		return "FailedIndexes", "Job has failed indexes"
+	}
+	return "", ""
 }
 
 // allowed is how long a Job may be active. The controller counts in nanoseconds of 64 bits, so that
@@ -263,15 +280,6 @@ func (s *round) failJobMessage() (message string) {
 	}
 	m := s.match(first)
 	return m.Message(s.statusOf(first), s.sc.Namespace, PodName(s.sc.Name, first.Number, first.Index))
-}
-
-// pastRestarts reports whether containers of running Pods were restarted too often.
-//
-// Source: pastBackoffLimitOnFailure in pkg/controller/job/job_controller.go, Kubernetes v1.33 to
-// v1.37.
-func (j *job) pastRestarts() bool {
-	limit := int64(*j.spec.BackoffLimit)
-	return j.pod.RestartPolicy == policy.RestartPolicyOnFailure && j.restarts >= max(limit, 1)
 }
 
 // successRule returns the first rule of the success policy that is met, -1 if none is.
