@@ -189,7 +189,7 @@ func (p *shortParser) clause() {
 		}
 		return
 	}
-	if times, ok := strings.CutPrefix(w.string, "x"); ok && strings.Trim(times, "-0123456789") == "" {
+	if times, ok := strings.CutPrefix(w.string, "x"); ok && times != "" && strings.Trim(times, "-0123456789") == "" {
 		p.notTimes(w.at, times)
 		return
 	}
@@ -304,7 +304,7 @@ func (p *shortParser) older(x shortExit, length, rest string) {
 	code, reason, reasoned := strings.Cut(rest, ":")
 	code, times, repeated := strings.Cut(code, "x")
 	x.length, x.code, x.reason = length, code, reason
-	if repeated {
+	if repeated && code != "" { // else it is a word that begins with x
 		x.times, repeated = shortTimes("x" + times)
 		if times == "forever" {
 			x.times, repeated = times, true
@@ -316,6 +316,8 @@ func (p *shortParser) older(x shortExit, length, rest string) {
 	}
 	switch {
 	case p.notLength(x.at, length):
+	case code == "":
+		p.notCode(x.at, rest)
 	case !isCode(code):
 		p.notCode(x.at, code)
 	case reasoned && p.notReason(x.at, reason):
