@@ -2,10 +2,12 @@ package policy
 
 import "strings"
 
-// The minor versions of Kubernetes 1.x whose code is modelled, both ends included.
+// The minor versions of Kubernetes 1.x whose code is modelled, both ends included, and the one that
+// is meant where none is named.
 const (
-	OldestMinor = 33
-	NewestMinor = 37
+	OldestMinor  = 33
+	NewestMinor  = 37
+	DefaultMinor = NewestMinor
 )
 
 // Features is what differs between releases of Kubernetes and between clusters of one release.
@@ -47,7 +49,7 @@ const (
 	StageGA    Stage = "GA"
 )
 
-// GateRelease is what one release says about a gate.
+// GateRelease is what a release says about a gate, and those after it up to the next change.
 type GateRelease struct {
 	Minor   int
 	Default bool
@@ -58,18 +60,23 @@ type GateRelease struct {
 // Gate is a feature gate that changes what Podfate answers.
 type Gate struct {
 	Name      string
-	Releases  []GateRelease // ascending; a release that is not listed does not know the gate
+	Changes   []GateRelease // ascending, at least one; releases before the first do not know the gate
+	Last      int           // the last minor version that knows the gate; 0 if the newest does
 	DependsOn []string      // gates without which an enabled gate stops the component
 }
 
-// In returns what release 1.minor says about g; ok is false if it does not know g.
+// In returns what release 1.minor says about g, with the Minor from which on that holds; ok is false
+// if it does not know g.
 func (g *Gate) In(minor int) (r GateRelease, ok bool) {
-	for i := range g.Releases {
-		if r := &g.Releases[i]; r.Minor == minor {
-			return *r, true
+	if g.Last > 0 && minor > g.Last {
+		return r, false
+	}
+	for _, change := range g.Changes {
+		if change.Minor <= minor {
+			r, ok = change, true
 		}
 	}
-	return GateRelease{}, false
+	return r, ok
 }
 
 // Gates returns the feature gates that Podfate knows, in the order in which answers list them. The
@@ -82,44 +89,20 @@ const on, off, locked = true, false, true
 //
 // Source: pkg/features/kube_features.go, Kubernetes v1.33.5, v1.34.1, v1.35.4, v1.36.3, v1.37.1.
 var gates = []Gate{
-	{"ContainerRestartRules", []GateRelease{
-		{34, off, StageAlpha, false}, {35, on, StageBeta, false}, {36, on, StageBeta, false}, {37, on, StageBeta, false},
-	}, nil},
-	{"RestartAllContainersOnContainerExits", []GateRelease{
-		{35, off, StageAlpha, false}, {36, on, StageBeta, false}, {37, on, StageBeta, false},
-	}, []string{"ContainerRestartRules", "NodeDeclaredFeatures"}},
-	{"NodeDeclaredFeatures", []GateRelease{
-		{35, off, StageAlpha, false}, {36, on, StageBeta, false}, {37, on, StageGA, locked},
-	}, nil},
-	{"KubeletCrashLoopBackOffMax", []GateRelease{
-		{33, off, StageAlpha, false}, {34, off, StageAlpha, false}, {35, on, StageBeta, false}, {36, on, StageBeta, false}, {37, on, StageBeta, false},
-	}, nil},
-	{"ReduceDefaultCrashLoopBackOffDecay", []GateRelease{
-		{33, off, StageAlpha, false}, {34, off, StageAlpha, false}, {35, off, StageAlpha, false}, {36, off, StageAlpha, false}, {37, off, StageAlpha, false},
-	}, nil},
-	{"SidecarContainers", []GateRelease{
-		{33, on, StageGA, locked}, {34, on, StageGA, locked}, {35, on, StageGA, locked}, {36, on, StageGA, locked},
-	}, nil},
-	{"PLEGOnDemandRelist", []GateRelease{{36, on, StageBeta, false}, {37, on, StageGA, locked}}, nil},
-	{"JobManagedBy", []GateRelease{
-		{33, on, StageBeta, false}, {34, on, StageBeta, false}, {35, on, StageGA, locked}, {36, on, StageGA, locked}, {37, on, StageGA, locked},
-	}, nil},
-	{"JobPodReplacementPolicy", []GateRelease{
-		{33, on, StageBeta, false}, {34, on, StageGA, locked}, {35, on, StageGA, locked}, {36, on, StageGA, locked},
-	}, nil},
-	{"JobBackoffLimitPerIndex", []GateRelease{
-		{33, on, StageGA, locked}, {34, on, StageGA, locked}, {35, on, StageGA, locked}, {36, on, StageGA, locked},
-	}, nil},
-	{"JobSuccessPolicy", []GateRelease{
-		{33, on, StageGA, locked}, {34, on, StageGA, locked}, {35, on, StageGA, locked}, {36, on, StageGA, locked},
-	}, nil},
-	{"ElasticIndexedJob", []GateRelease{{33, on, StageGA, locked}}, nil},
-	{"MutablePodResourcesForSuspendedJobs", []GateRelease{
-		{35, off, StageAlpha, false}, {36, on, StageBeta, false}, {37, on, StageBeta, false},
-	}, nil},
-	{"MutableSchedulingDirectivesForSuspendedJobs", []GateRelease{
-		{35, off, StageAlpha, false}, {36, on, StageBeta, false}, {37, on, StageBeta, false},
-	}, nil},
+	{"ContainerRestartRules", []GateRelease{{34, off, StageAlpha, false}, {35, on, StageBeta, false}}, 0, nil},
+	{"RestartAllContainersOnContainerExits", []GateRelease{{35, off, StageAlpha, false}, {36, on, StageBeta, false}}, 0, []string{"ContainerRestartRules", "NodeDeclaredFeatures"}},
+	{"NodeDeclaredFeatures", []GateRelease{{35, off, StageAlpha, false}, {36, on, StageBeta, false}, {37, on, StageGA, locked}}, 0, nil},
+	{"KubeletCrashLoopBackOffMax", []GateRelease{{33, off, StageAlpha, false}, {35, on, StageBeta, false}}, 0, nil},
+	{"ReduceDefaultCrashLoopBackOffDecay", []GateRelease{{33, off, StageAlpha, false}}, 0, nil},
+	{"SidecarContainers", []GateRelease{{33, on, StageGA, locked}}, 36, nil},
+	{"PLEGOnDemandRelist", []GateRelease{{36, on, StageBeta, false}, {37, on, StageGA, locked}}, 0, nil},
+	{"JobManagedBy", []GateRelease{{33, on, StageBeta, false}, {35, on, StageGA, locked}}, 0, nil},
+	{"JobPodReplacementPolicy", []GateRelease{{33, on, StageBeta, false}, {34, on, StageGA, locked}}, 36, nil},
+	{"JobBackoffLimitPerIndex", []GateRelease{{33, on, StageGA, locked}}, 36, nil},
+	{"JobSuccessPolicy", []GateRelease{{33, on, StageGA, locked}}, 36, nil},
+	{"ElasticIndexedJob", []GateRelease{{33, on, StageGA, locked}}, 33, nil},
+	{"MutablePodResourcesForSuspendedJobs", []GateRelease{{35, off, StageAlpha, false}, {36, on, StageBeta, false}}, 0, nil},
+	{"MutableSchedulingDirectivesForSuspendedJobs", []GateRelease{{35, off, StageAlpha, false}, {36, on, StageBeta, false}}, 0, nil},
 }
 
 // IsGate reports whether name is a gate that some modelled release knows and that changes an

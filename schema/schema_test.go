@@ -243,7 +243,7 @@ func TestSchemasKnowWhatTheCoreKnows(t *testing.T) {
 	if got := examples("cluster", "properties", "version", "examples"); !slices.Equal(got, policy.Versions()) {
 		t.Errorf("versions %v, the core has %v", got, policy.Versions())
 	}
-	if got := examples("cluster", "properties", "version", "default"); got[0] != policy.VersionName(policy.NewestMinor) {
+	if got := examples("cluster", "properties", "version", "default"); got[0] != policy.VersionName(policy.DefaultMinor) {
 		t.Errorf("default version %v", got)
 	}
 	for minor := policy.OldestMinor - 2; minor <= policy.NewestMinor+2; minor++ {

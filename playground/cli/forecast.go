@@ -65,7 +65,7 @@ kube-state-metrics where it has them.`,
 	flags := command.Flags()
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "file with Pods and Jobs, - for standard input; repeatable")
 	flags.StringVarP(&o.output, "output", "o", "text", "form of the answer: "+strings.Join(forecastForms[:len(forecastForms)-1], ", ")+" or metrics")
-	flags.StringVar(&o.version, "kubernetes-version", "", "release of the cluster, such as "+policy.VersionName(policy.NewestMinor)+", the default")
+	flags.StringVar(&o.version, "kubernetes-version", "", "release of the cluster, such as "+policy.VersionName(policy.DefaultMinor)+", the default")
 	flags.StringSliceVar(&o.gates, "feature-gates", nil, "gates that are set, such as ContainerRestartRules=false,…")
 	flags.StringVar(&o.kubelet, "kubelet-config", "", "file with the KubeletConfiguration of the nodes")
 	flags.StringVar(&o.now, "now", "", "the time of the statuses, such as 2026-01-31T12:00:00Z, where they are from a file")

@@ -368,7 +368,7 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 	complete(command, "engine", engines)
 	if v.files {
 		flags.StringArrayVarP(&o.files, "filename", "f", nil, "file or folder with manifests, - for standard input; repeatable")
-		flags.StringVar(&o.version, "kubernetes-version", "", "release of the cluster, such as "+policy.VersionName(policy.NewestMinor)+", the default")
+		flags.StringVar(&o.version, "kubernetes-version", "", "release of the cluster, such as "+policy.VersionName(policy.DefaultMinor)+", the default")
 		flags.StringSliceVar(&o.gates, "feature-gates", nil, "gates that are set, such as ContainerRestartRules=false,…")
 		flags.StringVar(&o.kubelet, "kubelet-version", "", "release of the node, if it is another than that of the API server")
 		flags.StringSliceVar(&o.nodeGates, "kubelet-feature-gates", nil, "gates that are set on the node alone")

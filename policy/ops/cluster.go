@@ -57,7 +57,7 @@ func (c *call) readCluster() cluster {
 
 func (c *call) readClusters() cluster {
 	v := c.root.Get("cluster")
-	cl := cluster{features: policy.DefaultFeatures(policy.NewestMinor)}
+	cl := cluster{features: policy.DefaultFeatures(policy.DefaultMinor)}
 	if !given(v) {
 		return cl
 	}

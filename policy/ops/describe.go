@@ -30,7 +30,7 @@ func (c *call) describe() {
 	}
 	w.End()
 	w.Key("defaultVersion")
-	w.Word(policy.VersionName(policy.NewestMinor))
+	w.Word(policy.VersionName(policy.DefaultMinor))
 	c.describeGates()
 	c.describeProposals()
 	c.describeKinds()
@@ -102,10 +102,14 @@ func (c *call) describeGates() {
 		w.Word(g.Name)
 		w.Key("versions")
 		w.Array()
-		for _, r := range g.Releases {
+		for minor := policy.OldestMinor; minor <= policy.NewestMinor; minor++ {
+			r, known := g.In(minor)
+			if !known {
+				continue
+			}
 			w.Object()
 			w.Key("version")
-			w.Word(policy.VersionName(r.Minor))
+			w.Word(policy.VersionName(minor))
 			w.Key("default")
 			w.Bool(r.Default)
 			w.Key("stage")
