@@ -454,6 +454,10 @@ func (c *call) writeDecision(l *loaded, cl cluster, e exit, judge *jobJudge) {
 	if c.rows {
 		w.Key("row")
 		w.Object()
+		if judge != nil {
+			w.Key("pod")
+			w.String(judge.firstPod())
+		}
 		row := c.afterExit(l, e).Row(cl.features.Minor)
 		writeRow(w, &row, 0, -1)
 		w.End()

@@ -148,6 +148,15 @@ func (j *jobJudge) phaseAfter(e exit, pod *policy.FailedPod) policy.PodPhase {
 	return n.Phase(spec.RestartPolicy, j.cl.features, policy.PhaseOptions{Initialized: !isInit})
 }
 
+// firstPod is the name of the Job's first Pod, as a simulation gives it.
+func (j *jobJudge) firstPod() string {
+	index := int32(-1)
+	if j.job.Indexed() {
+		index = 0
+	}
+	return simulate.PodName(jobName(j.l), 0, index)
+}
+
 // failed says what the Job makes of a Pod that has failed.
 func (j *jobJudge) failed(x *jobEffect, pod *policy.FailedPod) {
 	x.judged, x.match = true, j.compiled.Match(pod)
@@ -167,15 +176,11 @@ func (j *jobJudge) failed(x *jobEffect, pod *policy.FailedPod) {
 		counts.FailedIndexes = 1
 	}
 	if x.match.Action == policy.ActionFailJob {
-		index := int32(-1)
-		if j.job.Indexed() {
-			index = 0
-		}
 		namespace := j.l.object.Namespace
 		if namespace == "" {
 			namespace = "default"
 		}
-		counts.Message = x.match.Message(pod, namespace, simulate.PodName(jobName(j.l), 0, index))
+		counts.Message = x.match.Message(pod, namespace, j.firstPod())
 	}
 	x.judge(j, counts)
 }

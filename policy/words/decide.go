@@ -263,9 +263,16 @@ func (d *document) severalExits(list manifest.Value) {
 		n    int64
 	}
 	kinds := []kind{{word: "Restart"}, {word: "RestartAllContainers"}, {word: "Stop"}, {word: "undecided"}}
-	first := item{}
+	first, between := item{}, ", "
 	for e := list.First(); e.Exists(); e = e.Next() {
 		tone, mark, word := outcome(e)
+		if job := e.Get("job"); job.Exists() {
+			card := d.jobCard(job)
+			word, between = word+", "+card.head.text, "; "
+			if tone == Stop {
+				tone, mark = card.head.tone, card.head.mark
+			}
+		}
 		if first.tone == "" {
 			first.tone, first.mark = tone, mark
 		} else if first.tone != tone {
@@ -288,7 +295,7 @@ func (d *document) severalExits(list manifest.Value) {
 		parts = append(parts, itoa(k.n)+" "+k.word)
 	}
 	first.text = "Each exit is judged alone, in a Pod whose other containers run."
-	d.verdict(first, itoa(int64(list.Len()))+" exits: "+strings.Join(parts, ", "))
+	d.verdict(first, itoa(int64(list.Len()))+" exits: "+strings.Join(parts, between))
 }
 
 func (d *document) traceTitle(e manifest.Value, exits int) string {
