@@ -20,6 +20,9 @@ type Object struct {
 	// SpecPath is the path of Spec with its dot: "spec." for a Pod, "spec.template.spec." for a
 	// Job.
 	SpecPath string
+	// Step is "" but for an Argo template, the first of whose main containers is a member of its
+	// own, with this name; the others are in the list sidecars.
+	Step string
 	// NoTemplate reports that a ReplicationController, whose template is optional, has none.
 	NoTemplate bool
 	// Embedded reports that o is a template in an object of a kind that is not read: a PodTemplate
@@ -35,7 +38,15 @@ type Object struct {
 }
 
 // Path returns the field path of container r in the manifest: spec.containers[0].
-func (o *Object) Path(r Ref) string { return o.SpecPath + r.Path() }
+func (o *Object) Path(r Ref) string {
+	switch {
+	case o.Step == "" || r.Kind != MainContainer:
+		return o.SpecPath + r.Path()
+	case r.Index == 0:
+		return o.SpecPath + o.Step
+	}
+	return o.SpecPath + "sidecars" + Index(r.Index-1)
+}
 
 // StoredName returns the name under which the API server stores o: Name, or what it makes of
 // GenerateName, with "bbbbb" for the five letters that it draws; "" if the manifest has neither.

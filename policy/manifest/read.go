@@ -93,33 +93,37 @@ func readContainers(list Value) []policy.Container {
 	}
 	containers := make([]policy.Container, 0, list.Len())
 	for v := list.First(); v.Exists(); v = v.Next() {
-		rules, resize := v.Get("restartPolicyRules"), v.Get("resizePolicy")
-		c := policy.Container{
-			Name:               v.Get("name").Text(),
-			RestartPolicyRules: readRules(rules),
-			HasRules:           rules.Kind() == Array,
-
-			ResizePolicy:    readResizePolicy(resize),
-			HasResizePolicy: resize.Kind() == Array,
-
-			HasLifecycle:      v.Get("lifecycle").Kind() == Object,
-			HasLivenessProbe:  v.Get("livenessProbe").Kind() == Object,
-			HasReadinessProbe: v.Get("readinessProbe").Kind() == Object,
-			HasStartupProbe:   v.Get("startupProbe").Kind() == Object,
-
-			LivenessGraceSeconds: readInt64(v.Get("livenessProbe").Get("terminationGracePeriodSeconds")),
-			StartupGraceSeconds:  readInt64(v.Get("startupProbe").Get("terminationGracePeriodSeconds")),
-			HasPreStop:           v.Get("lifecycle").Get("preStop").Kind() == Object,
-
-			TargetContainerName: v.Get("targetContainerName").Text(),
-		}
-		if own := v.Get("restartPolicy"); own.Kind() == String {
-			p := policy.RestartPolicy(own.Str())
-			c.RestartPolicy = &p
-		}
-		containers = append(containers, c)
+		containers = append(containers, readContainer(v))
 	}
 	return containers
+}
+
+func readContainer(v Value) policy.Container {
+	rules, resize := v.Get("restartPolicyRules"), v.Get("resizePolicy")
+	c := policy.Container{
+		Name:               v.Get("name").Text(),
+		RestartPolicyRules: readRules(rules),
+		HasRules:           rules.Kind() == Array,
+
+		ResizePolicy:    readResizePolicy(resize),
+		HasResizePolicy: resize.Kind() == Array,
+
+		HasLifecycle:      v.Get("lifecycle").Kind() == Object,
+		HasLivenessProbe:  v.Get("livenessProbe").Kind() == Object,
+		HasReadinessProbe: v.Get("readinessProbe").Kind() == Object,
+		HasStartupProbe:   v.Get("startupProbe").Kind() == Object,
+
+		LivenessGraceSeconds: readInt64(v.Get("livenessProbe").Get("terminationGracePeriodSeconds")),
+		StartupGraceSeconds:  readInt64(v.Get("startupProbe").Get("terminationGracePeriodSeconds")),
+		HasPreStop:           v.Get("lifecycle").Get("preStop").Kind() == Object,
+
+		TargetContainerName: v.Get("targetContainerName").Text(),
+	}
+	if own := v.Get("restartPolicy"); own.Kind() == String {
+		p := policy.RestartPolicy(own.Str())
+		c.RestartPolicy = &p
+	}
+	return c
 }
 
 func readRules(list Value) []policy.ContainerRestartRule {

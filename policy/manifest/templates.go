@@ -24,6 +24,9 @@ type Template struct {
 	ExitCodeOf string
 	// Indexed reports that a Job without completionMode becomes an Indexed one.
 	Indexed bool
+	// Step is the member of an Argo template that is its main container, "container" or "script":
+	// the Pod is made of the template itself. "" for a Pod template.
+	Step string
 }
 
 // Kind returns what the template makes: "Job" or "Pod".
@@ -36,8 +39,11 @@ func (t *Template) Kind() string {
 
 // SpecPath returns the path of the Pod's spec, without a dot at its end.
 func (t *Template) SpecPath() string {
-	if t.Job {
+	switch {
+	case t.Job:
 		return t.Path + ".spec.template.spec"
+	case t.Step != "":
+		return t.Path
 	}
 	return t.Path + ".spec"
 }
@@ -141,7 +147,10 @@ func (f *finder) look(v Value, name string) {
 // nothing more to look for in it.
 func (f *finder) take(v Value, name string) bool {
 	row := f.row()
+	step := f.step(v)
 	switch {
+	case step != "":
+		f.templates = append(f.templates, Template{Path: v.Path(f.root), RestartPolicy: "Never", Step: step})
 	case row != nil && v.Get("spec").Kind() == Object:
 		f.templates = append(f.templates, f.template(v, row))
 	case (name == "template" || name == "podTemplate") && hasNamedContainers(v.Get("spec").Get("containers")):
@@ -154,6 +163,41 @@ func (f *finder) take(v Value, name string) bool {
 		return false
 	}
 	return true
+}
+
+// step returns the member of v that is the main container of an Argo template, "" if v is none of
+// which a Pod is made as it stands here: a podSpecPatch may change anything.
+//
+// Source: createWorkflowPod in workflow/controller/workflowpod.go and mergedTemplateDefaultsInto in
+// operator.go, argo-workflows v3.6.2.
+func (f *finder) step(v Value) string {
+	at := f.names
+	if f.group != "argoproj.io" || len(at) < 3 || v.Kind() != Object {
+		return ""
+	}
+	spec := f.root.Get("spec")
+	if f.kind == "CronWorkflow" && at[1] == "workflowSpec" {
+		spec, at = spec.Get("workflowSpec"), at[1:]
+	}
+	if len(at) != 3 || at[1] != "templates" || at[2] != "#" {
+		return ""
+	}
+	for _, w := range [...]Value{spec, spec.Get("templateDefaults"), v} {
+		if w.Get("podSpecPatch").Kind() == String {
+			return ""
+		}
+	}
+	for _, name := range [...]string{"container", "script", "initContainers", "sidecars"} {
+		if spec.Get("templateDefaults").Get(name).Exists() {
+			return ""
+		}
+	}
+	for _, name := range [...]string{"container", "script"} {
+		if v.Get(name).Kind() == Object {
+			return name
+		}
+	}
+	return ""
 }
 
 // row returns the row of the table that names the place looked at, nil if there is none.
@@ -234,7 +278,9 @@ func CheckTemplate(v Value, t *Template, f policy.Features) Checked {
 		return Checked{}
 	}
 	c := checker{bit: minorBit(f.Minor), embeds: f.Minor >= 35, top: at, root: typ, proposals: f.Proposals}
-	c.value(at, typ)
+	if t.Step == "" {
+		c.value(at, typ)
+	}
 	out := c.checked()
 	for i := range out.All {
 		below(&out.All[i].FieldError, t.Path)
@@ -290,7 +336,12 @@ func ReadTemplate(v Value, t *Template, p policy.Proposals) policy.Object {
 	if t.Job {
 		kind, template = "CronJob", t.Path+".spec.template"
 	}
-	o := ReadProposed(v, kind, template, p)
+	var o policy.Object
+	if t.Step == "" {
+		o = ReadProposed(v, kind, template, p)
+	} else {
+		o = readStep(v, t)
+	}
 	o.Embedded, o.Fields = true, nil // its owner may still add what is missing
 	if t.RestartPolicy != "" && (t.RestartPolicyPath != "" || o.Spec.RestartPolicy == "") {
 		o.Spec.RestartPolicy = policy.RestartPolicy(t.RestartPolicy)
@@ -304,6 +355,24 @@ func ReadTemplate(v Value, t *Template, p policy.Proposals) policy.Object {
 	}
 	return o
 }
+
+// readStep reads the Pod of an Argo template: its main container has a name of its own.
+func readStep(v Value, t *Template) policy.Object {
+	at := v.exactly(t.Path)
+	o := policy.Object{
+		Kind: "PodTemplate", Name: v.Get("metadata").Get("name").Text(), Namespace: v.Get("metadata").Get("namespace").Text(),
+		SpecPath: t.Path + ".", Step: t.Step,
+	}
+	o.Spec.InitContainers = readContainers(at.Get("initContainers"))
+	main := readContainer(at.Get(t.Step))
+	main.Name = ArgoMain
+	o.Spec.Containers = append([]policy.Container{main}, readContainers(at.Get("sidecars"))...)
+	o.Spec.ActiveDeadlineSeconds = readInt64(at.Get("activeDeadlineSeconds"))
+	return o
+}
+
+// ArgoMain is the name of the main container of an Argo template.
+const ArgoMain = "main"
 
 // HowFarTemplates is [HowFar] for an object of another kind: its own fields are judged by nobody
 // here, those of templates as those of the Pods and Jobs that are made of them.
@@ -325,6 +394,8 @@ func (l *looker) owner(v Value, templates []Template) {
 			l.found.NotChecked.add(l.path)
 		case len(t.Path) > len(l.path):
 			l.owner(m, templates)
+		case t.Step != "":
+			l.found.NotChecked.add(l.path)
 		default:
 			if typ, _ := templateType(t.Job); l.value(m, typ) {
 				l.found.Checked.add(l.path)

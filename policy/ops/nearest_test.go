@@ -262,7 +262,11 @@ func TestSuggestionsOfEachRelease(t *testing.T) {
 			}
 		}
 	}
-	if t.Logf("%d own, %d the first, %d refused", own, works, refused); own < 3 || works < 10 || refused < 2 {
+	least := 3
+	if testing.Short() { // a sample of the sample
+		least = 1
+	}
+	if t.Logf("%d own, %d the first, %d refused", own, works, refused); own < least || works < 3*least || refused < least {
 		t.Error("too few of a kind")
 	}
 }

@@ -13,8 +13,9 @@ import (
 type loaded struct {
 	template *manifest.Template // nil for a manifest of a kind that Podfate reads itself
 	object   policy.Object
-	readable bool   // object is what Kubernetes would have decoded; false after a fault of type
-	message  string // the one error that Kubernetes prints if it does not decode the manifest
+	again    *retries // of an Argo template, nil for others
+	readable bool     // object is what Kubernetes would have decoded; false after a fault of type
+	message  string   // the one error that Kubernetes prints if it does not decode the manifest
 	faults   []located
 	warnings []located
 	dropped  []policy.Dropped

@@ -479,7 +479,7 @@ func (p *planner) kubelet(never bool) []choice {
 			}
 		}
 	}
-	if ours := p.l.template == nil || p.l.template.RestartPolicyPath == ""; never && ours && p.pod != "Never" {
+	if ours := p.l.template == nil || p.l.template.RestartPolicyPath == "" && p.l.template.Step == ""; never && ours && p.pod != "Never" {
 		pods = []string{"Never"}
 	} else if ours {
 		for _, pod := range [...]string{"Never", "OnFailure", "Always"} {

@@ -101,6 +101,9 @@ func (c *call) admitTemplate(t *manifest.Template, f policy.Features, mode field
 	}
 	l.object = manifest.ReadTemplate(c.man, t, f.Proposals)
 	c.judge(&l, f, admission{})
+	if t.Step != "" {
+		l.again = c.retriesOf(t)
+	}
 	for i := range l.faults { // the API server speaks of the Pod or the Job that the owner makes
 		l.faults[i].Message = strings.TrimPrefix(l.faults[i].Message, t.Path+".")
 	}
@@ -130,6 +133,14 @@ func (c *call) ownerWarnings() []policy.FieldError {
 			list = append(list, policy.FieldError{
 				Path: policyPath, Code: lint.OwnerRestartPolicy,
 				Detail: "a template without restartPolicy gets " + own + " from the " + kind,
+			})
+		}
+	}
+	for i := range c.templates {
+		t := &c.templates[i]
+		if path := t.Path + "." + t.Step + ".restartPolicyRules"; t.Step != "" && c.at(path).Exists() {
+			list = append(list, policy.FieldError{
+				Path: path, Code: lint.OwnerNotPlayed, Detail: "the rules reach the Pod only if the controller was built with Kubernetes 1.34 or later",
 			})
 		}
 	}
@@ -198,19 +209,23 @@ const firstSignal = 128
 // that it looks at has not terminated.
 const noExitCode = 0xbeef
 
-// ownerSays returns what the owner makes of the Pod after exit e, about which the kubelet decided d;
-// "" if the Pod goes on, or nobody asks for its exit code. A code from 128 on stands for a signal,
-// and the Pod is made anew; one below is the program's own failure, and the owner fails.
+// ownerSays returns what the owner makes of the Pod after exit e, about which the kubelet decided
+// d; "" if the Pod goes on, or nobody asks for its exit code. To restartPolicy ExitCode, a code from
+// 128 on stands for a signal, and the Pod is made anew; one below is the program's own failure, and
+// the owner fails.
 //
 // Source: IsRetryableExitCode in pkg/util/train/train_util.go and ReconcilePods in
 // pkg/controller.v1/common/pod.go, kubeflow/training-operator v1.7 to v1.9.
 func (l *loaded) ownerSays(cl *cluster, e exit, d policy.Decision) string {
-	if l.template == nil || l.template.ExitCodeOf == "" {
+	if l.template == nil || l.template.ExitCodeOf == "" && l.again == nil {
 		return ""
 	}
 	pod, failed := l.failedBy(cl, e, d)
 	if !failed {
 		return ""
+	}
+	if l.again != nil {
+		return l.again.says(e, -1)
 	}
 	code := int32(noExitCode)
 	for _, x := range pod.Exits {
@@ -224,12 +239,25 @@ func (l *loaded) ownerSays(cl *cluster, e exit, d policy.Decision) string {
 	return ownerFails
 }
 
-func writeOwner(w *manifest.Writer, action string) {
-	if action != "" {
-		w.Key("owner")
-		w.Object()
-		w.Key("action")
-		w.Word(action)
-		w.End()
+// writeOwner writes what the owner makes of a Pod, as fate has it.
+func writeOwner(w *manifest.Writer, says string) {
+	if says == "" {
+		return
 	}
+	action, path, _ := strings.Cut(says, " ")
+	path, limit, _ := strings.Cut(path, " ")
+	w.Key("owner")
+	w.Object()
+	if action[0] >= 'a' {
+		w.Key("undecided")
+	} else {
+		w.Key("action")
+	}
+	w.Word(action)
+	optional(w, "path", path)
+	if limit != "" {
+		w.Key("limit")
+		w.Raw([]byte(limit))
+	}
+	w.End()
 }

@@ -38,6 +38,8 @@ const (
 	lostNoJob      = "no_job"             // a podFailurePolicy without a Job
 	lostSuccess    = "success_restarts"   // a Job that restarts Pods that succeed
 	lostOwner      = "owner"              // what else the controller of another kind does
+	lostCondition  = "retry_condition"    // a retryStrategy that is not judged
+	lostScript     = "script_source"      // a script of the owner
 )
 
 // loss is something that the other form does not have.
@@ -54,6 +56,7 @@ type translator struct {
 	changes      []edit // op "" ones: path is that in the manifest, value "" removes what is there
 	lost         []loss
 	whole        manifest.Writer // in place of the manifest; empty for the manifest with its changes
+	counts       bool            // of the owner, too, each failure counts towards a limit
 }
 
 // translate answers the manifest in other words: those of drafts and proposals as releases have
@@ -74,7 +77,7 @@ func (c *call) translate() {
 	}
 	if len(all) > 1 && t.to == toKubernetes {
 		for i := range all {
-			if owned := all[i].template; owned != nil && owned.ExitCodeOf != "" {
+			if owned := all[i].template; owned != nil && owned.ExitCodeOf != "" || all[i].again != nil {
 				all = []loaded{c.one(all)} // each becomes a Job
 				break
 			}
@@ -99,6 +102,8 @@ func (c *call) translate() {
 		case toKubernetes:
 			if t.shipped(l); l.template != nil && l.template.ExitCodeOf != "" {
 				t.ownedJob(l)
+			} else if l.again != nil {
+				t.retriedJob(l)
 			}
 		case toAlwaysPod:
 			t.alwaysPod(l)
@@ -116,7 +121,7 @@ func (c *call) translate() {
 // ownedJob writes the Job whose rules come to what the owner makes of exit codes.
 func (t *translator) ownedJob(l *loaded) {
 	t.lose("kind", lostOwner, "")
-	w, at := &t.whole, l.template.Path
+	at := l.template.Path
 	replicas := "1"
 	if v := t.c.at(at[:strings.LastIndexByte(at, '.')] + ".replicas"); v.Kind() == manifest.Number {
 		replicas = string(v.Raw())
@@ -127,14 +132,92 @@ func (t *translator) ownedJob(l *loaded) {
 	}
 	low.in, low.action, high.in, high.action = true, wishFailJob, true, wishIgnore
 	p := planner{}
+	t.job(`"completionMode":"Indexed","completions":`+replicas+`,"parallelism":`+replicas,
+		p.ruleJSON(&low, "onExitCodes", l.template.ExitCodeOf)+","+p.ruleJSON(&high, "onExitCodes", l.template.ExitCodeOf))
+	t.set(at+".spec.restartPolicy", `"Never"`)
+	t.rewrite(&t.whole, t.c.at(at), at)
+	t.whole.Parts("}")
+	t.whole.End()
+}
+
+// job begins a Job, up to its template.
+func (t *translator) job(spec, rules string) {
+	w := &t.whole
 	w.Object()
 	w.Parts(`"apiVersion":"batch/v1","kind":"Job"`)
 	some(w, t.c.man, func(name string) bool { return name == "metadata" })
-	w.Parts(`,"spec":{"completionMode":"Indexed","completions":`, replicas, `,"parallelism":`, replicas, `,"podFailurePolicy":{"rules":[`,
-		p.ruleJSON(&low, "onExitCodes", l.template.ExitCodeOf), ",", p.ruleJSON(&high, "onExitCodes", l.template.ExitCodeOf), `]},"template":`)
-	t.set(at+".spec.restartPolicy", `"Never"`)
-	t.rewrite(w, t.c.at(at), at)
-	w.Parts("}")
+	w.Parts(`,"spec":{`, spec)
+	if rules != "" {
+		w.Parts(`,"podFailurePolicy":{"rules":[`, rules, "]}")
+	}
+	w.Parts(`,"template":`)
+}
+
+// retriedJob writes the Job that comes near an Argo template with its retryStrategy: as many
+// retries, and rules for the exits after which there is none.
+func (t *translator) retriedJob(l *loaded) {
+	t.lose("kind", lostOwner, "")
+	r, at, limit := l.again, l.template.Path, "2147483647"
+	t.counts = true
+	if r.why != "" {
+		t.lose(r.whyPath, lostCondition, "")
+	}
+	if r.never != "" {
+		limit = "0"
+	} else if r.limit > 0 {
+		limit = strconv.FormatInt(r.limit, 10)
+	}
+	if r.never == "" {
+		t.lose(r.path, lostWaits, "")
+	}
+	rules, open := "", r.transient
+	p := planner{}
+	t.eachContainer(l, func(l *loaded, ref policy.Ref) {
+		fails := line{action: wishFailJob}
+		n := 0
+		for code := 1; code < codes; code++ {
+			says := r.says(exit{ref: ref, code: int32(code)}, -1)
+			open = open || says[0] >= 'a'
+			if fails.has[code] = says[0] == 'F'; fails.has[code] {
+				n++
+			}
+		}
+		if fails.in = n <= codes/2; !fails.in {
+			for code := range fails.has {
+				fails.has[code] = !fails.has[code]
+			}
+		}
+		if n > 0 && limit != "0" {
+			if rules != "" {
+				rules += ","
+			}
+			rules += p.ruleJSON(&fails, "onExitCodes", l.object.Spec.Container(ref).Name)
+		}
+	})
+	if open && r.why == "" {
+		t.lose(r.path, lostCondition, "")
+	}
+	main := l.object.Path(policy.Ref{})
+	t.set(main+".name", `"`+manifest.ArgoMain+`"`)
+	if source := main + ".source"; t.c.at(source).Exists() {
+		t.remove(source)
+		t.lose(source, lostScript, "")
+	}
+	t.job(`"backoffLimit":`+limit, rules)
+	w := &t.whole
+	w.Parts(`{"spec":{"restartPolicy":"Never"`)
+	for _, name := range [...]string{"activeDeadlineSeconds", "initContainers"} {
+		if v := t.c.at(at + "." + name); given(v) {
+			w.Parts(`,"`, name, `":`)
+			t.rewrite(w, v, at+"."+name)
+		}
+	}
+	w.Parts(`,"containers":[`)
+	t.rewrite(w, t.c.at(main), main)
+	for v := t.c.at(at + ".sidecars").First(); v.Exists(); v = v.Next() {
+		t.rewrite(w, v, v.Path(t.c.man))
+	}
+	w.Parts("]}}}")
 	w.End()
 }
 
@@ -144,15 +227,18 @@ func (t *translator) sameEnd(f, g *fate) bool {
 	if t.whole.Len() == 0 {
 		return f.comesTo(g)
 	}
-	makes := ""
-	if j := &g.job; j.judged && j.match.Action == policy.ActionIgnore {
-		makes = ownerRetries
-	} else if j.judged && j.match.Action == policy.ActionFailJob {
+	makes, j := "", &g.job
+	switch {
+	case !j.judged:
+	case j.match.Action == policy.ActionFailJob, j.outcome == jobFails:
 		makes = ownerFails
-	} else if j.judged {
+	case j.match.Action == policy.ActionIgnore, t.counts:
+		makes = ownerRetries
+	default:
 		makes = string(policy.ActionCount)
 	}
-	return f.ends() == g.ends() && f.owner == makes
+	action, _, _ := strings.Cut(f.owner, " ")
+	return f.ends() == g.ends() && action == makes
 }
 
 // set makes what is at path value, JSON.

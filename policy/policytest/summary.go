@@ -46,7 +46,7 @@ type answer struct {
 		Failure   *struct {
 			Action, Path string
 		}
-		Owner *struct{ Action string }
+		Owner *owner
 		Trace []struct{ Path, Result, Code, Ignored string }
 	}
 	Assumptions  []string
@@ -279,7 +279,7 @@ func Summary(raw []byte) (string, error) {
 			fmt.Fprintf(&b, "  %s: %s (%s)%s\n", s.Path, s.Result, s.Code, ignored)
 		}
 		if d.Owner != nil {
-			fmt.Fprintf(&b, "  the owner: %s\n", d.Owner.Action)
+			fmt.Fprintf(&b, "  the owner: %s\n", d.Owner)
 		}
 		if f := d.Failure; f != nil {
 			fmt.Fprintf(&b, "  the Pod fails, %s, and nothing replaces it: %s\n", f.Action, f.Path)
@@ -407,7 +407,7 @@ type fate struct {
 	PodFails  bool
 	DecidedBy struct{ Level, Path string }
 	Undecided *struct{ Reason, Path string }
-	Owner     *struct{ Action string }
+	Owner     *owner
 	Job       *struct {
 		PodPhase, Action, Outcome, Reason string
 		Rule                              *int
@@ -424,6 +424,9 @@ func (f fate) write(b *strings.Builder) {
 		fmt.Fprintf(b, "%s and the Pod fails, %s %s (%s)\n", f.Action, f.DecidedBy.Level, f.DecidedBy.Path, f.Because)
 	default:
 		fmt.Fprintf(b, "%s, %s %s (%s)\n", f.Action, f.DecidedBy.Level, f.DecidedBy.Path, f.Because)
+	}
+	if f.Owner != nil {
+		fmt.Fprintf(b, "  the owner: %s\n", f.Owner)
 	}
 	j := f.Job
 	if j == nil {
@@ -708,6 +711,26 @@ func (s *suggested) write(b *strings.Builder) {
 	}
 }
 
+// owner is what the owner of another kind makes of a failed Pod.
+type owner struct {
+	Action, Undecided, Path string
+	Limit                   int
+}
+
+func (o *owner) String() string {
+	text := o.Action
+	if o.Undecided != "" {
+		text = "undecided, " + o.Undecided
+	}
+	if o.Limit > 0 {
+		text += fmt.Sprintf(" at most %d times", o.Limit)
+	}
+	if o.Path != "" {
+		text += " (" + o.Path + ")"
+	}
+	return text
+}
+
 // end is what an exit comes to in a few words.
 func (f fate) end() string {
 	text := f.Action
@@ -718,7 +741,7 @@ func (f fate) end() string {
 		text += ", the Pod fails"
 	}
 	if f.Owner != nil {
-		text += ", the owner: " + f.Owner.Action
+		text += ", the owner: " + f.Owner.String()
 	}
 	if j := f.Job; j != nil && j.Undecided == nil {
 		text += ", " + strings.TrimSpace(j.PodPhase+" "+j.Action)

@@ -27,12 +27,7 @@ func (d *document) decide() {
 				job.head.path = text(f, "path")
 				job.head.reason = "the podFailurePolicy says " + text(f, "action") + " to nobody: nothing replaces this Pod"
 			}
-			switch text(e.Get("owner"), "action") {
-			case "Retry":
-				job.title, job.head.text, job.head.reason = "Owner (operator)", "the Pod is made anew", "restartPolicy ExitCode: the code is 128 or more"
-			case "Fail":
-				job.title, job.head.text, job.head.reason = "Owner (operator)", "the replica fails", "restartPolicy ExitCode: the code is below 128"
-			}
+			d.ownerCard(e, &job)
 			d.layers(d.containerCard(e), d.podCard(e), job)
 		}
 		d.exitRows()
@@ -52,6 +47,50 @@ func (d *document) decide() {
 		d.assumptions()
 		d.checks()
 	})
+}
+
+// ownerCard says what the owner of another kind makes of the failed Pod.
+func (d *document) ownerCard(e manifest.Value, c *card) {
+	o := e.Get("owner")
+	if !o.Exists() {
+		return
+	}
+	why := [...]string{"restartPolicy ExitCode: the code is 128 or more", "restartPolicy ExitCode: the code is below 128"}
+	c.title = "Owner (operator)"
+	if path := text(o, "path"); path != "" {
+		name := path[strings.LastIndexByte(path, '.')+1:]
+		c.title, c.head.path, why = "Owner (controller)", path, [...]string{name + ": each time", name}
+		if has(o, "limit") {
+			why[0] = name + ": at most " + count(number(o, "limit"), "time")
+		}
+		if name == "retryStrategy" {
+			why[1] = "there is no retryStrategy"
+		}
+	}
+	c.head.text, c.head.reason = ownerText(o), why[1]
+	if text(o, "action") == "Retry" {
+		c.head.reason = why[0]
+	} else if u := text(o, "undecided"); u != "" {
+		c.head.reason = phrase(u)
+	} else if !has(o, "path") && text(o, "action") == "Succeed" {
+		c.title, c.head.reason = "Owner (controller)", "a daemon, or a sidecar that was killed"
+	}
+}
+
+// ownerText says what owner o makes of a failed Pod.
+func ownerText(o manifest.Value) string {
+	switch text(o, "action") {
+	case "Retry":
+		return "the Pod is made anew"
+	case "Fail":
+		if has(o, "path") {
+			return "the node of the workflow fails"
+		}
+		return "the replica fails"
+	case "Succeed":
+		return "the failure is passed over"
+	}
+	return "undecided"
 }
 
 // maxExplained bounds the exits, and the Pods of a Job, whose rules are listed one by one.

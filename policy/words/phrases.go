@@ -103,6 +103,16 @@ func phraseOf(code string) string {
 		return "its Jobs start in an order, which is not played"
 	case "message_patterns":
 		return "the rule asks for patterns in messages, which are not read"
+	case "unreadable":
+		return "a field of the retryStrategy is a parameter, or none that the controller reads"
+	case "template_defaults":
+		return "templateDefaults are merged into the template"
+	case "expression":
+		return "the expression asks for more than exit code, status and duration"
+	case "duration":
+		return "the expression asks how long the Pod ran"
+	case "transient_message":
+		return "the message of the failure decides"
 	case "managed_by", "managed_elsewhere":
 		return "another controller manages this Job"
 	case "api_server_panics":

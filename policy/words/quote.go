@@ -113,7 +113,7 @@ func ruleName(path string) string {
 		}
 	}
 	switch {
-	case strings.HasSuffix(path, "].restartPolicy"):
+	case strings.HasSuffix(path, ".container.restartPolicy"), strings.HasSuffix(path, ".script.restartPolicy"), strings.HasSuffix(path, "].restartPolicy") && !strings.HasSuffix(path[:strings.LastIndexByte(path, '[')], "templates"):
 		return "the container's restartPolicy"
 	case strings.HasSuffix(path, "restartPolicy"):
 		return "the Pod's restartPolicy"

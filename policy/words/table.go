@@ -181,6 +181,17 @@ func (d *document) fate(r manifest.Value, zero bool) (e fate) {
 	default:
 		e.letter, e.tone, e.mark, e.text = "T", Stop, "stop", "ends, and stays so"
 	}
+	if o := r.Get("owner"); o.Exists() {
+		e.text, e.letter = "ends: "+ownerText(o), "N"
+		switch text(o, "action") {
+		case "Fail":
+			e.letter, e.tone, e.mark = "F", Fail, "failed"
+		case "Succeed":
+			e.letter, e.tone, e.mark = "S", OK, "succeeded"
+		case "":
+			e.letter, e.mark = "?", "undecided"
+		}
+	}
 	e.source = source{}
 	return e
 }

@@ -101,6 +101,10 @@ func lossText(because string) string {
 		return "the podFailurePolicy: it needs Pods with restartPolicy Never"
 	case "owner":
 		return "whatever else the owner does: its other replicas, when it has succeeded, what it cleans up"
+	case "retry_condition":
+		return "what the retryStrategy asks: it is not judged, and failures count"
+	case "script_source":
+		return "the source of the script: a Job's container has a command alone"
 	case "no_job":
 		return "the podFailurePolicy: the Pod has no Job"
 	}
