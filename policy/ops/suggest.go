@@ -576,7 +576,7 @@ func (c *call) writeVersions(p *planner, s *suggestion) {
 				w.Bool(p.proves(s))
 			}
 		} else {
-			c.writeVersion(p, s, cluster{features: policy.DefaultFeatures(minor), kubelet: p.cl.kubelet, named: p.cl.named})
+			c.writeVersion(p, s, cluster{features: policy.DefaultFeatures(minor), kubelet: p.cl.kubelet, named: true})
 		}
 		w.End()
 	}
