@@ -368,12 +368,12 @@ func (d *differ) afterRestarts(x, y manifest.Value) {
 	}
 }
 
-// rows compares what all codes come to, and then what they come to in a container that is killed
-// for lack of memory, as far as that differs in another way.
+// rows compares what all codes come to, then what they come to in a container that is killed for lack
+// of memory, as far as that differs in another way, and then what other numbers come to on Windows.
 func (d *differ) rows(a, b manifest.Value, which func()) {
 	for _, killed := range [...]bool{false, true} {
 		if killed && !hasKilled(a) && !hasKilled(b) {
-			return
+			break
 		}
 		for from := int64(0); from < codes; {
 			x, y, to := fateAt(a, from, killed), fateAt(b, from, killed), from
@@ -391,6 +391,20 @@ func (d *differ) rows(a, b manifest.Value, which func()) {
 				})
 			}
 			from = to + 1
+		}
+	}
+	for x, y := a.Get("beyond").First(), b.Get("beyond").First(); x.Exists() && y.Exists(); {
+		p, q := number(x, "to"), number(y, "to")
+		d.decisions("codes", x, y, func() {
+			which()
+			d.int("from", max(number(x, "from"), number(y, "from")))
+			d.int("to", min(p, q))
+		})
+		if p <= q {
+			x = x.Next()
+		}
+		if q <= p {
+			y = y.Next()
 		}
 	}
 }

@@ -498,7 +498,10 @@ func (p *planner) kubelet(never bool) []choice {
 			if own != "" && p.cl.features.ContainerRestartRules {
 				if lists = append(lists, p.rules); p.ref.Kind != policy.EphemeralContainer {
 					base := p.acts(pod, own, nil)
-					lists = append(append(lists, variants(p.rules, &want, wishStop)...), p.fewest(&target, base))
+					lists = append(append(lists, variants(p.rules, &want, wishStop)...), p.fewest(&target, base, false))
+					if windows {
+						lists = append(lists, p.fewest(&target, base, true))
+					}
 					if p.flip {
 						s := nearest{was: p.rules, target: &target, base: &base, actions: []uint8{wishRestart, wishRestartAll}}
 						if p.ref.Kind == policy.InitContainer {
@@ -548,8 +551,9 @@ func (p *planner) bound(found []choice, sure bool) {
 }
 
 // fewest returns the shortest rules of the container for target, where base is what comes without
-// rules.
-func (p *planner) fewest(target *[codes]uint8, base [codes]uint8) []line {
+// rules. On Windows it may be only those with In, or only others, by which other codes come to what
+// they come to today.
+func (p *planner) fewest(target *[codes]uint8, base [codes]uint8, onlyIn bool) []line {
 	var wishes []uint8
 	for x := wishRestart; x <= wishRestartAll; x++ {
 		for code := range target {
@@ -569,7 +573,7 @@ func (p *planner) fewest(target *[codes]uint8, base [codes]uint8) []line {
 			return 0
 		}
 		return 1
-	}, p.l.object.Spec.Windows, 0)
+	}, onlyIn, 0)
 }
 
 // inCost returns choices in the order of their costs, each once, those that were found first before
@@ -607,7 +611,12 @@ func (p *planner) controller() []choice {
 			}
 		}
 		lists = append(lists, variants(base, &want, 0)...)
-		lists = append(lists, p.fewestOfJob(base, &want, &today, false), p.fewestOfJob(base, &want, &today, true))
+		for _, end := range [...]bool{false, true} {
+			lists = append(lists, p.fewestOfJob(base, &want, &today, end, false))
+			if p.l.object.Spec.Windows {
+				lists = append(lists, p.fewestOfJob(base, &want, &today, end, true))
+			}
+		}
 	}
 	p.sure = true
 	if p.flip && named {
@@ -675,7 +684,7 @@ func disrupted(lines []line, x uint8) bool {
 
 // fewestOfJob writes the rules about the container anew. What others share stays, and so do rules
 // about conditions; the new rules come after the conditions that stand first, or at the end.
-func (p *planner) fewestOfJob(base []line, want, today *[codes]uint8, end bool) []line {
+func (p *planner) fewestOfJob(base []line, want, today *[codes]uint8, end, onlyIn bool) []line {
 	var kept []line
 	at := 0
 	for i := range base {
@@ -715,7 +724,7 @@ func (p *planner) fewestOfJob(base []line, want, today *[codes]uint8, end bool) 
 			return 0
 		}
 		return 1
-	}, p.l.object.Spec.Windows, 1)
+	}, onlyIn, 1)
 	for i := range fresh {
 		if !fresh[i].in && len(fresh[i].values()) == 0 {
 			fresh[i].has[0] = true // a list has to have a value, and 0 matches nothing
@@ -917,6 +926,12 @@ func (p *planner) check(after *loaded, cl cluster) (changes []change, n int, ok 
 				changes = append(changes, change{name, code, code, old, now, false})
 			}
 		}
+		across(was.beyond, is.beyond, func(from, to int32, old, now *fate) {
+			if !old.comesTo(now) {
+				n += int(to-from) + 1
+				changes = append(changes, change{name, from, to, old, now, false})
+			}
+		})
 		old, now := was.ranges[0].fate, is.ranges[0].fate
 		if was.oom != nil {
 			old = was.oom

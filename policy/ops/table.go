@@ -59,6 +59,7 @@ type rows struct {
 	ranges []codeRange // 0 to 255, ascending; neighbours differ
 	oom    *fate       // of code 0 with the reason OOMKilled; nil where the reason changes nothing, as with any other code
 	killed []codeRange // of all codes with that reason, where a proposal asks for it; else nil
+	beyond []codeRange // on Windows all other numbers, as ranges; else nil
 }
 
 // restartRange are restart counts after which the rows are the same: those from one on until the
@@ -151,6 +152,7 @@ func (q *asked) tableOf(base exit, counted bool) containerTable {
 			return list
 		}
 		r.ranges = whole()
+		r.beyond = q.beyond(e, find)
 		e.reason = oomKilled
 		for i := range container.RestartPolicyRules {
 			if container.RestartPolicyRules[i].OOMKilled {
@@ -184,6 +186,68 @@ func (q *asked) tableOf(base exit, counted bool) containerTable {
 	return t
 }
 
+// beyond returns what exits of a process on Windows come to whose codes none on Linux has: those that
+// rules name, and what is between them; nil for a Pod that is not on Windows.
+func (q *asked) beyond(e exit, find func(exit) *fate) (list []codeRange) {
+	if !q.l.object.Spec.Windows {
+		return nil
+	}
+	var named []int32
+	for _, r := range q.l.object.Spec.Container(e.ref).RestartPolicyRules {
+		if r.ExitCodes != nil {
+			named = append(named, r.ExitCodes.Values...)
+		}
+	}
+	if q.judge != nil {
+		for _, r := range q.judge.rules() {
+			if r.OnExitCodes != nil {
+				named = append(named, r.OnExitCodes.Values...)
+			}
+		}
+	}
+	q.steps += len(named)
+	order := policy.Order(len(named), func(a, b int) bool { return named[a] < named[b] })
+	for _, side := range [...][2]int64{{math.MinInt32, -1}, {codes, math.MaxInt32}} {
+		from := side[0]
+		until := func(to int64) {
+			if to < from {
+				return
+			}
+			e.code = int32(from)
+			f := find(e)
+			if n := len(list) - 1; n >= 0 && int64(list[n].to) == from-1 && list[n].same(f) {
+				list[n].to = int32(to)
+			} else {
+				list = append(list, codeRange{int32(from), int32(to), f})
+			}
+			from = to + 1
+		}
+		for _, i := range order {
+			if v := int64(named[i]); v >= from && v <= side[1] {
+				until(v - 1)
+				until(v)
+			}
+		}
+		until(side[1])
+	}
+	return list
+}
+
+// across calls do with all stretches in which both of two lists of the same codes say one thing.
+func across(a, b []codeRange, do func(from, to int32, x, y *fate)) {
+	for len(a) > 0 && len(b) > 0 {
+		x, y := a[0], b[0]
+		to := min(x.to, y.to)
+		do(max(x.from, y.from), to, x.fate, y.fate)
+		if x.to == to {
+			a = a[1:]
+		}
+		if y.to == to {
+			b = b[1:]
+		}
+	}
+}
+
 // restartBounds are the restart counts of container at which something may change; others is the
 // sum of those of the other containers. There is none without words of proposals.
 func restartBounds(spec *policy.PodSpec, container *policy.Container, others uint32) (bounds []uint32) {
@@ -212,7 +276,7 @@ func restartBounds(spec *policy.PodSpec, container *policy.Container, others uin
 }
 
 func (r *rows) same(x *rows) bool {
-	return sameRanges(r.ranges, x.ranges) && sameRanges(r.killed, x.killed) && (r.oom == nil) == (x.oom == nil) && (r.oom == nil || r.oom.same(x.oom))
+	return sameRanges(r.ranges, x.ranges) && sameRanges(r.killed, x.killed) && sameRanges(r.beyond, x.beyond) && (r.oom == nil) == (x.oom == nil) && (r.oom == nil || r.oom.same(x.oom))
 }
 
 func sameRanges(a, b []codeRange) bool {
@@ -485,6 +549,9 @@ func (r *rows) write(w *manifest.Writer, at paths, judge *jobJudge) {
 	}
 	if r.killed != nil {
 		writeRanges(w, "oomKilledRanges", r.killed, at, judge)
+	}
+	if r.beyond != nil {
+		writeRanges(w, "beyond", r.beyond, at, judge)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -19,8 +20,8 @@ type row = map[string]any
 
 // tableRows are what exits come to after some number of restarts.
 type tableRows struct {
-	Ranges, OomKilledRanges []row
-	OomKilled               row
+	Ranges, OomKilledRanges, Beyond []row
+	OomKilled                       row
 }
 
 // at is what code comes to, with the reason OOMKilled or without it.
@@ -119,7 +120,7 @@ func ask(t *testing.T, operation string, q map[string]json.RawMessage, more stri
 // A table is what decide says about each of the 256 codes alone, with and without an OOM kill, for
 // every distinct manifest and cluster of the corpus.
 func TestTableIsAllDecisions(t *testing.T) {
-	asked, decisions := 0, 0
+	asked, decisions, beyond := 0, 0, 0
 	for n, q := range questions(t) {
 		if testing.Short() && n%20 != 0 {
 			continue
@@ -155,6 +156,26 @@ func TestTableIsAllDecisions(t *testing.T) {
 						exits = append(exits, e)
 					}
 				}
+				next := math.MinInt32
+				for _, r := range rows.Beyond {
+					from, to := int(r["from"].(float64)), int(r["to"].(float64))
+					if from != next || to < from {
+						t.Fatalf("%s: beyond 255 a range from %d to %d, want it from %d on", c.Container, from, to, next)
+					}
+					if next = to + 1; next == 0 {
+						next = 256
+					}
+					for _, code := range []int{from, from + (to-from)/2, to} {
+						e := row{"container": c.Container, "exitCode": code, "reason": ""}
+						if restarts >= 0 {
+							e["restartCount"] = restarts
+						}
+						exits = append(exits, e)
+					}
+				}
+				if rows.Beyond != nil && next != math.MaxInt32+1 {
+					t.Fatalf("%s: beyond 255 until %d", c.Container, next)
+				}
 				members := row{"exits": exits}
 				if c.Template != "" {
 					members["templatePath"] = c.Template
@@ -166,6 +187,10 @@ func TestTableIsAllDecisions(t *testing.T) {
 				}
 				for i, d := range single.Decisions {
 					want := rows.at(i/2, i%2 == 1)
+					if far := i - 2*256; far >= 0 {
+						beyond++
+						want = rows.Beyond[far/3]
+					}
 					if decisions++; !reflect.DeepEqual(bare(want), bare(d)) {
 						t.Fatalf("%s\n%s exits %d, %v, restarts %d:\ntable  %v\ndecide %v", q["manifest"], c.Container, i/2, d["reason"], restarts, bare(want), bare(d))
 					}
@@ -190,6 +215,9 @@ func TestTableIsAllDecisions(t *testing.T) {
 		}
 	}
 	t.Logf("%d manifests and clusters, %d decisions", asked, decisions)
+	if !testing.Short() && beyond < 20 {
+		t.Errorf("only %d decisions beyond 255", beyond)
+	}
 	if !testing.Short() && asked < 250 {
 		t.Errorf("only %d manifests and clusters", asked)
 	}

@@ -933,7 +933,32 @@ func (t *translator) differences(a, b *containerTable, name string, was, is *job
 			continue // the first of the ranges is the table itself
 		}
 		x, y := a.after(from), b.after(from)
-		for _, killed := range [...]bool{false, true} {
+		killed := false
+		write := func(first, last int32, f, g *fate) {
+			writeFromTo(w, first, last)
+			w.Key("container")
+			w.String(name)
+			if len(a.restarts) > 0 {
+				w.Key("restarts")
+				w.Int(int64(from))
+			}
+			if killed {
+				w.Key("reason")
+				w.Word(oomKilled)
+			}
+			w.Key("was")
+			writeEnd(w, f, was)
+			w.Key("becomes")
+			writeEnd(w, g, is)
+			w.End()
+		}
+		across(x.beyond, y.beyond, func(from, to int32, f, g *fate) {
+			if exits++; !t.sameEnd(f, g) {
+				n++
+				write(from, to, f, g)
+			}
+		})
+		for _, killed = range [...]bool{false, true} {
 			for code := int32(0); code < codes; code++ {
 				f, g := x.fate(code, killed), y.fate(code, killed)
 				if killed && f == x.fate(code, false) && g == y.fate(code, false) {
@@ -948,22 +973,7 @@ func (t *translator) differences(a, b *containerTable, name string, was, is *job
 					code++
 					exits++
 				}
-				writeFromTo(w, first, code)
-				w.Key("container")
-				w.String(name)
-				if len(a.restarts) > 0 {
-					w.Key("restarts")
-					w.Int(int64(from))
-				}
-				if killed {
-					w.Key("reason")
-					w.Word(oomKilled)
-				}
-				w.Key("was")
-				writeEnd(w, f, was)
-				w.Key("becomes")
-				writeEnd(w, g, is)
-				w.End()
+				write(first, code, f, g)
 			}
 		}
 	}

@@ -459,8 +459,8 @@ func (f fate) write(b *strings.Builder) {
 
 // tableRows are what exits come to after some number of restarts.
 type tableRows struct {
-	Ranges, OomKilledRanges []fate
-	OomKilled               *fate
+	Ranges, OomKilledRanges, Beyond []fate
+	OomKilled                       *fate
 }
 
 func (t tableRows) write(b *strings.Builder) {
@@ -479,6 +479,7 @@ func (t tableRows) write(b *strings.Builder) {
 		t.OomKilled.write(b)
 	}
 	list(t.OomKilledRanges, " OOMKilled")
+	list(t.Beyond, "")
 }
 
 // table is the answer of that operation.

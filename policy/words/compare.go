@@ -71,7 +71,7 @@ func (d *document) brief(o, first manifest.Value) (s string, refused bool, what 
 	case there && !here:
 		return "accepted, while " + by + " is refused" + firstFault(first), true, by + " is refused"
 	}
-	var codes, other []string
+	var codes, of, other []string
 	one, lead := false, "" // a single code; what the title says
 	for f := d.Answer.Get("differences").First(); f.Exists(); f = f.Next() {
 		kind := text(f, "kind")
@@ -81,7 +81,7 @@ func (d *document) brief(o, first manifest.Value) (s string, refused bool, what 
 		switch kind {
 		case "decidedByOnly":
 		case "codes":
-			codes = append(codes, codesOf(f))
+			codes, of = append(codes, codesOf(f)), append(of, text(f, "container"))
 			one = len(codes) == 1 && has(f, "from") && number(f, "from") == number(f, "to")
 		default:
 			label := d.label(f)
@@ -98,6 +98,15 @@ func (d *document) brief(o, first manifest.Value) (s string, refused bool, what 
 	switch {
 	case len(codes) > 0:
 		more := ""
+		several := false
+		for _, name := range of {
+			several = several || name != of[0]
+		}
+		for i := range of {
+			if several {
+				codes[i] += " of " + short(of[i])
+			}
+		}
 		if n := len(codes) - maxNamed; n > 0 {
 			codes, more = codes[:maxNamed], " and "+itoa(int64(n))+" more ranges"
 		}
@@ -148,10 +157,9 @@ func faultsOf(o manifest.Value) manifest.Value {
 
 // codesOf are the exit codes of a difference: 42, 1–41, 0 (OOMKilled), 42 after 3 restarts.
 func codesOf(f manifest.Value) string {
-	s := itoa(number(f, "from"))
-	if to := number(f, "to"); to > number(f, "from") {
-		s += "–" + itoa(to)
-	}
+	g := group{}
+	g.add(number(f, "from"), number(f, "to"))
+	s := g.codes()
 	if reason := text(f, "reason"); reason != "" {
 		s += " (" + short(reason) + ")"
 	}

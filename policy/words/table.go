@@ -1,6 +1,7 @@
 package words
 
 import (
+	"math"
 	"strings"
 
 	"github.com/podfate/podfate/policy/manifest"
@@ -79,7 +80,7 @@ func (d *document) codes() {
 			}
 		}
 		if text(d.Answer, "leftOut") != "" {
-			d.items("list", "Not in the table", []item{{mark: "note", text: "On Windows processes end with other codes, too: beyond 255 only decide answers, one by one."}})
+			d.items("list", "Not in the drawings", []item{{mark: "note", text: "On Windows processes end with other numbers, too. The lists have them."}})
 		}
 		d.offers(offers)
 		d.sizes()
@@ -245,7 +246,11 @@ func (g *group) codes() string {
 			break
 		}
 		text := itoa(g.from[i])
-		if n := g.to[i] - g.from[i]; n == 1 {
+		if n := g.to[i] - g.from[i]; g.from[i] == math.MinInt32 {
+			text = itoa(g.to[i]) + " and less"
+		} else if g.to[i] == math.MaxInt32 {
+			text += " and more"
+		} else if n == 1 {
 			text += ", " + itoa(g.to[i])
 		} else if n > 1 {
 			text += "–" + itoa(g.to[i])
@@ -287,6 +292,11 @@ func (d *document) codeTable(c manifest.Value) {
 	for i := range groups {
 		g := &groups[i]
 		rows = append(rows, row{at: -1, tone: g.tone, path: g.path, cells: []string{g.letter, g.codes(), itoa(g.n), g.text, g.reason}})
+	}
+	for r := c.Get("beyond").First(); r.Exists(); r = r.Next() {
+		g, e := group{}, d.fate(r, false)
+		g.add(number(r, "from"), number(r, "to"))
+		rows = append(rows, row{at: -1, tone: e.tone, path: e.path, cells: []string{e.letter, g.codes(), "", e.text, e.reason}})
 	}
 	for r := c.Get("oomKilledRanges").First(); r.Exists(); r = r.Next() {
 		g, e := group{}, d.fate(r, false)

@@ -3,6 +3,7 @@ package words_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -188,4 +189,42 @@ func TestNamesThatAreSetTwice(t *testing.T) {
 	if !slices.Equal(said, want) {
 		t.Errorf("%q, want %q", said, want)
 	}
+}
+
+// Codes of several containers are named with them, and numbers that only processes on Windows end
+// with in words.
+func TestTheTitleNamesCodes(t *testing.T) {
+	pod := func(os, a, b string) string {
+		return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"os":{"name":"` + os + `"},"restartPolicy":"Never",` +
+			`"containers":[{"name":"a","image":"i"` + a + `},{"name":"b","image":"i"` + b + `}]}}`
+	}
+	rule := func(operator, values string) string {
+		return `,"restartPolicy":"Never","restartPolicyRules":[{"action":"Restart","exitCodes":{"operator":"` + operator + `","values":[` + values + `]}}]`
+	}
+	for want, other := range map[string]string{
+		"Exit codes differ: 42, 43 of a, 42 of b":           pod("linux", rule("In", "42,43"), rule("In", "42")),
+		"Only exit 42 differs":                              pod("linux", rule("In", "42"), ""),
+		"Exit codes differ: 42, 44":                         pod("linux", rule("In", "42,44"), ""),
+		"Exit codes differ: 255, -1 and less, 256 and more": pod("windows", rule("NotIn", codeList()), ""),
+	} {
+		os := "linux"
+		if strings.Contains(want, "and less") {
+			os = "windows"
+		}
+		request := `{"of":"table","request":{"manifest":` + pod(os, "", "") + `},"variants":[{"name":"x"},{"name":"y","manifest":` + other + `}]}`
+		answer, _ := ops.Call(explain, schema.Explain("compare", []byte(request)))
+		var got struct{ Document document }
+		if err := json.Unmarshal(answer, &got); err != nil || got.Document.Verdict.Title != want {
+			t.Errorf("%q, want %q (%v)", got.Document.Verdict.Title, want, err)
+		}
+	}
+}
+
+// codeList is all codes of Linux but the last: as many as a rule may have.
+func codeList() string {
+	var list []string
+	for code := range 255 {
+		list = append(list, fmt.Sprint(code))
+	}
+	return strings.Join(list, ",")
 }
