@@ -23,11 +23,14 @@ type Queue struct {
 //
 // Source: NewTokenBucketRateLimiter in k8s.io/client-go v0.36, util/flowcontrol/throttle.go.
 func (f *Fleet) Queue(c Client, groups []int, requests int64, until policy.Millis) (q Queue) {
-	node := make([]Group, 0, len(groups))
+	node, own := make([]Group, 0, len(groups)), make([]Group, 0, len(groups))
 	for _, i := range groups {
-		node = append(node, f.Groups[i])
+		g := f.Groups[i]
+		node = append(node, g)
+		g.Nodes = min(g.Nodes, 1)
+		own = append(own, g)
 	}
-	q.Grows = Exceeds(node, requests, c.QPS)
+	q.Grows = Exceeds(own, requests, c.QPS)
 	b := bucket{Client: c, tokens: c.Burst * 1000}
 	ahead := f.merged(node, 0, until)
 	if f.Spread <= 1 {

@@ -258,6 +258,29 @@ func TestFleetOfAMillion(t *testing.T) {
 	}
 }
 
+// What waits for the client of a kubelet is the same however many nodes there are.
+func TestClientIsOfOneNode(t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 15))
+	grow, drain := 0, 0
+	for range 300 {
+		rest := fmt.Sprintf(`"cluster":{"kubeletConfiguration":{"kubeAPIQPS":%d,"kubeAPIBurst":%d}},"backoff":{"initial":"1s","max":"%ds"},
+			"groups":[{"pods":%d,"run":{"for":"%ds","exitCode":1}},{"pods":%d,"run":{"for":"7s","exitCode":0}}],"until":"20m"}`,
+			1+r.IntN(60), 1+r.IntN(100), 1+r.IntN(60), r.IntN(60), r.IntN(9), 1+r.IntN(50))
+		one, many := askFleet(t, `{"nodes":1,`+rest), askFleet(t, fmt.Sprintf(`{"nodes":%d,`, 2+r.IntN(5000))+rest)
+		if one.Client != many.Client {
+			t.Fatalf("%s: %+v on one node, %+v on many", rest, one.Client, many.Client)
+		}
+		if one.Client.Grows {
+			grow++
+		} else if one.Client.Backlog > 0 {
+			drain++
+		}
+	}
+	if grow < 20 || drain < 20 {
+		t.Errorf("%d grow, %d drain", grow, drain)
+	}
+}
+
 var sideRuns = regexp.MustCompile(`,"side":\[[^]]*\]`)
 
 // Jobs in a fleet are what simulate says of each: for how long their Pods run, wait and run in vain,

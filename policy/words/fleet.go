@@ -109,7 +109,7 @@ func (d *document) fleetLeast() []item {
 	if !has(l, "maxMillis") {
 		return nil
 	}
-	goal := itoa(number(l, "goalRequestsPerSecond")) + " requests a second"
+	goal := count(number(l, "goalRequestsPerSecond"), "request") + " a second"
 	longest, rate := span(number(l, "maxMillis")), thousandths(number(l, "requestsPerSecondThousandths"))
 	if !l.Get("met").Bool() {
 		return []item{{mark: "refused", tone: Fail, text: "No maxContainerRestartPeriod keeps it at " + goal + ": the nearest is " + longest + ", with " + rate + "."}}
@@ -227,6 +227,9 @@ func (d *document) fleetJobs() {
 			}
 			line("without "+left, without)
 		}
+	}
+	if len(rows) == 0 {
+		return
 	}
 	d.table("Jobs with and without this policy", []column{{"Group", false}, {"Policy", false}, {"Pods created", true}, {"Hours run", true}, {"Waited", true}, {"Lost", true}}, rows, 0)
 }
