@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -60,7 +59,7 @@ func TestDocsSites(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			build := exec.Command(generator, site.command[1:]...)
+			build := policytest.Command(generator, site.command[1:]...)
 			build.Dir = folder
 			if out, err := build.CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
