@@ -71,7 +71,7 @@ func (d *document) brief(o, first manifest.Value) (s string, refused bool, what 
 	case there && !here:
 		return "accepted, while " + by + " is refused" + firstFault(first), true, by + " is refused"
 	}
-	var codes, of, other []string
+	var codes, of, other, rest []string
 	one, lead := false, "" // a single code; what the title says
 	for f := d.Answer.Get("differences").First(); f.Exists(); f = f.Next() {
 		kind := text(f, "kind")
@@ -85,7 +85,16 @@ func (d *document) brief(o, first manifest.Value) (s string, refused bool, what 
 			one = len(codes) == 1 && has(f, "from") && number(f, "from") == number(f, "to")
 		default:
 			label := d.label(f)
-			if kind == "timeline" {
+			many := kind == "answer" && text(d.Answer, "of") == "fleet"
+			if path := text(f, "path"); many && (path == "restarts" || path == "requests") {
+				label = itoa(number(f, "here")) + " " + path + " instead of " + itoa(number(f, "first"))
+				if lead = join(", ", lead, label); path == "restarts" {
+					lead = label
+				}
+			} else if many {
+				rest = append(rest, label)
+				continue
+			} else if kind == "timeline" {
 				lead = "Over time it differs from " + span(number(f, "atMillis")) + " on"
 			} else if lead == "" {
 				lead = "Differs in " + label
@@ -94,6 +103,9 @@ func (d *document) brief(o, first manifest.Value) (s string, refused bool, what 
 				other = append(other, label)
 			}
 		}
+	}
+	if len(other) == 0 && len(rest) > 0 {
+		other, lead = rest[:min(len(rest), maxNamed)], "Differs in "+rest[0]
 	}
 	switch {
 	case len(codes) > 0:
@@ -199,8 +211,8 @@ func (d *document) differences(title, kinds string, first manifest.Value) {
 	var rows []row
 	beyond := 0
 	for f := d.Answer.Get("differences").First(); f.Exists(); f = f.Next() {
-		if indexOf(strings.Fields(kinds), text(f, "kind")) < 0 {
-			continue
+		if indexOf(strings.Fields(kinds), text(f, "kind")) < 0 || strings.HasPrefix(text(f, "path"), "bins.") {
+			continue // bins are for those who draw them
 		}
 		if len(rows) == MaxItems {
 			beyond++

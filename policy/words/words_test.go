@@ -228,3 +228,21 @@ func codeList() string {
 	}
 	return strings.Join(list, ",")
 }
+
+// Fleets are compared by what they come to, not by each stretch of time.
+func TestTheTitleOfFleets(t *testing.T) {
+	for patch, want := range map[string]string{
+		`{"backoff":{"preset":"reduced"}}`: "385 restarts instead of 110, 1925 requests instead of 550",
+		`{"requestsPerRestart":4}`:         "440 requests instead of 550",
+		`{"cost":{"image":1}}`:             "Differs in work",
+	} {
+		answer, _ := ops.Call(explain, schema.Explain("compare", []byte(`{"of":"fleet","request":{"groups":[{"pods":11,"run":{"for":"0s","exitCode":1}}]},"variants":[{"name":"x"},{"name":"y","patch":`+patch+`}]}`)))
+		var got struct{ Document document }
+		if err := json.Unmarshal(answer, &got); err != nil || got.Document.Verdict.Title != want {
+			t.Errorf("%s: %q, want %q (%v)", patch, got.Document.Verdict.Title, want, err)
+		}
+		if bytes.Contains(answer, []byte(`"text":"bins`)) {
+			t.Errorf("%s: the document lists bins", patch)
+		}
+	}
+}
