@@ -166,7 +166,14 @@ type batchTable struct {
 // batchVariants is [variants] in numbers: nil where the exit code decides.
 type batchVariants struct {
 	variants
-	tables []batchTable
+	tables   []batchTable
+	verdicts []Verdict     // those of all tables
+	limits   []Verdict     // in their place where a restart is one too many; nil without a limit
+	slots    [][256]uint16 // by table and code, their places: one look-up more than without variants
+	zeros    []uint16      // by table, the place for code 0 with the reason OOMKilled
+	step     int           // from a table to that of ends for lack of memory
+	shift    uint8         // to the restarts that the limit counts, in the conditions of an event
+	most     uint64        // from so many on the limit is reached; more than there can be without one
 }
 
 // BatchOptions say what a batch needs to know beside the Pod.
@@ -222,16 +229,43 @@ func (b *Batch) add(from *exitTable, c Container, kind ContainerKind, o BatchOpt
 	if from.more != nil {
 		b.varies = true
 		t.more = &batchVariants{variants: *from.more}
+		if t.more.killed {
+			t.more.step = len(t.more.from) + 1
+		}
+		if o.Features.Proposals.Reading(OptionCounts) == 0 {
+			t.more.shift = 32
+		}
+		if t.more.most = 1 << 32; t.more.limited {
+			t.more.most = uint64(t.more.limit)
+		}
 		for i := range from.more.tables {
 			v := b.table(&from.more.tables[i], unknown, o)
 			v.more, v.limited = t.more, from.more.limited
-			t.more.tables = append(t.more.tables, v)
+			t.more.add(v, len(b.tables))
 		}
 	}
 	if b.failure != nil && kind != EphemeralContainer {
 		t.failure = &b.failure.tables[b.failure.names.find(c.Name)+1]
 	}
 	b.tables = append(b.tables, t)
+}
+
+// add adds table t of container number n.
+func (m *batchVariants) add(t batchTable, n int) {
+	first := len(m.verdicts)
+	m.tables, m.verdicts = append(m.tables, t), append(append(m.verdicts, t.verdicts...), t.killed)
+	m.zeros = append(m.zeros, uint16(len(m.verdicts)-1))
+	var slots [256]uint16
+	for code := range slots {
+		slots[code] = uint16(first + int(t.first[code])*2 + min(code, 1))
+	}
+	m.slots = append(m.slots, slots)
+	for _, v := range m.verdicts[first:] {
+		if d := v.Decision(); m.limited && d.Action.Again() {
+			v = verdict(d.limited(), n, -1, BatchOptions{Fallback: true})
+		}
+		m.limits = append(m.limits, v)
+	}
 }
 
 // table puts the answers of a table into numbers; they take the place of its outcomes.
@@ -350,34 +384,54 @@ func (b *Batch) varied(events []Event, verdicts []Verdict) (faults int) {
 			faults++
 			continue
 		}
-		t := &tables[n]
-		if m := t.more; m != nil {
-			k := 0
-			if restarts := uint32(e.Conditions); restarts < countNames {
-				k = int(m.table[restarts])
-			} else {
-				k = m.search(restarts)
-			}
-			if m.killed && e.Flags&EventOOMKilled != 0 {
-				k += len(m.from) + 1
-			}
-			t = &m.tables[k]
+		m := tables[n].more
+		if m == nil || uint32(e.ExitCode) > 255 {
+			b.rarer(e, v, &tables[n])
+			continue
 		}
-		slot := uint(0)
-		if code := uint32(e.ExitCode); code-1 < uint32(len(t.first))-1 {
-			slot = uint(t.first[code&0xFF])*2 + 1
-		} else if code == 0 {
-			slot = uint(t.first[0]) * 2
+		k := 0
+		if restarts := uint32(e.Conditions); restarts < countNames {
+			k = int(m.table[restarts])
 		} else {
-			slot = uint(t.rule(e.ExitCode))*2 + 1
+			k = m.search(restarts)
 		}
-		*v = t.verdicts[slot]
-		if e.Flags&^EventRestarts != 0 || t.limited {
-			b.modify(e, v, t)
+		list := m.verdicts
+		if uint64(uint32(e.Conditions>>(m.shift&63))) >= m.most {
+			list = m.limits
+		}
+		if e.Flags&^EventRestarts == 0 {
+			*v = list[m.slots[k][uint8(e.ExitCode)]]
+			v.Tag = e.Tag
+			continue
+		}
+		if e.Flags&EventOOMKilled != 0 {
+			k += m.step
+		}
+		slot := m.slots[k][uint8(e.ExitCode)]
+		if e.Flags&EventOOMKilled != 0 && e.ExitCode == 0 {
+			slot = m.zeros[k]
+		}
+		*v = list[slot]
+		if e.Flags&EventHistory != 0 {
+			b.wait(e, v)
 		}
 		v.Tag = e.Tag
 	}
 	return faults
+}
+
+// rarer is varied for one event of table t, whatever it asks.
+func (b *Batch) rarer(e *Event, v *Verdict, t *batchTable) {
+	if m := t.more; m != nil {
+		t = &m.tables[m.number(uint32(e.Conditions), e.Flags&EventOOMKilled != 0)]
+	}
+	slot := uint(t.rule(e.ExitCode)) * 2
+	if e.ExitCode != 0 {
+		slot++
+	}
+	*v = t.verdicts[slot]
+	b.modify(e, v, t)
+	v.Tag = e.Tag
 }
 
 // modify is for what the flags of an exit say.
@@ -388,7 +442,14 @@ func (b *Batch) modify(e *Event, v *Verdict, t *batchTable) {
 	if t.limited {
 		t.more.limitTo(e, v)
 	}
-	if (v.Action == actionRestart || v.Wait < 0 && Action(VerdictActions[v.Action]).Whole()) && e.Flags&EventHistory != 0 {
+	if e.Flags&EventHistory != 0 {
+		b.wait(e, v)
+	}
+}
+
+// wait sets the wait of a restart, from the history of e.
+func (b *Batch) wait(e *Event, v *Verdict) {
+	if v.Action == actionRestart || v.Wait < 0 && Action(VerdictActions[v.Action]).Whole() {
 		v.Wait = 0
 		if e.RanFor <= b.reset {
 			v.Wait = min(b.delays[min(e.History, uint32(len(b.delays)-1))], b.reset+SweepPeriod-e.RanFor)
@@ -572,7 +633,7 @@ func BatchBytes(o *Object) int {
 				}
 			}
 			if o.Spec.Proposed {
-				own, tables = own+600, 2*tables
+				own, tables = own+1200, 2*tables
 			}
 			n += 2*len(c.Name) + own*tables
 		}
