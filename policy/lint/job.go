@@ -112,7 +112,11 @@ func (l *linter) jobs() {
 		f.Message, f.Detail = at+": "+manyIndexesText, manyIndexesText
 	}
 	if j.PodFailurePolicy != nil {
-		l.failureRules(j.PodFailurePolicy.Rules, path+"podFailurePolicy")
+		name := "podFailurePolicy"
+		if j.PodFailurePolicy.Draft {
+			name = "backoffPolicy"
+		}
+		l.failureRules(j.PodFailurePolicy.Rules, path+name)
 	}
 	if j.SuccessPolicy == nil {
 		return

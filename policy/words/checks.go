@@ -97,6 +97,9 @@ func fault(v manifest.Value) item {
 			i.reason = "Kubernetes: " + message
 		}
 	}
+	if p := text(v, "proposal"); p != "" {
+		i.reason = join("; ", i.reason, "a word of the proposal "+p)
+	}
 	if within := v.Get("within"); within.Exists() {
 		i.text = "column " + itoa(number(within, "column")) + ": " + i.text
 		if line := number(within, "line"); line > 1 {
