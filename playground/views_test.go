@@ -51,13 +51,13 @@ func TestVersionsView(t *testing.T) {
 	if line := p.eval(t, `document.querySelector('#reply [data-line]')?.dataset.line ?? ''`); line == "1" {
 		t.Error("a place is that of the request")
 	}
-	browser := p.eval(t, `document.getElementById('reply').innerText`)
+	browser := p.eval(t, painted)
 	p.run(t, chromedp.Click(chromedp.CSS("#compare")))
 	p.until(t, "the comparison", `document.getElementById('compared').textContent.startsWith('✓')`)
 	p.noScripts(t, true)
 	p.run(t, chromedp.Navigate(origin+"/"), chromedp.Click(chromedp.CSS(`#tabs [value="versions"]`)))
 	p.sees(t, "the server answers the pressed button", `document.querySelector('#tabs [aria-pressed=true]')?.value ?? ''`, "versions")
-	if server := p.eval(t, `document.getElementById('reply').innerText`); server != browser {
+	if server := p.eval(t, painted); server != browser {
 		t.Errorf("the server shows\n%s\nthe browser\n%s", server, browser)
 	}
 	p.clean(t)
@@ -119,11 +119,11 @@ func TestCompareView(t *testing.T) {
 	p.edit(t, "exits", `f.value = 'main: 42@10s x2, 1@5s'`)
 	p.until(t, "both on one axis", `document.querySelectorAll('#reply .lanes .lane.container').length === 2 && document.querySelectorAll('#reply .axis').length === 1`)
 	link := p.share(t)
-	browser := p.eval(t, `document.getElementById('reply').innerText`)
+	browser := p.eval(t, painted)
 	p.noScripts(t, true)
 	p.run(t, chromedp.Click(chromedp.CSS(`#pair button`)))
 	p.sees(t, "the server's answer", `document.getElementById('where').textContent`, "came from the server")
-	if server := p.eval(t, `document.getElementById('reply').innerText`); server != browser {
+	if server := p.eval(t, painted); server != browser {
 		t.Errorf("the server shows\n%s\nthe browser\n%s", server, browser)
 	}
 	p.noScripts(t, false)

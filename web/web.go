@@ -8,6 +8,7 @@ import (
 	"maps"
 	"sync"
 
+	"github.com/podfate/podfate/schema/document"
 	"github.com/podfate/podfate/web/views"
 )
 
@@ -29,6 +30,14 @@ type example struct {
 	Gates      map[string]string `json:"gates"`
 	Pods       bool              `json:"pods"` // there is a file of Pods, ID.pods.yaml
 	Validation string            `json:"validation"`
+	View       string            `json:"view"`
+	Run        string            `json:"run"`
+	Outage     string            `json:"outage"`
+	Cap        string            `json:"cap"`
+	Group      string            `json:"group"`
+	Answer     string            `json:"answer"`
+	Source     *document.Source  `json:"source"`
+	Disagree   string            `json:"disagree"`
 }
 
 var readExamples = sync.OnceValue(func() []views.Example {
@@ -52,8 +61,9 @@ var readExamples = sync.OnceValue(func() []views.Example {
 				panic("web: " + err.Error())
 			}
 		}
-		list = append(list, views.Example{ID: e.ID, Title: e.Title, Question: e.Question, Form: views.Form{
+		list = append(list, views.Example{ID: e.ID, Title: e.Title, Question: e.Question, Group: e.Group, Answer: e.Answer, Source: e.Source, Disagree: e.Disagree, Form: views.Form{
 			Manifest: string(manifest), Pods: string(pods), Exits: e.Exits, Version: e.Version, Validation: e.Validation, Gates: e.Gates, Example: e.ID,
+			View: e.View, Run: e.Run, Outage: e.Outage, Cap: e.Cap,
 		}})
 	}
 	return list

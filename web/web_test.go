@@ -134,12 +134,18 @@ func TestExamples(t *testing.T) {
 					t.Errorf("line %d has %d characters and would be cut off", i+1, len(line))
 				}
 			}
-			q := ask(t, e.Form.Operation(), request(t, e.Form))
-			if html := rendered(t, q); !strings.Contains(html, wanted[e.ID]) || wanted[e.ID] == "" {
-				t.Errorf("want %q in %s", wanted[e.ID], html)
+			if e.Answer == "" != (e.Group == "") || e.Group != "" && e.Source == nil {
+				t.Error("a question that is often asked has a group, a recorded answer and a source")
 			}
 			if found, ok := web.FindExample(e.ID); !ok || found.Form.Manifest != e.Form.Manifest {
 				t.Error("not found by its id")
+			}
+			if e.Answer != "" {
+				return // the server's tests compare it
+			}
+			q := ask(t, e.Form.Operation(), request(t, e.Form))
+			if html := rendered(t, q); !strings.Contains(html, wanted[e.ID]) || wanted[e.ID] == "" {
+				t.Errorf("want %q in %s", wanted[e.ID], html)
 			}
 		})
 	}
@@ -149,6 +155,9 @@ func TestExamples(t *testing.T) {
 func cases(t *testing.T) []asked {
 	var list []asked
 	for _, e := range web.Examples() {
+		if e.Answer != "" { // more of the same shapes
+			continue
+		}
 		list = append(list, ask(t, e.Form.Operation(), request(t, e.Form)))
 		validate := e.Form
 		validate.Exits, validate.Pods = "", ""

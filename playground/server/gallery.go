@@ -42,7 +42,9 @@ func (s *Server) entries(ctx context.Context) ([]views.Entry, error) {
 	var list []views.Entry
 	for _, e := range web.Examples() {
 		form := e.Form
-		form.View = "trace" // without what only the answer alone has
+		if form.View == "" {
+			form.View = "trace" // without what only the answer alone has
+		}
 		o, err := s.answerForm(ctx, form)
 		if err != nil {
 			return nil, err

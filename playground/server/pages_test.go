@@ -326,8 +326,27 @@ func TestGallery(t *testing.T) {
 		if !found || verdict == "" || !strings.Contains(entry, verdict) || !strings.Contains(entry, "?example="+e.ID) {
 			t.Errorf("%s: want %q in %s", e.ID, verdict, entry)
 		}
+		_, shown, _ := strings.Cut(entry, `<b>`)
+		shown, _, _ = strings.Cut(shown, "</p>")
+		if _, words, _ := strings.Cut(strings.Replace(shown, "</b> ", ": ", 1), " "); e.Answer != "" && strings.TrimSuffix(words, ": ") != e.Answer {
+			t.Errorf("%s: the answer is %q, recorded is %q", e.ID, words, e.Answer)
+		}
+		if e.Group != "" && (!strings.Contains(entry, `<a class="source" href="https://`) || !strings.Contains(entry, e.Disagree) || !strings.Contains(page, "<h2>"+e.Group+"</h2>")) {
+			t.Errorf("%s: no source, no disagreement or no group in %s", e.ID, entry)
+		}
 	}
-	if page = send(s, "GET", "/examples?q=sidecar+88", "").Body.String(); strings.Count(page, "<li id=") != 1 || !strings.Contains(page, `id="restart-all-containers"`) {
+	// The 51 questions of the founding documents, and four claims that are wrong.
+	for group, n := range map[string]int{"A": 15, "B": 7, "C": 12, "D": 6, "E": 11, "F": 4} {
+		for _, e := range web.Examples() {
+			if strings.HasPrefix(e.Group, group+".") {
+				n--
+			}
+		}
+		if n != 0 {
+			t.Errorf("of group %s %d questions are missing", group, n)
+		}
+	}
+	if page = send(s, "GET", "/examples?q=sidecar+88+fresh", "").Body.String(); strings.Count(page, "<li id=") != 1 || !strings.Contains(page, `id="restart-all-containers"`) {
 		t.Errorf("the search finds %s", page)
 	}
 	for _, line := range strings.Split(docs.Codes, "\n") {

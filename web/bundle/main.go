@@ -205,6 +205,9 @@ func pageData(web string) ([]byte, error) {
 		return nil, err
 	}
 	for _, e := range entries {
+		for _, ofGallery := range []string{"group", "answer", "source", "disagree"} {
+			delete(e, ofGallery)
+		}
 		names := map[string]string{"manifest": ".yaml"}
 		if e["pods"] != nil {
 			names["pods"] = ".pods.yaml"

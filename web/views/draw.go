@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/a-h/templ"
+
 	"github.com/podfate/podfate/schema/document"
 )
 
@@ -17,6 +19,7 @@ type shape struct {
 	x, width  string
 	y, height int
 	text      string
+	of        templ.OrderedAttributes // what it stands for: an instant, and a line of the manifest
 }
 
 // cell is an exit code in a map.
@@ -151,8 +154,12 @@ func drawLane(l document.Lane, b *document.Block) (shapes []shape) {
 	}
 	for _, f := range flagsOf(l, b) {
 		y, x, width := flagTop+f.row*(flagHeight+2), min(f.x, most-flagWidth(f)), flagWidth(f)
+		of := templ.OrderedAttributes{{Key: "data-at", Value: strconv.FormatInt(f.AtMillis, 10)}}
+		if f.Line > 0 {
+			of = append(of, templ.KeyValue[string, any]{Key: "data-line", Value: number(f.Line)})
+		}
 		shapes = append(shapes,
-			shape{class: "flag " + f.Tone, x: share(x), y: y, width: share(width), height: flagHeight},
+			shape{class: "flag " + f.Tone, x: share(x), y: y, width: share(width), height: flagHeight, of: of},
 			shape{class: "middle", x: share(x + width/2), y: y + 13, text: flagText(f)})
 	}
 	return shapes

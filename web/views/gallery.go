@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/podfate/podfate/schema/document"
@@ -25,7 +26,10 @@ type Entry struct {
 
 // NewEntry is the entry of an example with this answer.
 func NewEntry(e Example, d *document.Document) Entry {
-	entry := Entry{Example: e, Verdict: d.Verdict, Source: d.Verdict.Source}
+	entry := Entry{Example: e, Verdict: d.Verdict, Source: cmp.Or(e.Source, d.Verdict.Source)}
+	if e.Disagree != "" {
+		entry.Disagreements = []string{e.Disagree}
+	}
 	for _, b := range d.Blocks {
 		for _, i := range b.Items {
 			if entry.Source == nil {
@@ -41,9 +45,31 @@ func NewEntry(e Example, d *document.Document) Entry {
 	return entry
 }
 
+// groups are runs of entries of the same group, in their order.
+func groups(list []Entry) (runs [][]Entry) {
+	for i, e := range list {
+		if i == 0 || e.Group != list[i-1].Group {
+			runs = append(runs, nil)
+		}
+		runs[len(runs)-1] = append(runs[len(runs)-1], e)
+	}
+	return runs
+}
+
+// menu is the same of the examples of the menu.
+func menu(list []Example) (runs [][]Example) {
+	for i, e := range list {
+		if i == 0 || e.Group != list[i-1].Group {
+			runs = append(runs, nil)
+		}
+		runs[len(runs)-1] = append(runs[len(runs)-1], e)
+	}
+	return runs
+}
+
 // Matches reports whether each word of a search is somewhere in the entry.
 func (e *Entry) Matches(search string) bool {
-	text := strings.ToLower(strings.Join([]string{e.ID, e.Title, e.Question, e.Form.Manifest, e.Form.Exits, e.Verdict.Title, e.Verdict.Text}, "\n"))
+	text := strings.ToLower(strings.Join([]string{e.ID, e.Group, e.Title, e.Question, e.Disagree, e.Form.Manifest, e.Form.Exits, e.Verdict.Title, e.Verdict.Text}, "\n"))
 	for _, word := range strings.Fields(strings.ToLower(search)) {
 		if !strings.Contains(text, word) {
 			return false

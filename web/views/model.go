@@ -91,6 +91,12 @@ type Example struct {
 	Title    string
 	Question string // one sentence
 	Form     Form
+	// Of a question that is often asked: its group, the recorded title of its verdict, the page where it
+	// was asked or is answered, and on what sources disagree. The first examples have none of them.
+	Group    string
+	Answer   string
+	Source   *document.Source
+	Disagree string
 }
 
 // Module is the WebAssembly module that answers, as describe tells it. Its JSON is that of

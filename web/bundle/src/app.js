@@ -10,6 +10,7 @@ import {clear, keep, kept, latest} from './kept.js';
 import {live, marks, reply} from './paint.js';
 import {LinkError, decode, encode, holdsState} from './share.js';
 import {say, use} from './text.js';
+import {timeline, together} from './timeline.js';
 
 const $ = (id) => document.getElementById(id);
 const [ask, manifest, pods, exits, version, validation, example, gutter] =
@@ -85,10 +86,41 @@ function showView(name = '') {
   const tabs = [...$('tabs').children];
   const known = tabs.find((tab) => tab.value === name) ?? tabs[0];
   $('view').value = known === tabs[0] ? '' : known.value;
-  for (const tab of tabs) tab.ariaPressed = String(tab === known);
+  for (const tab of tabs) {
+    if (tab.role === 'tab') {
+      tab.ariaSelected = String(tab === known);
+      tab.tabIndex = tab === known ? 0 : -1;
+    } else {
+      tab.ariaPressed = String(tab === known);
+    }
+  }
+  if (known.role === 'tab') $('panel').setAttribute('aria-labelledby', known.id);
   $('lab').hidden = known.value !== 'backoff';
   $('pair').hidden = known.value !== 'compare';
   if (known.value === 'compare' && !$('other').value.trim()) $('other').value = manifest.value;
+}
+
+/** Makes tabs of the buttons that choose a view: without scripts each of them sends the form. */
+function makeTabs() {
+  const bar = $('tabs');
+  bar.role = 'tablist';
+  for (const tab of bar.children) {
+    tab.role = 'tab';
+    tab.ariaPressed = null;
+    tab.setAttribute('aria-controls', 'panel');
+  }
+  $('panel').role = 'tabpanel';
+  bar.addEventListener('keydown', (event) => {
+    const tabs = [...bar.children];
+    const at = tabs.indexOf(event.target);
+    const to = {ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: -1}[event.key];
+    if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    const next = tabs.at(to % tabs.length);
+    next.focus();
+    next.click();
+  });
+  showView($('view').value);
 }
 
 /** Moves in the map of exit codes, and asks what a code comes to. */
@@ -169,10 +201,13 @@ function goTo(line, column) {
   $('L' + line)?.scrollIntoView({block: 'nearest'});
 }
 
-function highlight(event) {
-  for (const element of gutter.querySelectorAll('.near')) element.classList.remove('near');
-  const link = /in$|over/.test(event.type) && event.target.closest?.('[data-line]');
-  if (link) $('L' + link.dataset.line)?.classList.add('near');
+/** Shows what belongs together: what the pointer is on, else what has the focus, else the line of the cursor. */
+function highlight({type, target}) {
+  const under = type === 'mouseover' ? target : undefined;
+  const focused = document.activeElement;
+  const line = under?.parentElement === gutter ? [...gutter.children].indexOf(under) + 1
+    : focused === manifest ? manifest.value.slice(0, manifest.selectionStart).split('\n').length : 0;
+  together($('reply'), gutter, [under, focused], line);
 }
 
 // --- answers ---
@@ -188,6 +223,7 @@ async function run() {
   if (result.strip) painted.blocks.unshift(strip(...result.strip));
   fixes = painted.blocks.find((b) => b.block === 'fixes')?.items ?? [];
   $('reply').replaceChildren(...reply(painted));
+  timeline($('reply'), painted);
   $('answer-title').textContent = say('heading.answer');
   showLines(marks(painted));
   brief(live(painted), painted.verdict.tone);
@@ -456,6 +492,8 @@ function wire() {
     (target.querySelector('summary') ?? target).focus();
   });
   for (const type of ['focusin', 'focusout', 'mouseover', 'mouseout']) $('answer').addEventListener(type, highlight);
+  document.addEventListener('selectionchange', highlight);
+  for (const type of ['mouseover', 'mouseout']) gutter.addEventListener(type, highlight);
   $('examples').addEventListener('submit', openExample);
   example.addEventListener('change', openExample);
   for (const button of document.querySelectorAll('[data-copy]')) button.addEventListener('click', () => copy(button));
@@ -483,6 +521,7 @@ async function start() {
     else begin();
     ({gates} = await module);
     loaded = true;
+    makeTabs();
     $('compare').hidden = isCopy !== undefined;
     $('run').hidden = true;
     showGates();

@@ -6,8 +6,8 @@ import {say} from './text.js';
 import {visible} from './visible.js';
 
 /** An element with attributes and children; a child is an element, a text, a list of these, or nothing. */
-const h = (name, ...rest) => fill(document.createElement(name), ...rest);
-const s = (name, ...rest) => fill(document.createElementNS('http://www.w3.org/2000/svg', name), ...rest);
+export const h = (name, ...rest) => fill(document.createElement(name), ...rest);
+export const s = (name, ...rest) => fill(document.createElementNS('http://www.w3.org/2000/svg', name), ...rest);
 
 function fill(element, attributes, ...children) {
   for (const [key, value] of Object.entries(attributes)) if (value !== '') element.setAttribute(key, value);
@@ -44,6 +44,12 @@ const listItem = (i) => [glyph(i.mark), ' ', h('span', {}, i.text), ' ', exact(i
   i.because && [' ', h('span', {class: 'note'}, i.because)], source(i.source)];
 const list = (items, more = () => false) => h('ul', {class: 'list'}, items.map((i, n) => h('li', {class: i.tone ?? ''}, listItem(i), more(n))));
 
+/** A drawing over time. */
+export const lanes = (b) => h('div', {class: 'lanes', role: 'img', 'aria-label': b.text},
+  b.lanes.map((l) => h('div', {class: `lane ${l.kind}`}, h('p', {class: 'name'}, l.name),
+    s('svg', {'aria-hidden': 'true', width: '100%', height: laneHeight(l)}, drawLane(l, b).map(drawn)))),
+  h('div', {class: 'lane axis'}, h('p', {class: 'name'}), s('svg', {'aria-hidden': 'true', width: '100%', height: 20}, drawAxis(b).map(drawn))));
+
 const painters = {
   list: ({items}) => list(items),
   fixes: ({items}) => list(items, (n) => [' ', h('button', {form: 'ask', name: 'fix', value: String(n)}, say('fix'))]),
@@ -53,13 +59,10 @@ const painters = {
   layers: ({cards}) => h('div', {class: 'layers'}, cards.map((c) => h('div', {class: join(c.layer, c.tone)}, h('h4', {}, c.title),
     h('p', {class: 'outcome'}, glyph(c.mark), ' ' + c.text), (c.because || c.line > 0) && h('p', {}, (c.because ?? '') + ' ', at(c)),
     c.items && h('ul', {}, c.items.map((i) => h('li', {class: i.tone ?? ''}, glyph(i.mark), ` ${line(i)} `, at(i)))), source(c.source)))),
-  lanes: (b) => [h('div', {class: 'lanes', role: 'img', 'aria-label': b.text},
-    b.lanes.map((l) => h('div', {class: `lane ${l.kind}`}, h('p', {class: 'name'}, l.name),
-      s('svg', {'aria-hidden': 'true', width: '100%', height: laneHeight(l)}, drawLane(l, b).map(drawn)))),
-    h('div', {class: 'lane axis'}, h('p', {class: 'name'}), s('svg', {'aria-hidden': 'true', width: '100%', height: 20}, drawAxis(b).map(drawn)))), note(b.text)],
+  lanes: (b) => [lanes(b), note(b.text)],
   table: (b) => h('div', {class: 'wide', tabindex: '0', role: 'group', 'aria-label': b.title}, h('table', {},
-    h('thead', {}, h('tr', {}, b.columns.map((c) => h('th', {scope: 'col', class: c.align ?? ''}, c.text)))),
-    h('tbody', {}, b.rows.map((r) => h('tr', {class: r.tone ?? ''}, r.cells.map((cell, i) => (i === 0
+    h('thead', {}, h('tr', {}, b.columns.map((c) => (c.text ? h('th', {scope: 'col', class: c.align ?? ''}, c.text) : h('td', {}))))),
+    h('tbody', {}, b.rows.map((r) => h('tr', {class: r.tone ?? '', 'data-at': r.atMillis ?? ''}, r.cells.map((cell, i) => (i === 0
       ? h('th', {scope: 'row', class: b.columns[i].align ?? ''}, cell)
       : h('td', {class: b.columns[i].align ?? ''}, cell, i === r.cells.length - 1 && r.line > 0 && [' ', at(r)])))))))),
   terminal: ({lines}) => h('pre', {class: 'terminal', tabindex: '0'}, lines.join('\n')),
@@ -82,7 +85,7 @@ function mapRows(ranges) {
   return rows;
 }
 
-const drawn = ({name, x, y, width, height, text}) => (text ? s('text', {class: name, x, y}, text) : s('rect', {class: name, x, y, width, height}));
+const drawn = ({name, x, y, width, height, text, ...of}) => (text ? s('text', {class: name, x, y}, text) : s('rect', {class: name, x, y, width, height, ...of}));
 const times = ({times: n}) => (n > 1 ? ` ×${n}` : '');
 const because = ({mark, because: why = ''}) => [results[mark], why].filter(Boolean).join(': ');
 const line = (i) => i.text + times(i) + (i.because ? ` (${i.because})` : '');
@@ -111,6 +114,18 @@ const [letter, most, flagTop, flagHeight, flagRows] = [140, 10_000, 24, 18, 2];
 const hundredths = (n, all) => (all > 0 ? Math.floor((n * most) / all) : 0);
 const share = (n) => `${n / 100}%`;
 const percent = (n, all) => share(hundredths(n, all));
+
+/**
+ * Where an instant lies on the axis of a drawing, in hundredths of a per cent. With the scale log it is log(1 + t/12s), so that 0 is on the
+ * axis and the first waits of a back-off are as wide as the later ones; with stops these are equally far apart.
+ */
+export function placeOf(ms, {untilMillis: until, scale, stops}) {
+  if (scale === 'log' && until > 0) return Math.floor((Math.log1p(ms / 12_000) / Math.log1p(until / 12_000)) * most);
+  if (!stops) return hundredths(ms, until);
+  const i = Math.max(stops.findIndex((stop) => stop >= ms), 1);
+  return Math.floor(((i - 1 + (ms - stops[i - 1]) / (stops[i] - stops[i - 1])) / (stops.length - 1)) * most);
+}
+
 const laneHeight = (l) => (l.kind === 'phase' ? 26 : l.flags.length === 0 ? flagTop : flagTop + flagRows * (flagHeight + 2));
 const flagText = ({text, n}) => (n > 1 ? `${text}×${n}` : text);
 const flagWidth = (f) => letter * (flagText(f).length + 1);
@@ -119,7 +134,7 @@ function flagsOf(l, b) {
   const list = [];
   const last = [];
   for (const f of l.flags) {
-    const x = hundredths(f.atMillis, b.untilMillis);
+    const x = placeOf(f.atMillis, b);
     for (let row = 0; row < flagRows; row++) {
       const before = last[row];
       if (!before || x >= before.x + flagWidth(before) + letter / 2) {
@@ -139,18 +154,18 @@ function drawLane(l, b) {
   const phase = l.kind === 'phase';
   const shapes = [];
   for (const bar of l.bars) {
-    let x = hundredths(bar.fromMillis, b.untilMillis);
-    let width = Math.max(hundredths(bar.toMillis, b.untilMillis) - x, 20);
+    let x = placeOf(bar.fromMillis, b);
+    let width = Math.max(placeOf(bar.toMillis, b) - x, 20);
     if (bar.kind === 'on') [x, width] = [most - 60, 60];
     shapes.push({name: `${bar.kind} ${bar.tone}`, x: share(x), y: phase ? 0 : 2, width: share(width), height: phase ? 4 : 18});
     if (!bar.text || bar.kind === 'on' || width < letter * ([...bar.text].length + 1)) continue;
     shapes.push(phase ? {name: 'start', x: share(x), y: 18, text: bar.text} : {name: 'middle', x: share(x + Math.floor(width / 2)), y: 15, text: bar.text});
   }
-  for (const band of b.bands) shapes.push({name: 'band ' + band.tone, x: percent(band.atMillis, b.untilMillis), y: 0, width: '2px', height: laneHeight(l)});
+  for (const band of b.bands) shapes.push({name: 'band ' + band.tone, x: share(placeOf(band.atMillis, b)), y: 0, width: '2px', height: laneHeight(l)});
   for (const f of flagsOf(l, b)) {
     const [y, width] = [flagTop + f.row * (flagHeight + 2), flagWidth(f)];
     const x = Math.min(f.x, most - width);
-    shapes.push({name: 'flag ' + f.tone, x: share(x), y, width: share(width), height: flagHeight},
+    shapes.push({name: 'flag ' + f.tone, x: share(x), y, width: share(width), height: flagHeight, 'data-at': f.atMillis, ...(f.line > 0 && {'data-line': f.line})},
       {name: 'middle', x: share(x + Math.floor(width / 2)), y: y + 13, text: flagText(f)});
   }
   return shapes;
@@ -160,17 +175,27 @@ function drawLane(l, b) {
 const steps = [100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000, 900_000, 1_800_000,
   3_600_000, 7_200_000, 21_600_000, 43_200_000, 86_400_000];
 
-function drawAxis({untilMillis: until}) {
+function drawAxis(b) {
+  const until = b.untilMillis;
+  if (b.scale) {
+    let last = -most;
+    return (b.stops ?? [0, ...steps]).flatMap((ms) => {
+      const at = placeOf(ms, b);
+      if (ms > until || at < last + 1300) return [];
+      last = at;
+      return tick(ms, share(at), at > 9000);
+    });
+  }
   let step = steps.find((ms) => until <= 6 * ms) ?? steps.at(-1);
   while (until > 6 * step) step *= 2;
   const shapes = [];
   for (let ms = 0; ms <= until; ms += step) {
-    const x = percent(ms, until);
-    shapes.push({name: 'tick', x, y: 0, width: '1px', height: 5},
-      {name: ms > Math.floor((until * 9) / 10) ? 'end' : 'start', x, y: 17, text: duration(ms)});
+    shapes.push(...tick(ms, percent(ms, until), ms > Math.floor((until * 9) / 10)));
   }
   return shapes;
 }
+
+const tick = (ms, x, end) => [{name: 'tick', x, y: 0, width: '1px', height: 5}, {name: end ? 'end' : 'start', x, y: 17, text: duration(ms)}];
 
 function drawPlot({series: [{tone, points}]}) {
   const highest = Math.max(1, ...points.map(([, y]) => y));
@@ -182,7 +207,7 @@ function drawPlot({series: [{tone, points}]}) {
 }
 
 /** Milliseconds as Kubernetes writes lengths of time: 1m30s, 0.5s. */
-function duration(ms) {
+export function duration(ms) {
   const [hours, minutes, rest] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60, ms % 60_000];
   return (hours > 0 ? hours + 'h' : '') + (minutes > 0 ? minutes + 'm' : '') + (rest > 0 || ms < 60_000 ? rest / 1000 + 's' : '');
 }

@@ -1,0 +1,120 @@
+// What one can do with the drawing over time: go through its instants with keys and pointer, choose
+// its axis, and see what belongs together. All that is shown comes from the document: the instants
+// and what happens then are the rows of its table.
+import {h, lanes, placeOf, s} from './paint.js';
+import {say} from './text.js';
+
+const scales = ['linear', 'log', 'fit'];
+
+let scale = scales[0]; // the reader's choice, for all answers
+let chosen; // the instant that the reader chose, in milliseconds; without one the last decision is selected
+
+/** Puts the controls below the drawing of an answer, if it has one and a table that says what happens when. */
+export function timeline(reply, {blocks}) {
+  const b = blocks.find(({block}) => block === 'lanes');
+  const rows = blocks.flatMap(({block, rows: list}) => (block === 'table' ? list.filter((r) => r.atMillis !== undefined) : []));
+  let drawing = reply.querySelector('.lanes');
+  if (!b || !drawing) return;
+  const drawn = () => ({...b, ...(scale === 'log' && {scale}), ...(scale === 'fit' && stopsOf(b))});
+  let at = rows.findIndex((r) => r.atMillis === chosen);
+  if (at < 0) at = Math.max(rows.findLastIndex((r) => r.path), 0);
+
+  const lines = [...reply.querySelectorAll('tr[data-at]')]; // of the table, one for each row
+  for (const line of lines) line.addEventListener('click', () => go(lines.indexOf(line)));
+  const range = h('input', {type: 'range', id: 'instant', min: 0, max: Math.max(rows.length - 1, 0), step: 1, 'aria-label': say('instant')});
+  const told = h('p', {class: 'instant'});
+  const show = () => {
+    const row = rows[at];
+    for (const e of reply.querySelectorAll('.selected')) e.classList.remove('selected');
+    for (const e of drawing.querySelectorAll('.cursor')) e.remove();
+    if (!row) return;
+    for (const e of [lines[at], ...drawing.querySelectorAll(`[data-at="${row.atMillis}"]`)]) e.classList.add('selected');
+    const x = `${placeOf(row.atMillis, drawn()) / 100}%`;
+    for (const svg of drawing.querySelectorAll('svg')) svg.append(s('rect', {class: 'cursor', x, y: 0, width: '2px', height: '100%'}));
+    const text = row.cells.filter(Boolean);
+    told.replaceChildren(h('b', {}, text[0]), ' ' + text.slice(1).join(' '), row.line > 0 ? h('span', {class: 'at'}, ' (',
+      h('a', {href: '#L' + row.line, 'data-line': row.line, 'data-column': row.column}, say('place', {line: row.line})), ')') : '');
+    range.value = String(at);
+    range.setAttribute('aria-valuetext', say('instant.value', {n: at + 1, of: rows.length, what: text.join(' ')}));
+    for (const [button, end] of [[back, 0], [on, rows.length - 1]]) button.disabled = at === end;
+  };
+  const go = (to) => {
+    at = Math.min(Math.max(to, 0), rows.length - 1);
+    chosen = rows[at].atMillis;
+    show();
+  };
+  const [back, on] = [[-1, '‹', 'instant.back'], [1, '›', 'instant.on']].map(([by, text, key]) => {
+    const button = h('button', {type: 'button', 'aria-label': say(key)}, text);
+    button.addEventListener('click', () => go(at + by));
+    return button;
+  });
+  range.addEventListener('input', () => go(Number(range.value)));
+  range.addEventListener('keydown', (event) => {
+    const by = {ArrowLeft: -10, ArrowDown: -10, ArrowRight: 10, ArrowUp: 10}[event.key];
+    if (!event.shiftKey || !by) return;
+    event.preventDefault();
+    go(at + by);
+  });
+
+  // The drawing itself: a press or a drag goes to the nearest instant, whatever the axis.
+  const point = ({clientX}) => {
+    const {left, width} = drawing.querySelector('.axis svg').getBoundingClientRect();
+    const x = ((clientX - left) / width) * 10_000;
+    const off = rows.map((r) => Math.abs(placeOf(r.atMillis, drawn()) - x));
+    go(off.indexOf(Math.min(...off)));
+  };
+  const listen = () => {
+    if (rows.length === 0) return;
+    drawing.addEventListener('pointerdown', (event) => {
+      drawing.setPointerCapture(event.pointerId);
+      point(event);
+    });
+    drawing.addEventListener('pointermove', (event) => event.buttons && point(event));
+  };
+
+  const axis = h('fieldset', {class: 'axis-of'}, h('legend', {class: 'hidden'}, say('axis')), scales.map((name) => {
+    const radio = h('input', {type: 'radio', name: 'axis', id: 'axis-' + name, value: name});
+    radio.checked = name === scale;
+    radio.addEventListener('change', () => {
+      scale = name;
+      const next = lanes(drawn());
+      drawing.replaceWith(next);
+      drawing = next;
+      listen();
+      show();
+    });
+    return [radio, h('label', {for: 'axis-' + name}, say('axis.' + name))];
+  }));
+  if (scale !== scales[0]) {
+    const next = lanes(drawn());
+    drawing.replaceWith(next);
+    drawing = next;
+  }
+  drawing.after(h('div', {class: 'scrub'}, rows.length > 0 && [back, range, on], axis), ...(rows.length > 0 ? [told] : []));
+  listen();
+  show();
+}
+
+/** All instants of a drawing at which something begins or ends: each gets the same room. */
+function stopsOf({lanes: list, untilMillis: until}) {
+  const all = list.flatMap((l) => [...l.flags.map((f) => f.atMillis), ...l.bars.flatMap((bar) => [bar.fromMillis, bar.toMillis])]);
+  const stops = [...new Set([0, ...all.filter((ms) => ms < until), until])].sort((x, y) => x - y);
+  return stops.length > 1 ? {scale: 'fit', stops} : {};
+}
+
+/**
+ * Marks everything that speaks of the same line of the manifest, or of the same instant, as the first of targets that has one: the
+ * editor's line, steps, cards, rows and exits. Without one it marks what speaks of a line of the editor, 0 for none.
+ */
+export function together(reply, gutter, targets, line = 0) {
+  for (const e of [...gutter.children, ...reply.querySelectorAll('.near')]) e.classList.remove('near');
+  let at;
+  for (const target of targets) {
+    const part = target?.closest?.('[data-line]') ?? target?.closest?.('.trace li, .list li, tr')?.querySelector('[data-line]');
+    line = part?.dataset.line ?? line;
+    at = target?.closest?.('[data-at]')?.dataset.at;
+    if (part || at) break;
+  }
+  gutter.children[line - 1]?.classList.add('near');
+  for (const e of reply.querySelectorAll(`[data-line="${line}"], [data-at="${at}"]`)) (e.closest('.trace li, .list li, tr, rect') ?? e).classList.add('near');
+}
