@@ -4,10 +4,13 @@
 //	go run ./policy/policytest/mutants [-n 60] [-seed 1] [-budget 15m] [-v] [FILE...]
 //
 // A mutant that no test fails on is a survivor. It is printed with its place and ends the command
-// with status 1, unless explained.txt says why no test can fail on it. Files are never written: go
-// test sees a mutant through -overlay. Of all mutants n are drawn, 0 for all. One that a test fails
-// on takes a few seconds, of which most go into compiling; a survivor takes all tests, a minute.
+// with status 1, unless explained.txt says why no test can fail on it. Of all mutants n are drawn,
+// 0 for all. One that a test fails on takes a second or two, a survivor all tests: about a minute.
 // When the budget is spent no other is begun, and the figures are those of the ones before.
+//
+// All mutants are compiled at once: each is a copy of its function, and the function itself calls
+// the copy whose number is in PODFATE_MUTANT. Files are never written: go test sees the copies
+// through -overlay.
 package main
 
 import (
@@ -17,14 +20,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"log"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,39 +40,23 @@ var judges = []string{"policy/restart.go", "policy/podfailure.go", "policy/phase
 // fail.
 const slow = "^(TestFailurePolicyAgreesWithWalk|TestBatchOfPodsAgreesWithMatch|TestProposalsExhaustive)$"
 
-// tests are asked one after the other until one fails: first those for which least is compiled, and
-// last those that run longest. Fewer than these would let mutants survive that some test kills.
-var tests = [][]string{
-	{"./policy", "-skip=" + slow},
-	{"./policy/policytest", "-run=^TestScenarios$"},
-	{"./policy/simulate"},
-	{"./policy", "-run=" + slow},
-	{"./policy/ops"},
+// steps are asked one after the other until one fails, the quickest first.
+var steps = []struct {
+	folder string
+	flags  []string
+}{
+	{"policy", []string{"-test.skip=" + slow}},
+	{"policy/policytest", []string{"-test.run=^TestScenarios$"}},
+	{"policy/simulate", nil},
+	{"policy", []string{"-test.run=" + slow}},
+	{"policy/ops", nil},
 }
 
 // timeLimit of one run of tests: a mutant may loop.
-const timeLimit = "-timeout=5m"
+const timeLimit = "-test.timeout=5m"
 
 //go:embed explained.txt
 var explained string
-
-// operators are what an operator becomes.
-var operators = map[token.Token]token.Token{
-	token.EQL: token.NEQ, token.NEQ: token.EQL, token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR,
-	token.LAND: token.LOR, token.LOR: token.LAND, token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.QUO, token.QUO: token.MUL,
-}
-
-// mutant is one change of a file.
-type mutant struct {
-	file       string
-	line       int
-	begin, end int // of the bytes that are replaced
-	by         string
-	is, was    string // the line, changed and as it was
-}
-
-// String is the form in explained.txt, which follows the text and not the line number.
-func (m mutant) String() string { return fmt.Sprintf("%s: %s -> %s", m.file, m.was, m.is) }
 
 func main() {
 	log.SetFlags(0)
@@ -80,39 +66,53 @@ func main() {
 	verbose := flag.Bool("v", false, "print each mutant and what failed on it")
 	flag.Parse()
 	began := time.Now()
-	files := flag.Args()
-	if len(files) == 0 {
-		files = judges
+	names := flag.Args()
+	if len(names) == 0 {
+		names = judges
 	}
-	var all []mutant
-	for _, file := range files {
-		list, err := mutants(file)
-		if err != nil {
-			log.Fatal(err)
-		}
-		all = append(all, list...)
+	folder, err := os.MkdirTemp("", "podfate-mutants-")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	survivors, err := run(folder, names, *n, *seed, *budget, *verbose, began)
+	if err != nil {
+		log.Print(err)
+	}
+	if err != nil || survivors > 0 {
+		os.RemoveAll(folder)
+		os.Exit(1)
+	}
+}
+
+func run(folder string, names []string, n int, seed uint64, budget time.Duration, verbose bool, began time.Time) (survivors int, err error) {
+	all, invalid, err := build(folder, names)
+	if err != nil {
+		return 0, err
+	}
+	if by, failed := ask(folder, 0); failed {
+		return 0, fmt.Errorf("%s fails without a mutant", steps[by].folder)
 	}
 	possible := len(all)
-	rand.New(rand.NewPCG(*seed, 3)).Shuffle(possible, func(i, j int) { all[i], all[j] = all[j], all[i] })
-	if *n > 0 && *n < possible {
-		all = all[:*n]
+	rand.New(rand.NewPCG(seed, 3)).Shuffle(possible, func(i, j int) { all[i], all[j] = all[j], all[i] })
+	if n > 0 && n < possible {
+		all = all[:n]
 	}
-	invalid, known, survivors, tried := 0, 0, 0, 0
-	killed := make([]int, len(tests)) // by which tests
+	killed := make([]int, len(steps)) // by which tests
+	known, tried, sum := 0, 0, 0
 	for _, m := range all {
-		if *budget > 0 && time.Since(began) > *budget {
+		if budget > 0 && time.Since(began) > budget {
 			break
 		}
 		tried++
-		by, err := try(m)
-		if *verbose {
-			fmt.Printf("line %d: %s: %s\n", m.line, m, outcome(by, err))
-		}
+		by, failed := ask(folder, m.number)
 		switch {
-		case errors.Is(err, errInvalid):
-			invalid++
-		case err != nil:
+		case failed:
 			killed[by]++
+			sum++
+			if verbose {
+				fmt.Printf("line %d: %s: killed by %s %s\n", m.line, m, steps[by].folder, strings.Join(steps[by].flags, " "))
+			}
 		case strings.Contains("\n"+explained, "\n"+m.String()+"\n"):
 			known++
 		default:
@@ -120,112 +120,128 @@ func main() {
 			fmt.Printf("survivor, line %d: %s\n", m.line, m)
 		}
 	}
-	sum := 0
-	for _, n := range killed {
-		sum += n
-	}
-	fmt.Printf("%d of %d mutants in %s, seed %d: %d killed (by step %v), %d do not compile, %d survive for a reason, %d survive\n",
-		tried, possible, time.Since(began).Round(time.Second), *seed, sum, killed, invalid, known, survivors)
-	if survivors > 0 {
-		os.Exit(1)
-	}
+	fmt.Printf("%d of %d mutants in %s, seed %d: %d killed (by step %v), %d survive for a reason, %d survive; %d more do not compile\n",
+		tried, possible, time.Since(began).Round(time.Second), seed, sum, killed, known, survivors, invalid)
+	return survivors, nil
 }
 
-// mutants lists the changes of a file.
-func mutants(file string) (list []mutant, err error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	set := token.NewFileSet()
-	tree, err := parser.ParseFile(set, file, text, 0)
-	if err != nil {
-		return nil, err
-	}
-	lines := strings.Split(string(text), "\n")
-	add := func(from, to token.Pos, by string) {
-		at, begin, end := set.Position(from), set.Position(from).Offset, set.Position(to).Offset
-		start := begin - at.Column + 1
-		line := lines[at.Line-1]
-		changed := string(text[start:begin]) + by + string(text[end:start+len(line)])
-		list = append(list, mutant{file, at.Line, begin, end, by, strings.TrimSpace(changed), strings.TrimSpace(line)})
-	}
-	for _, decl := range tree.Decls {
-		function, is := decl.(*ast.FuncDecl)
-		if !is || function.Body == nil {
-			continue
+// build compiles the tests of all steps with all mutants of the files, and returns those that
+// compile.
+func build(folder string, names []string) (all []*mutant, invalid int, err error) {
+	var files []*file
+	number := 0
+	for _, name := range names {
+		f, err := read(name)
+		if err != nil {
+			return nil, 0, err
 		}
-		ast.Inspect(function.Body, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.BinaryExpr:
-				if by, known := operators[n.Op]; known {
-					add(n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), by.String())
-				}
-			case *ast.UnaryExpr:
-				if n.Op == token.NOT {
-					add(n.OpPos, n.OpPos+1, "")
-				}
-			case *ast.Ident:
-				if n.Name == "true" || n.Name == "false" {
-					add(n.Pos(), n.End(), strconv.FormatBool(n.Name == "false"))
-				}
-			case *ast.BasicLit:
-				if number, err := strconv.Atoi(n.Value); n.Kind == token.INT && err == nil {
-					add(n.Pos(), n.End(), strconv.Itoa(number+1))
+		for _, m := range f.mutants {
+			number++
+			m.number = number
+		}
+		files = append(files, f)
+	}
+	for {
+		overlay, err := write(folder, files)
+		if err != nil {
+			return nil, 0, err
+		}
+		out, err := exec.Command("go", "build", "-gcflags=-e", "-overlay="+overlay, "./"+filepath.Dir(names[0])).CombinedOutput()
+		if err == nil {
+			break
+		}
+		before := invalid
+		for _, number := range broken(folder, out) {
+			for _, f := range files {
+				if i := slices.IndexFunc(f.mutants, func(m *mutant) bool { return m.number == number }); i >= 0 {
+					f.mutants = slices.Delete(f.mutants, i, i+1)
+					invalid++
 				}
 			}
-			return true
-		})
-	}
-	return list, nil
-}
-
-var errInvalid = errors.New("the mutant does not compile")
-
-func outcome(by int, err error) string {
-	switch {
-	case errors.Is(err, errInvalid):
-		return err.Error()
-	case err != nil:
-		return "killed by " + strings.Join(tests[by], " ")
-	}
-	return "survives"
-}
-
-// try runs the tests on a mutant. It returns nil if the mutant survives, otherwise also the number
-// of the tests that failed.
-func try(m mutant) (by int, err error) {
-	dir, err := os.MkdirTemp("", "podfate-mutant-")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	text, err := os.ReadFile(m.file)
-	if err != nil {
-		log.Fatal(err)
-	}
-	changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
-	full, err := filepath.Abs(m.file)
-	if err != nil {
-		log.Fatal(err)
-	}
-	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{full: changed}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	mutated := string(text[:m.begin]) + m.by + string(text[m.end:])
-	if err := errors.Join(os.WriteFile(changed, []byte(mutated), 0o600), os.WriteFile(overlay, replace, 0o600)); err != nil {
-		log.Fatal(err)
-	}
-	for i, test := range tests {
-		args := append([]string{"test", "-overlay=" + overlay, "-short", "-failfast", "-vet=off", timeLimit}, test...)
-		out, err := exec.Command("go", args...).CombinedOutput()
-		if bytes.Contains(out, []byte("[build failed]")) {
-			return 0, errInvalid
 		}
+		if invalid == before {
+			return nil, 0, fmt.Errorf("the mutants do not compile: %v\n%s", err, out)
+		}
+	}
+	for i := range steps {
+		command := exec.Command("go", "test", "-c", "-vet=off", "-overlay="+filepath.Join(folder, "overlay.json"), "-o", binary(folder, steps[i].folder), "./"+steps[i].folder)
+		if out, err := command.CombinedOutput(); err != nil {
+			return nil, 0, fmt.Errorf("%s: %v\n%s", steps[i].folder, err, out)
+		}
+	}
+	for _, f := range files {
+		all = append(all, f.mutants...)
+	}
+	return all, invalid, nil
+}
+
+func binary(folder, of string) string { return filepath.Join(folder, filepath.Base(of)+".test") }
+
+var errorPlace = regexp.MustCompile(`(?m)^(\S+\.go):(\d+):`)
+
+// broken returns the numbers of the mutants in whose copies a compiler's errors are.
+func broken(folder string, out []byte) (numbers []int) {
+	for _, m := range errorPlace.FindAllSubmatch(out, -1) {
+		text, err := os.ReadFile(filepath.Join(folder, filepath.Base(string(m[1]))))
 		if err != nil {
-			return i, err
+			continue
+		}
+		line, _ := strconv.Atoi(string(m[2]))
+		lines := bytes.SplitAfter(text, []byte("\n"))
+		head := bytes.Join(lines[:min(line, len(lines))], nil)
+		if at := bytes.LastIndex(head, []byte(mark)); at >= 0 {
+			rest := head[at+len(mark):]
+			number, err := strconv.Atoi(string(rest[:max(0, bytes.IndexByte(rest, '\n'))]))
+			if err == nil {
+				numbers = append(numbers, number)
+			}
 		}
 	}
-	return 0, nil
+	return numbers
+}
+
+// write writes the changed files and returns the name of the overlay that puts them in place.
+func write(folder string, files []*file) (string, error) {
+	replace := map[string]string{}
+	for _, f := range files {
+		changed := filepath.Join(folder, filepath.Base(f.name))
+		full, err := filepath.Abs(f.name)
+		if err := errors.Join(err, os.WriteFile(changed, f.changed(), 0o600)); err != nil {
+			return "", err
+		}
+		replace[full] = changed
+	}
+	choice := filepath.Join(folder, "podfate_mutant.go")
+	added, err := filepath.Abs(filepath.Join(filepath.Dir(files[0].name), "podfate_mutant.go"))
+	if err != nil {
+		return "", err
+	}
+	replace[added] = choice
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	overlay := filepath.Join(folder, "overlay.json")
+	return overlay, errors.Join(err, os.WriteFile(choice, []byte(chooser), 0o600), os.WriteFile(overlay, text, 0o600))
+}
+
+// chooser is the file that knows which mutant lives.
+const chooser = `package policy
+
+import (
+	"os"
+	"strconv"
+)
+
+var podfateMutant = func() int { n, _ := strconv.Atoi(os.Getenv("PODFATE_MUTANT")); return n }()
+`
+
+// ask runs the tests with a mutant, 0 for none, and returns the number of the step that failed.
+func ask(folder string, number int) (by int, failed bool) {
+	for i, step := range steps {
+		command := exec.Command(binary(folder, step.folder), append([]string{"-test.short", "-test.failfast", timeLimit}, step.flags...)...)
+		command.Dir = step.folder
+		command.Env = append(os.Environ(), "PODFATE_MUTANT="+strconv.Itoa(number))
+		if command.Run() != nil {
+			return i, true
+		}
+	}
+	return 0, false
 }
