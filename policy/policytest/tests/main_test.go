@@ -2,6 +2,8 @@ package main
 
 import (
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -54,5 +56,35 @@ func TestTimeLimits(t *testing.T) {
 		if file != ".ci/long" && strings.Count(string(text), "-timeout") != strings.Count(string(text), timeLimit) {
 			t.Errorf("%s: another time limit than %s", file, timeLimit)
 		}
+	}
+}
+
+// TestEveryFuzzTarget holds that task fuzz, which the long script runs, knows each target.
+func TestEveryFuzzTarget(t *testing.T) {
+	const root = "../../.."
+	tasks, err := os.ReadFile(root + "/Taskfile.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	err = filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, target := range regexp.MustCompile(`(?m)^func (Fuzz\w+)\(`).FindAllStringSubmatch(string(text), -1) {
+			found++
+			folder := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), root+"/")
+			if !strings.Contains(string(tasks), "'"+folder+" "+target[1]+"'") {
+				t.Errorf("Taskfile.yml does not run %s of %s", target[1], folder)
+			}
+		}
+		return nil
+	})
+	if err != nil || found == 0 {
+		t.Error(found, err)
 	}
 }
