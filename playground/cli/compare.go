@@ -237,18 +237,19 @@ func (v verb) compare(ctx context.Context, op ops.Operation, o *options, c *comp
 // side is a manifest of one of the files.
 type side struct {
 	asked
-	file int
+	file  int
+	place string // by which manifests of one name are told apart: where it stands in the folder, and which of these it is
 }
 
 // pairs reads each file and compares the manifests of the same kind, namespace and name, or the
-// only one of each.
+// only one of each. Of folders with several of one name those in files of one name are compared.
 func (c *comparison) pairs(p *printer, of ops.Operation, read func([]string, func(asked) error) error, ask func(asked) error, shared []string) error {
 	names := c.variantNames()
 	var keys []string
 	found := map[string][]side{}
-	single := true
+	single, several := true, map[string]bool{}
 	for i, file := range c.files {
-		n := map[string]int{}
+		n, places := map[string]int{}, map[string]int{}
 		err := read(append([]string{file}, shared...), func(a asked) error {
 			if a.request == nil {
 				p.broken = true
@@ -256,13 +257,18 @@ func (c *comparison) pairs(p *printer, of ops.Operation, read func([]string, fun
 			}
 			kind, name, _, _, _ := a.request.Manifest()
 			key := strings.Join([]string{kind, a.request.Namespace(), name, a.request.Template()}, "/")
-			if n[key]++; n[key] > 1 {
-				key += fmt.Sprint(" ", n[key])
+			n[key]++
+			several[key] = several[key] || n[key] > 1
+			place := "."
+			if in, err := filepath.Rel(file, a.source); err == nil && filepath.IsLocal(in) {
+				place = in // a file of a folder
 			}
+			places[key+" "+place]++
+			place += fmt.Sprint(" ", places[key+" "+place])
 			if found[key] == nil {
 				keys = append(keys, key)
 			}
-			found[key] = append(found[key], side{a, i})
+			found[key] = append(found[key], side{a, i, place})
 			return nil
 		})
 		if err != nil {
@@ -270,10 +276,12 @@ func (c *comparison) pairs(p *printer, of ops.Operation, read func([]string, fun
 		}
 		single = single && len(n) == 1
 	}
-	if p.broken {
-		return nil
+	for key := range several {
+		if several[key] {
+			keys = apart(key, keys, found)
+		}
 	}
-	if single && len(keys) > 1 { // renamed: still one against the other
+	if single && !p.broken && len(keys) > 1 { // renamed: still one against the other
 		var all []side
 		for _, key := range keys {
 			all = append(all, found[key]...)
@@ -286,7 +294,9 @@ func (c *comparison) pairs(p *printer, of ops.Operation, read func([]string, fun
 	for _, key := range keys {
 		sides := found[key]
 		if len(sides) < len(c.files) {
-			p.onlyIn(sides, names)
+			if !p.broken { // otherwise it may stand in what cannot be read
+				p.onlyIn(sides, names)
+			}
 			continue
 		}
 		if err := ask(joined(of, sides, names)); err != nil {
@@ -294,6 +304,23 @@ func (c *comparison) pairs(p *printer, of ops.Operation, read func([]string, fun
 		}
 	}
 	return nil
+}
+
+// apart puts keys with the place of each manifest in place of a key that several have in one file,
+// and files what was found by them.
+func apart(key string, keys []string, found map[string][]side) []string {
+	at := slices.Index(keys, key)
+	keys = slices.Delete(keys, at, at+1)
+	for _, s := range found[key] {
+		own := key + " " + s.place
+		if found[own] == nil {
+			keys = slices.Insert(keys, at, own)
+			at++
+		}
+		found[own] = append(found[own], s)
+	}
+	delete(found, key)
+	return keys
 }
 
 // variantNames are the files as they were named, as short as they can be told apart.

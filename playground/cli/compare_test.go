@@ -143,3 +143,34 @@ func TestComparePlaces(t *testing.T) {
 		t.Errorf("%+v\n%s", f, out)
 	}
 }
+
+// Of two folders those manifests of one name are compared that stand in files of one name, whatever
+// else is there; and what cannot be read is named, and ends nothing.
+func TestCompareFolders(t *testing.T) {
+	base := t.TempDir()
+	for _, name := range []string{"old", "old/x", "old/y", "new", "new/y", "new/z"} {
+		if err := os.Mkdir(filepath.Join(base, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := strings.Replace(plainPod, "Never", "Always", 1)
+	write(t, base, "old/x/pod.yaml", plainPod)
+	write(t, base, "old/y/pod.yaml", plainPod+"---\n"+other)
+	write(t, base, "old/one.yaml", strings.Replace(plainPod, "name: p", "name: one", 1))
+	write(t, base, "new/y/pod.yaml", plainPod+"---\n"+plainPod)
+	write(t, base, "new/z/moved.yaml", strings.Replace(plainPod, "name: p", "name: one", 1))
+	status, out, errs := runIn(t, "", "compare", filepath.Join(base, "old"), filepath.Join(base, "new"))
+	if n := strings.Count(out, "Equivalent"); n != 2 || strings.Count(out, "Exit codes differ") != 1 || strings.Count(errs, "is only in") != 1 || status != 1 {
+		t.Errorf("status %d\n%s\n%s", status, out, errs)
+	}
+	write(t, base, "new/broken.yaml", "a: [")
+	status, out, errs = runIn(t, "", "compare", filepath.Join(base, "old"), filepath.Join(base, "new"))
+	if n := strings.Count(out, "Equivalent"); n != 2 || strings.Count(out, "Exit codes differ") != 1 || strings.Contains(errs, "is only in") || !strings.Contains(errs, "broken.yaml:1:4") || status != 2 {
+		t.Errorf("with a broken file: status %d\n%s\n%s", status, out, errs)
+	}
+	// Several of one name in one stream are told apart by their order.
+	status, out, errs = runIn(t, plainPod+"---\n"+other, "compare", "-", filepath.Join(base, "new/y/pod.yaml"))
+	if strings.Count(out, "Equivalent") != 1 || strings.Count(out, "Exit codes differ") != 1 || status != 1 {
+		t.Errorf("from standard input: status %d\n%s\n%s", status, out, errs)
+	}
+}
