@@ -213,7 +213,7 @@ func TestCountsOfTestRunners(t *testing.T) {
 }
 
 // TestJavaScriptExample runs the first example of the README as a newcomer would. What it prints
-// stands below it as a comment.
+// is below it as a comment.
 func TestJavaScriptExample(t *testing.T) {
 	readme, err := os.ReadFile("js/README.md")
 	if err != nil {

@@ -176,10 +176,10 @@ type batchVariants struct {
 	most     uint64        // from so many on the limit is reached; more than there can be without one
 }
 
-// BatchOptions say what a batch needs to know beside the Pod.
+// BatchOptions say what a batch needs to know besides the Pod.
 type BatchOptions struct {
 	Features Features
-	// Backoff is that of a kubelet, which reaches Max within 15 restarts: the waits behind them are
+	// Backoff is that of a kubelet, which reaches Max within 15 restarts: the waits after them are
 	// not told apart.
 	Backoff Backoff
 	// Fallback asks for what a kubelet of Features does about actions and operators that it does
@@ -330,7 +330,7 @@ func verdict(d Decision, n, unknownOperator int, o BatchOptions) Verdict {
 }
 
 // Exits answers [AskExits] about events in their order and returns how many verdicts have a status.
-// An event that makes no sense (a container that is not there, a flag that is not known, a run of
+// An invalid event (a container that is not there, a flag that is not known, a run of
 // less than nothing) gets a verdict with a status and nothing else. It panics if verdicts is
 // shorter than events.
 //

@@ -18,7 +18,7 @@ const (
 // before it repeats.
 const MaxSweepPeriod = 60 * Second
 
-// Limits of a curve request, beside [MaxHorizon] for every length of time.
+// Limits of a curve request, besides [MaxHorizon] for every length of time.
 const (
 	// MaxCurveStarts bounds the starts that an answer lists; the rest follows from its steady part.
 	MaxCurveStarts = 200

@@ -8,7 +8,7 @@
 //
 // Words are those of Kubernetes. A rule is an entry of restartPolicyRules; a sidecar is an init
 // container whose own restartPolicy is Always; a plain init container is any other; a main
-// container stands in spec.containers.
+// container is in spec.containers.
 //
 // Everything here is a function of its arguments: no clock, no randomness, no files, no goroutines,
 // no variable that changes. Durations are whole milliseconds. Nothing is imported but a short list

@@ -11,7 +11,7 @@ type DraftRule struct {
 	At         string   // path of the condition in the rule
 	Faults     []string // what is wrong with its texts
 	Action     string   // the draft's word
-	NamedAt    string   // path of a containerName that stands beside a reason, "" for none
+	NamedAt    string   // path of a containerName that is next to a reason, "" for none
 	Operator   string   // one that is neither In nor NotIn, "" for none
 }
 

@@ -33,7 +33,7 @@ func unitNanos(unit string) uint64 {
 // message is "" or the text of the error, which the decoder prints. The range is that of 64-bit
 // nanoseconds, about 292 years to both sides.
 //
-// The part behind a decimal point is computed in floating point, as there: the last nanosecond may
+// The part after a decimal point is computed in floating point, as there: the last nanosecond may
 // be off.
 //
 // Source: time.ParseDuration of Go 1.26, which Duration.UnmarshalJSON calls in k8s.io/apimachinery

@@ -99,7 +99,7 @@ type FieldError struct {
 	Code    FaultCode // for programs and tests
 	Detail  string    // for people; may change in any release
 	Message string    // exactly what this version of Kubernetes prints, "" when it prints nothing
-	Allowed []string  // what could stand there instead, where that can be listed; nil otherwise
+	Allowed []string  // what could be there instead, where that can be listed; nil otherwise
 	Within  int       // of a question in short: 1 + the offset in its text; 0 for other faults
 	Source  string    // of a warning: what it rests on, a KEP or a function with its file and version
 

@@ -106,7 +106,7 @@ type Job struct {
 	PodFailurePolicy     *PodFailurePolicy
 	SuccessPolicy        *SuccessPolicy
 
-	BothPolicies bool // a backoffPolicy of [KEP3329Draft] stands beside podFailurePolicy
+	BothPolicies bool // a backoffPolicy of [KEP3329Draft] is next to podFailurePolicy
 
 	Status JobStatus
 }

@@ -31,7 +31,7 @@ const (
 	MaxContainers = 1024
 	// MaxExits bounds the exits of one decide request.
 	MaxExits = 10000
-	// MaxCallbacks bounds the entries of decide, which stand before the rules of each container.
+	// MaxCallbacks bounds the entries of decide, which are before the rules of each container.
 	MaxCallbacks = 100
 	// MaxWishes bounds what one suggest request names: each code once, and as many ranges.
 	MaxWishes = 512

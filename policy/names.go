@@ -114,7 +114,7 @@ func (form NameForm) Faults(s string, minor int) (faults []string) {
 	return faults
 }
 
-// subdomainFaults checks s in the sense of RFC 1123. prefix stands before each text, unit is what
+// subdomainFaults checks s in the sense of RFC 1123. prefix is before each text, unit is what
 // is counted.
 func subdomainFaults(s, prefix, unit string) (faults []string) {
 	if len(s) > maxSubdomainBytes {

@@ -254,7 +254,7 @@ func nameHash(s string) int {
 	return (len(s)*5 + int(s[0])*17 + int(s[len(s)-1])*11 + int(s[len(s)/2])) & 63
 }
 
-// The codes of steps of a failure policy, beside [StepIn], [StepNotIn] and [StepUnknownOperator].
+// The codes of steps of a failure policy, besides [StepIn], [StepNotIn] and [StepUnknownOperator].
 const (
 	StepNoTerminated  StepCode = "no_terminated_container" // no container that the rule is about has terminated
 	StepOnlyZero      StepCode = "exit_codes_zero"         // those that have terminated did so with 0

@@ -213,7 +213,7 @@ func (s *PodSpec) SetProposed(p Proposals) {
 	}
 }
 
-// Words returns the words that p brings, each as a path and, for a value, what stands there.
+// Words returns the words that p brings, each as a path and, for a value, what is there.
 func (x ProposalID) Words() (list []string) {
 	for i := range proposedWords {
 		w := &proposedWords[i]

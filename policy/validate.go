@@ -95,7 +95,7 @@ type validator struct {
 	at     Ref
 }
 
-// here returns the path of the container that is looked at with suffix behind it; suffix alone if a
+// here returns the path of the container that is looked at with suffix after it; suffix alone if a
 // fault there will only be counted.
 //
 //go:noinline

@@ -60,7 +60,7 @@ func (j *Job) number(i int) int64 {
 // absent stands for a number that is not there. Nobody writes it.
 const absent = -1 << 63
 
-// jobValidator checks one Job. Its methods take the last part of a path; what stands before it is
+// jobValidator checks one Job. Its methods take the last part of a path; what is before it is
 // at.
 type jobValidator struct {
 	*validator
@@ -136,7 +136,7 @@ func hasWord(list, word string) bool {
 	return false
 }
 
-// cutByte returns what stands before and behind the first c in s; behind is "" if there is no c.
+// cutByte returns what is before and behind the first c in s; behind is "" if there is no c.
 func cutByte(s string, c byte) (before, behind string) {
 	if i := strings.IndexByte(s, c); i >= 0 {
 		return s[:i], s[i+1:]
@@ -404,7 +404,7 @@ func countIndexes(s string, completions int32) (total int32, fault string) {
 		total += int32(y - x + 1)
 		last = y
 		if s = s[len(part):]; end >= 0 {
-			if s = s[1:]; s == "" { // a comma at the end stands before an empty index
+			if s = s[1:]; s == "" { // a comma at the end precedes an empty index
 				_, fault = indexOf("", completions)
 				return 0, fault
 			}
@@ -621,7 +621,7 @@ func (t *printer) number(n *int32) {
 	}
 }
 
-// list writes the text in front of a list and what stands before its element i: the bracket or the
+// list writes the text in front of a list and what is before its element i: the bracket or the
 // comma. Element n of n is its end.
 func (t *printer) list(before string, i, n int, absent bool) {
 	t.raw(before)

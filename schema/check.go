@@ -76,7 +76,7 @@ func manifestSteps(kind string) int {
 	return 0
 }
 
-// inManifest reports whether the present path leads into a manifest that stands in a Scenario or a
+// inManifest reports whether the present path leads into a manifest that is in a Scenario or a
 // List.
 func (c *checker) inManifest() bool {
 	return len(c.steps) > c.inside && (c.inside == 1 && c.steps[0].name == "manifest" || c.inside == 2 && c.steps[0].name == "items")
@@ -145,7 +145,7 @@ func (c *checker) note(n *yaml.Node, code policy.FaultCode, detail string) {
 	}
 }
 
-// walk checks n, which stands below level lists and mappings, and returns what it weighs.
+// walk checks n, which is below level lists and mappings, and returns what it weighs.
 func (c *checker) walk(n *yaml.Node, level int) weight {
 	c.d.work++
 	if c.d.nodes++; c.d.nodes > c.d.budget.nodes {
@@ -336,7 +336,7 @@ func (c *checker) value(n *yaml.Node) {
 	s := resolve(n)
 	if n.Tag == "!!binary" && n.Style&yaml.TaggedStyle != 0 {
 		if _, err := base64.StdEncoding.DecodeString(n.Value); err != nil {
-			c.fault(n, CodeSyntax, "the text behind !!binary is not base64; leave the tag out to keep it as it is")
+			c.fault(n, CodeSyntax, "the text after !!binary is not base64; leave the tag out to keep it as it is")
 			return
 		}
 	}

@@ -75,7 +75,7 @@ func (d *Document) position(v manifest.Value, offset func(manifest.Value) int) (
 	return p.line, p.column
 }
 
-// place returns where the value or name at offset of the document's JSON stands in the text.
+// place returns where the value or name at offset of the document's JSON is in the text.
 func (d *Document) place(offset int) place {
 	if d.tree != nil {
 		offset, _ = d.tree.find(d.root, offset)
@@ -117,7 +117,7 @@ type decoder struct {
 	source string
 	budget budget
 	lines  *lines
-	// What stands before the text if it is a part of one: lines, and code points in its first line.
+	// What is before the text if it is a part of one: lines, and code points in its first line.
 	before, beforeColumn int
 	bom                  int // bytes before the text
 	faults               collected
@@ -243,7 +243,7 @@ func (d *decoder) jsonOrYAML(text []byte) []*Document {
 	}
 }
 
-// yamlAfterJSON reads what begins as JSON and is not: as YAML from the beginning, or from behind
+// yamlAfterJSON reads what begins as JSON and is not: as YAML from the beginning, or from after
 // the first object. If it is no YAML either, it is one JSON document after all.
 func (d *decoder) yamlAfterJSON(text []byte, end int, whole *Document, docs []*Document) []*Document {
 	for end < len(text) && end > 0 {
@@ -451,7 +451,7 @@ func decodeNode(stream *yaml.Decoder, n *yaml.Node) (err error) {
 	return stream.Decode(n)
 }
 
-// afterEnd returns the offset of the line behind the first one that begins with "...", 0 if there
+// afterEnd returns the offset of the line after the first one that begins with "...", 0 if there
 // is none.
 func afterEnd(text []byte) int {
 	at := 0

@@ -27,9 +27,9 @@ func TestDecode(t *testing.T) {
 		{"comments", "# a\n  # b\n", "no_document 1:1"},
 		{"separators", "---\n---\n", "no_document 1:1"},
 		{"null", "null\n", "no_document 1:1"},
-		{"text behind a separator", "a: 1\n--- b\n", "separator 2:1"},
-		{"text behind the end", "a: 1\n...\nb: 2\n", "after_end 3:1"},
-		{"an end and nothing behind it", "a: 1\n...\n", `{"a":1}`},
+		{"text after a separator", "a: 1\n--- b\n", "separator 2:1"},
+		{"text after the end", "a: 1\n...\nb: 2\n", "after_end 3:1"},
+		{"an end and nothing after it", "a: 1\n...\n", `{"a":1}`},
 		{"a directive, which kubectl refuses too", "%YAML 1.1\n---\na: 1\n", "syntax 1:1"},
 		{"a separator inside a block is one for kubectl too", "a: |\n  x\n---\nb: 1\n", `{"a":"x\n"} {"b":1}`},
 		{"CRLF", "a: 1\r\nb:\r\n- 2\r\n---\r\nc: 3\r\n", `{"a":1,"b":[2]} {"c":3}`},
@@ -92,8 +92,8 @@ func TestDecode(t *testing.T) {
 		{"not a number", "a: .nan\n", "not_finite 1:4"},
 
 		{"a tab", "a:\n\tb: 1\n", "tab_indent 2:1"},
-		{"a tab behind blanks", "a:\n  \tb: 1\n", "tab_indent 2:3"},
-		{"a tab behind a dash", "a:\n  -\tb: 1\n", "tab_indent 2:4"},
+		{"a tab after blanks", "a:\n  \tb: 1\n", "tab_indent 2:3"},
+		{"a tab after a dash", "a:\n  -\tb: 1\n", "tab_indent 2:4"},
 		{"two colons", "a: b: c\n", "syntax 1:5"},
 		{"an indentation between two", "a:\n    b: 1\n  c: 2\n", "syntax 3:3"},
 		{"a list in a mapping", "a: 1\n- b\n", "syntax 2:1"},
@@ -103,7 +103,7 @@ func TestDecode(t *testing.T) {
 		{"an alias of nothing", "a: 1\nb: *x\n", "syntax 2:4"},
 		{"a reserved sign", "a: @b\n", "syntax 1:4"},
 		{"an unknown escape", "a: \"\\q\"\n", "syntax 1:5"},
-		{"behind characters of several bytes", "é: ü: x\n", "syntax 1:5"},
+		{"after characters of several bytes", "é: ü: x\n", "syntax 1:5"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			docs, err := Decode([]byte(c.text))

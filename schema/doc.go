@@ -1,4 +1,4 @@
-// Package schema reads what people write and says where it stands: texts in YAML or JSON, one
+// Package schema reads what people write and says where it is: texts in YAML or JSON, one
 // document or a stream, become one request for the core.
 //
 // [Decode] turns a text into documents, [NewRequest] puts documents together, and [Request.Relocate] turns the places
@@ -28,13 +28,13 @@
 // (podfate.dev/v1), which holds members of a request. A v1 List stands for its items. An operation
 // takes one manifest; [NewRequests] makes a request of each instead. Anything else is a fault:
 // nothing in a stream is ignored, unlike by Kubernetes, which takes the first of several documents,
-// or what stands before "...", without a word.
+// or what is before "...", without a word.
 //
 // # Where this door is narrower than Kubernetes
 //
 // Besides the limits: a key that is there twice is refused in a Scenario and in a
 // KubeletConfiguration, and in a manifest unless fieldValidation is Warn or Ignore; then the last
-// one counts, as for Kubernetes. Text behind "..." is refused; exponents beyond MaxNumberExponent
+// one counts, as for Kubernetes. Text after "..." is refused; exponents beyond MaxNumberExponent
 // in plain scalars are refused, which Kubernetes takes as text; the tag "!" and tags on keys are
 // refused. Numbers such as .inf are refused by Kubernetes as well.
 //
@@ -48,7 +48,7 @@
 // unknown action is a fault in one release, dropped in another), so that it says less than the
 // core.
 //
-// A manifest inside a request is therefore described and not judged: its schema stands in an anyOf
+// A manifest inside a request is therefore described and not judged: its schema is in an anyOf
 // beside one that accepts everything, which editors use for hints. To have a manifest judged, ask
 // validate.
 //

@@ -20,8 +20,8 @@ const (
 	CodeSyntax           policy.FaultCode = "syntax"            // not YAML
 	CodeJSONSyntax       policy.FaultCode = "json_syntax"       // not JSON
 	CodeTabIndent        policy.FaultCode = "tab_indent"        // YAML indents with spaces only
-	CodeSeparator        policy.FaultCode = "separator"         // text behind "---", which Kubernetes refuses
-	CodeAfterEnd         policy.FaultCode = "after_end"         // text behind "...", which Kubernetes ignores
+	CodeSeparator        policy.FaultCode = "separator"         // text after "---", which Kubernetes refuses
+	CodeAfterEnd         policy.FaultCode = "after_end"         // text after "...", which Kubernetes ignores
 	CodeNoDocument       policy.FaultCode = "no_document"       // nothing but comments and separators
 	CodeDuplicateKey     policy.FaultCode = "duplicate_key"     // the key is there twice, merged mappings included
 	CodeUnsupportedKey   policy.FaultCode = "unsupported_key"   // null, a list or a mapping as key
@@ -73,7 +73,7 @@ type Fault struct {
 	Path    string
 	Code    policy.FaultCode
 	Detail  string   // for people; may change in any release
-	Allowed []string // what could stand there instead, where that can be listed
+	Allowed []string // what could be there instead, where that can be listed
 	// Line and Column count from 1, the column in Unicode code points; lines end with a line feed.
 	// Both are 0 when the fault has no place in a text.
 	Line, Column int

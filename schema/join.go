@@ -2,7 +2,7 @@ package schema
 
 import "github.com/podfate/podfate/policy/manifest"
 
-// Part is a piece of a request that [Join] puts together: a text, or what stands in another
+// Part is a piece of a request that [Join] puts together: a text, or what is in another
 // request.
 type Part struct {
 	Text    string   // JSON, or a part of it, that no document has

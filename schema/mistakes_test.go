@@ -10,7 +10,7 @@ import (
 	"github.com/podfate/podfate/schema"
 )
 
-// mistake is a text with one mistake. The mark ⟦ stands before the place that the fault names: in a
+// mistake is a text with one mistake. The mark ⟦ is before the place that the fault names: in a
 // manifest the name of the field if it has one, elsewhere the value.
 type mistake struct {
 	text    string

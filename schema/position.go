@@ -14,7 +14,7 @@ import (
 type lines struct {
 	text  []byte
 	start []int // offset of each line's first byte
-	// What stands before the text if it is a part of one: lines, and code points in its first line.
+	// What is before the text if it is a part of one: lines, and code points in its first line.
 	before, beforeColumn int
 }
 
@@ -86,7 +86,7 @@ func newYAMLLines(text []byte) yamlLines {
 	return l
 }
 
-// offset returns where n stands in the text.
+// offset returns where n is in the text.
 func (l yamlLines) offset(n *yaml.Node) int {
 	if n.Line < 1 || n.Line > len(l.start) {
 		return 0
@@ -114,7 +114,7 @@ func (l yamlLines) of(point int) int {
 	return offset
 }
 
-// place is where something stands in a text.
+// place is where something is in a text.
 type place struct {
 	source       string
 	line, column int

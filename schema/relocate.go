@@ -13,7 +13,7 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// Position returns where the value at path of the request stands in the text it comes from: the
+// Position returns where the value at path of the request is in the text it comes from: the
 // name given to
 // [DecodeNamed], line and column, both from 1. For a value that is missing it is the deepest ancestor that is there;
 // for one that comes from [Overrides] line and column are 0.
@@ -51,7 +51,7 @@ func (r *Request) place(offset int) (p place, ok bool) {
 	if offset == 0 {
 		return r.anchor, true
 	}
-	if i == len(r.spans) && i > 0 && r.spans[i-1].end == offset { // behind the end, where a text breaks off
+	if i == len(r.spans) && i > 0 && r.spans[i-1].end == offset { // after the end, where a text breaks off
 		s := r.spans[i-1]
 		return s.doc.place(s.from + offset - s.start), true
 	}
@@ -68,7 +68,7 @@ func (r *Request) place(offset int) (p place, ok bool) {
 //
 // The first list of faults gets the order of the text: that of the JSON is by name where a mapping
 // was converted. Those of an answer about the API server's checks stay in the order in which it
-// makes them, behind those of decoding.
+// makes them, after those of decoding.
 //
 // Otherwise only the bytes of members "line", "column" and "offset" with a number are touched:
 // inside a string of JSON the quotes of these names would be escaped.
@@ -140,7 +140,7 @@ func (r *Request) relocated(answer []byte) []byte {
 
 // inOrder returns answer with the faults in its first list in the order of the text; in what is no
 // error, without those of the API server's checks. Those of different texts stay as they are to
-// each other, and so do those that stand in none.
+// each other, and so do those that are in none.
 func (r *Request) inOrder(in *lines, answer []byte) []byte {
 	const member = `"faults":`
 	start := bytes.Index(answer, []byte(member+"["))
@@ -193,7 +193,7 @@ func (r *Request) inOrder(in *lines, answer []byte) []byte {
 	return append(append(out, ']'), answer[end:]...)
 }
 
-// duplicateDetail finds the sentence about a name that stands in an object twice: the one sentence
+// duplicateDetail finds the sentence about a name that is in an object twice: the one sentence
 // of the core that has places in it. Inside a string of JSON its quotes would be escaped.
 var duplicateDetail = regexp.MustCompile(`"code":"duplicate_field","detail":"[^"\\]*"`)
 

@@ -25,14 +25,14 @@ type Overrides struct {
 	Kubelet NodeOverrides
 	// FieldValidation replaces fieldValidation unless it is "".
 	FieldValidation string
-	// Exits are added behind those of the documents.
+	// Exits are added after those of the documents.
 	Exits []Exit
 	// Show are added to the member show of the documents.
 	Show []string
 	// Explain says that the request is one of explain: the member of of a Scenario is taken out,
 	// and the rest is the request that is explained. [Request.Call] puts both together.
 	Explain bool
-	// Around are the members of a Scenario that stand beside the request which the rest of it is,
+	// Around are the members of a Scenario that are next to the request which the rest of it is,
 	// as compare has it; nil for none. The request of compare is {members of Around, "request": the
 	// rest}.
 	Around []string
@@ -152,7 +152,7 @@ func Explain(of string, request []byte) []byte {
 // Notes returns the notes of the documents that make up the request; see [Document.Notes].
 func (r *Request) Notes() []Fault { return r.notes }
 
-// Manifest returns what the manifest calls itself and where it stands: its kind, its name, and its
+// Manifest returns what the manifest calls itself and where it is: its kind, its name, and its
 // place. Strings are "" and numbers 0 for what is not there.
 func (r *Request) Manifest() (kind, name, source string, line, column int) {
 	if r.manifestDoc == nil {
@@ -293,7 +293,7 @@ type builder struct {
 	manifests []part
 
 	passOthers bool   // what isOther says is no fault
-	others     []part // and stands here
+	others     []part // and is here
 }
 
 func (b *builder) faultAt(doc *Document, offset int, path string, code policy.FaultCode, detail string, allowed ...string) {
@@ -705,7 +705,7 @@ func (b *builder) write(w *writer, m part) {
 	w.End()
 }
 
-// writeAround begins a request with what stands beside the one that it is about.
+// writeAround begins a request with what is next to the one that it is about.
 func (b *builder) writeAround(w *writer) {
 	w.Object()
 	for _, name := range b.o.Around {

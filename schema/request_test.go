@@ -197,7 +197,7 @@ func TestNewRequestFaults(t *testing.T) {
 		{"exits that cannot be added to", "exits: {}\n", Overrides{Exits: []Exit{{}}}, "wrong_type exits 1:8"},
 		{"a member and a flag", podYAML, Overrides{Version: "1.36", Members: map[string]json.RawMessage{"cluster": json.RawMessage("{}"), "manifest": json.RawMessage("{}"), "b": json.RawMessage("{")}}, "json_syntax b 0:0, conflict cluster 0:0, conflict manifest 0:0"},
 		{"broken JSON and a flag", `{"a": 1`, Overrides{Version: "1.36"}, "json_syntax  1:8"},
-		{"broken JSON behind two objects", "{}\n{}\n{", Overrides{}, "json_syntax  2:3"},
+		{"broken JSON after two objects", "{}\n{}\n{", Overrides{}, "json_syntax  2:3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Read([]byte(c.text), c.o)
@@ -439,7 +439,7 @@ func TestPositions(t *testing.T) {
 		{`["b c"][0].w`, "3:3", "3:3"},
 		{"d", "5:3", "4:3"},
 		{"e", "7:4", "7:1"},
-		{"e[0].v", "3:13", "3:10"}, // behind an alias it is the place where the text stands
+		{"e[0].v", "3:13", "3:10"}, // after an alias it is the place where the text stands
 		{"zzz", "1:1", "1:1"},
 	} {
 		line, column := docs[0].Position(c.path)
@@ -454,7 +454,7 @@ func TestPositions(t *testing.T) {
 }
 
 // Each request of the corpus gives the same answer as JSON and as YAML, places included: the JSON
-// behind a comment of a byte and a line feed is YAML, behind a space and a line feed it is JSON.
+// after a comment of a byte and a line feed is YAML, after a space and a line feed it is JSON.
 func TestYAMLAndJSONAgree(t *testing.T) {
 	cases, err := policytest.Cases()
 	if err != nil {

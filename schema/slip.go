@@ -101,7 +101,7 @@ func (s *slips) skip(i int) int {
 	return i
 }
 
-// next returns the offset of the line behind the one of i.
+// next returns the offset of the line after the one of i.
 func (s *slips) next(i int) int {
 	if n := bytes.IndexByte(s.text[i:], '\n'); n >= 0 {
 		return i + n + 1
@@ -235,7 +235,7 @@ func (s *slips) noColon(i int) {
 	s.is(i, wordsNoColon)
 }
 
-// node reads what stands at i: the first of a line, or the value behind a key.
+// node reads what is at i: the first of a line, or the value after a key.
 func (s *slips) node(i int, first bool) {
 	alone := first
 	levels := 0
@@ -312,7 +312,7 @@ func (s *slips) node(i int, first bool) {
 	}
 }
 
-// properties reads anchors and tags and returns what stands behind them; after reports whether
+// properties reads anchors and tags and returns what is after them; after reports whether
 // there was one.
 func (s *slips) properties(i int) (end int, after bool) {
 	anchored := false
@@ -452,7 +452,7 @@ func (s *slips) block(i int) {
 	s.awaits = false
 }
 
-// quoted returns the offset behind the text in quotes that begins at i.
+// quoted returns the offset after the text in quotes that begins at i.
 func (s *slips) quoted(i int) int {
 	mark := s.text[i]
 	for k := i + 1; k < len(s.text); k++ {
@@ -501,7 +501,7 @@ func (s *slips) escape(i int) bool {
 	return !s.found
 }
 
-// brackets returns the offset behind the list or mapping in brackets that begins at i.
+// brackets returns the offset after the list or mapping in brackets that begins at i.
 func (s *slips) brackets(i int) int {
 	var open []int
 	closes := func(at int) string { return map[byte]string{'[': `"]"`, '{': `"}"`}[s.text[at]] }
@@ -563,7 +563,7 @@ func (s *slips) brackets(i int) int {
 	return i
 }
 
-// inWord reports whether the quotation mark at i, which stands in brackets, is part of a plain
+// inWord reports whether the quotation mark at i, which is in brackets, is part of a plain
 // text.
 func (s *slips) inWord(i int) bool {
 	const opens = "[{,:\n\r\"'"
@@ -577,7 +577,7 @@ func (s *slips) inWord(i int) bool {
 	if before == i-1 {
 		return true
 	}
-	word := before // an anchor or a tag may stand before the text in quotes
+	word := before // an anchor or a tag may be before the text in quotes
 	for !s.blankAt(word-1) && bytes.IndexByte([]byte(opens), s.text[word-1]) < 0 {
 		word--
 	}

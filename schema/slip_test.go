@@ -33,8 +33,8 @@ func slipRows(t testing.TB) (rows []slipRow) {
 // grammar (R-W4, R-W5).
 func TestSlips(t *testing.T) {
 	rows := append(slipRows(t),
-		slipRow{"a: !!binary \"@@@\"\n", "syntax", "the text behind !!binary is not base64; leave the tag out to keep it as it is", 1, 4},
-		slipRow{"x:\n  - y\n  - z: !!binary |\n      @@@\n", "syntax", "the text behind !!binary is not base64; leave the tag out to keep it as it is", 3, 8},
+		slipRow{"a: !!binary \"@@@\"\n", "syntax", "the text after !!binary is not base64; leave the tag out to keep it as it is", 1, 4},
+		slipRow{"x:\n  - y\n  - z: !!binary |\n      @@@\n", "syntax", "the text after !!binary is not base64; leave the tag out to keep it as it is", 3, 8},
 		slipRow{"a:\n  - \tb: 1\n", "tab_indent", "a tab cannot stand before a key, a value or a comment here; use spaces", 2, 5},
 		slipRow{"...\n", "syntax", wordsNoEnd, 1, 1},
 		slipRow{": a\n", "syntax", wordsKey, 1, 1},

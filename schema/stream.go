@@ -66,7 +66,7 @@ func (s *Stream) Reset(name string, in io.Reader) {
 // one that is broken takes no other with it. It is called before the first Next.
 func (s *Stream) EachItem() { s.each = true }
 
-// Next returns the next document that is not empty; the error is io.EOF behind the last one, or
+// Next returns the next document that is not empty; the error is io.EOF after the last one, or
 // that of the reader.
 func (s *Stream) Next() (*Piece, error) {
 	for {
@@ -226,7 +226,7 @@ type headReader struct {
 	prefix                 string // with which each of them begins, dash included
 }
 
-// line looks at a line, or at a part of a long one, that stands at offset at.
+// line looks at a line, or at a part of a long one, that is at offset at.
 func (h *headReader) line(line []byte, at int) {
 	begins := !h.mid
 	h.mid = len(line) > 0 && line[len(line)-1] != '\n'
@@ -298,7 +298,7 @@ func newItemReader(s *Stream, p *Piece, h *headReader) *itemReader {
 	return r
 }
 
-// line takes a line of the List that stands at line and offset.
+// line takes a line of the List that is at line and offset.
 func (r *itemReader) line(text []byte, line, offset int) {
 	if r.over {
 		return
@@ -378,7 +378,7 @@ const (
 	jsonNone jsonState = iota // the text is not read as JSON
 	jsonTop                   // before a value
 	jsonItem                  // before an item of a List
-	jsonRest                  // behind the items
+	jsonRest                  // after the items
 )
 
 // nextJSON reads the next value of a long text.
@@ -418,7 +418,7 @@ func (s *Stream) nextJSON() (*Piece, error) {
 	}
 }
 
-// blanks passes over what stands between values and returns the byte behind.
+// blanks passes over what is between values and returns the byte after.
 func (s *Stream) blanks() (byte, error) {
 	for {
 		next, err := s.in.Peek(1)
@@ -461,7 +461,7 @@ func (s *Stream) plain() []byte {
 	return text[:n]
 }
 
-// value reads a value into p, from depth brackets deep on. If items is not nil, it stops behind the
+// value reads a value into p, from depth brackets deep on. If items is not nil, it stops after the
 // bracket that begins the items of a List, and sets it.
 func (s *Stream) value(p *Piece, depth int, items *bool) error {
 	var token, key []byte

@@ -60,8 +60,8 @@ var syntaxWords = map[string]string{
 	"did not find expected key":                                    wordsKey,
 	"did not find expected '-' indicator":                          wordsDash,
 	"did not find expected node content":                           "a value is expected here",
-	"did not find expected ',' or ']'":                             `"," or "]" is expected behind this`,
-	"did not find expected ',' or '}'":                             `"," or "}" is expected behind this`,
+	"did not find expected ',' or ']'":                             `"," or "]" is expected after this`,
+	"did not find expected ',' or '}'":                             `"," or "}" is expected after this`,
 	"did not find expected <document start>":                       `a line "---" is expected here`,
 	"found unexpected end of stream":                               wordsOpenQuote,
 	"found unexpected document indicator":                          "the quotation mark before this line is never closed",
@@ -76,7 +76,7 @@ var syntaxWords = map[string]string{
 	"found a tab character that violates indentation":              wordsTab,
 }
 
-// plainWords turns a message of the library about what stands at the beginning of rest into one for
+// plainWords turns a message of the library about what is at the beginning of rest into one for
 // people.
 func plainWords(message string, rest []byte) string {
 	if words, known := syntaxWords[message]; known {
@@ -113,7 +113,7 @@ func columnOf(rest []byte, noticed int, message string) int {
 		return start
 	case strings.HasPrefix(message, "did not find expected key"), strings.Contains(message, "'-' indicator"):
 		return start // the whole line is in the wrong place
-	case strings.HasPrefix(message, "did not find expected ',' or"): // the library has read what stands there
+	case strings.HasPrefix(message, "did not find expected ',' or"): // the library has read what is there
 		return max(start, len(bytes.TrimRight(line[:min(noticed, len(line))], " \t\r"))-1)
 	}
 	return max(start, noticed)
@@ -132,7 +132,7 @@ func noticedAt(text []byte) int {
 	return max(0, min(r.at-lookahead, len(text)-1))
 }
 
-// slowReader returns one byte at a time, and behind the end of the text as many line feeds as the
+// slowReader returns one byte at a time, and after the end of the text as many line feeds as the
 // scanner looks ahead.
 type slowReader struct {
 	text    []byte
@@ -151,7 +151,7 @@ func (r *slowReader) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-// lastGoodLine returns the offset of the line behind a beginning of text that is YAML by itself,
+// lastGoodLine returns the offset of the line after a beginning of text that is YAML by itself,
 // while it is not with that line. It looks backwards from the line of offset noticed for some
 // lines, since an error is mostly near. Farther away, in a bracket that is never closed, it halves
 // the distance: that finds the line if everything before it is good and nothing after.
@@ -175,7 +175,7 @@ func lastGoodLine(text []byte, noticed int) int {
 	low := 0
 	for low < bad {
 		middle := lineAt((low + bad) / 2)
-		if middle <= low { // the line of low is long: step behind it
+		if middle <= low { // the line of low is long: step after it
 			next := bytes.IndexByte(text[low:bad], '\n')
 			if middle = low + next + 1; next < 0 || middle >= bad {
 				break

@@ -6,14 +6,14 @@ import (
 )
 
 // tree is the node tree of one YAML document: it is counted and checked before anything is built
-// from it, and tells later where a value of the converted JSON stands in the text.
+// from it, and tells later where a value of the converted JSON is in the text.
 type tree struct {
 	root  *yaml.Node
 	lines yamlLines
 	base  int // offset of the document in its text
 }
 
-// find returns where the value at offset of the converted JSON root stands in the text, or its key
+// find returns where the value at offset of the converted JSON root is in the text, or its key
 // when offset is that of a name. What the tree does not have counts as its deepest ancestor that it
 // has; exact is false then.
 func (t *tree) find(root manifest.Value, offset int) (textOffset int, exact bool) {

@@ -101,7 +101,7 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// BenchmarkTrap measures a trap and the call after it: what a request loses that comes behind a
+// BenchmarkTrap measures a trap and the call after it: what a request loses that comes after a
 // broken one.
 func BenchmarkTrap(b *testing.B) {
 	h := newHost(b, trapping(b, Options{Instances: 1}))

@@ -103,7 +103,7 @@
 // A header that is none, or does not fit inLen, is -4; another version -8; too many records -6; an
 // address that does not fit -10; a short out -11. A record that is not meaningful (a container or
 // condition without a number, a flag that is not known, a run of less than nothing, a Pod that is
-// not complete) fails alone, with status 4. What a newer host has behind byte 32 of a record is
+// not complete) fails alone, with status 4. What a newer host has after byte 32 of a record is
 // passed over.
 //
 // Question 0, exits: container may be 0xFFFF if the Pod has one main container. history is how
@@ -116,7 +116,7 @@
 // containerStatuses before those of initContainerStatuses, each in the order of the list; 0xFFFF is
 // a container that the Job does not name, such as one that an admission webhook added. A Pod
 // without terminated containers is one record with exitCode 0. All records of a Pod but the last
-// have MORE; the verdict stands with the last. conditions of all records are put together. history
+// have MORE; the verdict is with the last. conditions of all records are put together. history
 // is the number of failures in a row before this one (of the index, with backoffLimitPerIndex),
 // ranForMillis is 0. The verdict is that of decide for such a Pod in pods: its action, rule and
 // whether it is counted. Whether the Pod has failed, is the Job's and has an index of the Job is

@@ -85,7 +85,7 @@ func blank(b []byte, i int) int {
 	return i
 }
 
-// textEnd returns the place behind the text in quotes that begins at i, -1 if there is none.
+// textEnd returns the place after the text in quotes that begins at i, -1 if there is none.
 func textEnd(b []byte, i int) int {
 	if i == len(b) || b[i] != '"' {
 		return -1
@@ -120,7 +120,7 @@ func hexDigit(c byte) bool { return digit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
 
 func digit(c byte) bool { return '0' <= c && c <= '9' }
 
-// wordEnd returns the place behind word, -1 if it does not stand at i.
+// wordEnd returns the place after word, -1 if it does not stand at i.
 func wordEnd(b []byte, i int, word string) int {
 	if len(b)-i < len(word) || string(b[i:i+len(word)]) != word {
 		return -1
@@ -128,7 +128,7 @@ func wordEnd(b []byte, i int, word string) int {
 	return i + len(word)
 }
 
-// numberEnd returns the place behind the number at i, -1 if there is none.
+// numberEnd returns the place after the number at i, -1 if there is none.
 func numberEnd(b []byte, i int) int {
 	if i < len(b) && b[i] == '-' {
 		i++
@@ -152,7 +152,7 @@ func numberEnd(b []byte, i int) int {
 	return i
 }
 
-// digitsEnd returns the place behind the digits at i, -1 if there is none.
+// digitsEnd returns the place after the digits at i, -1 if there is none.
 func digitsEnd(b []byte, i int) int {
 	start := i
 	for i < len(b) && digit(b[i]) {

@@ -126,7 +126,7 @@ func (p *Policy) Eval(ctx context.Context, event []byte) (answer []byte, err err
 }
 
 // EvalBatch answers any number of events in their order into verdicts and returns how many have a
-// status: an event that makes no sense fails alone. What one call of the module does not take
+// status: an invalid event fails alone. What one call of the module does not take
 // ([MaxBatchRecords]) is answered in several, the events of one failed Pod in one. A Pod of more
 // events, and verdicts shorter than events, are an [*Error] of kind ErrLimit. After an error
 // verdicts mean nothing.
@@ -267,7 +267,7 @@ func (p *Policy) lend(ctx context.Context, use func(context.Context, *instance, 
 // batch runs pf_eval_batch with in bytes that fill writes and room for out bytes. It returns a view
 // of the answer, good until the next call.
 func (i *instance) batch(ctx context.Context, handle uint32, in, out int, fill func([]byte)) ([]byte, error) {
-	at := (in + 7) &^ 7 // of the answer, behind the batch
+	at := (in + 7) &^ 7 // of the answer, after the batch
 	if err := i.reserve(ctx, at+out); err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ var policyModule []byte
 //go:embed policy.wasm.sha256
 var policySum string
 
-// Limits of the host. The arithmetic stands in the documentation of the package.
+// Limits of the host. The arithmetic is in the documentation of the package.
 const (
 	// MaxRequestBytes bounds a request; a longer one is ErrTooLarge.
 	MaxRequestBytes = 1 << 20

@@ -272,7 +272,7 @@ func fileURI(name string) string {
 }
 
 // junit is what most systems that run tests read: a case for each manifest, which fails if there is
-// an error. Warnings stand in its output.
+// an error. Warnings are in its output.
 func junit(verb string, all []checked) ([]byte, error) {
 	type problem struct {
 		Message string `xml:"message,attr"`

@@ -79,7 +79,7 @@ func TestJSONIsWhatTheCoreWrites(t *testing.T) {
 }
 
 // placeOfWarning is where a warning about a code that no process has stands, in a request: what
-// flags set stands nowhere.
+// flags set is nowhere.
 var placeOfWarning = regexp.MustCompile(`("source":"wait\(2\)"),"line":\d+,"column":\d+`)
 
 func withoutPlaceOfWarnings(answer []byte) string {
@@ -500,7 +500,7 @@ func TestCompletion(t *testing.T) {
 	for flag, want := range map[string]string{
 		"decide --engine":               "native wasm",
 		"decide --output":               "text json jsonl yaml",
-		"decide --validate=":            "strict warn ignore", // a word behind --validate is not its value
+		"decide --validate=":            "strict warn ignore", // a word after --validate is not its value
 		"decide --kubernetes-version":   strings.Join(policy.Versions(), " "),
 		"decide --feature-gates":        strings.Join(gateNames(), " "),
 		"decide --kubelet-version":      strings.Join(policy.Versions(), " "),

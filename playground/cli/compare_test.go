@@ -121,7 +121,7 @@ func TestCompareStatus(t *testing.T) {
 	}
 }
 
-// Places of faults are those of the file that they stand in.
+// Places of faults are those of the file that they are in.
 func TestComparePlaces(t *testing.T) {
 	folder := t.TempDir()
 	old, bad := write(t, folder, "old.yaml", plainPod), write(t, folder, "bad.yaml", "# a line\n"+strings.Replace(plainPod, "Never", "Nevr", 1))

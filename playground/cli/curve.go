@@ -45,7 +45,7 @@ func curveFlags(flags *pflag.FlagSet) func() (members, error) {
 	}
 }
 
-// setIn sets a length of time inside a member, beside what other flags set there.
+// setIn sets a length of time inside a member, besides what other flags set there.
 func setIn(m members, flag, text, member, inner string) error {
 	one := members{}
 	if err := setLength(one, flag, text); err != nil || text == "" {

@@ -3,7 +3,7 @@
 // A verb reads documents, builds the same requests as the HTTP API does from a body in YAML, asks
 // the engine, and prints the answer: as JSON byte for byte as the core wrote it, as YAML, or as
 // text for people. Verbs come from the one table of operations; what the command line adds to each
-// (flags, examples, the form of the text) stands in verbs.go.
+// (flags, examples, the form of the text) is in verbs.go.
 //
 // # Exit status
 //

@@ -165,7 +165,7 @@ func readAnnotation(line string) (a annotation, ok bool) {
 	return a, slices.Contains([]string{"error", "warning", "notice"}, command)
 }
 
-// Whatever stands in names and texts, the runner reads of an annotation what was written, and a
+// Whatever is in names and texts, the runner reads of an annotation what was written, and a
 // report stays one.
 func TestAnnotationsComeBack(t *testing.T) {
 	texts := []string{

@@ -24,7 +24,7 @@ type asked struct {
 
 // reader reads everything that -f names, asks about each manifest, and says what it passed over.
 // Each document is judged for itself: what is wrong with one does not keep the others from being
-// answered. No more than one is in memory, beside those that belong to all.
+// answered. No more than one is in memory, besides those that belong to all.
 type reader struct {
 	op        ops.Operation
 	sources   *sources
@@ -32,7 +32,7 @@ type reader struct {
 	out       *printer
 	ask       func(asked) error
 
-	// common are the documents that belong to every request, whichever file they stand in.
+	// common are the documents that belong to every request, whichever file they are in.
 	common []*schema.Document
 	lost   string // a file that cannot be read and may say something about all manifests
 	// mixed are the files of several documents of which one names no kind: it belongs to the others
@@ -63,7 +63,7 @@ const maxPending = 100
 const maxCommon = 8
 
 // run reads the files twice: a Scenario or a KubeletConfiguration belongs to all requests, and may
-// stand in the last one.
+// are in the last one.
 func (r *reader) run() error {
 	r.mixed = map[string]bool{}
 	if err := r.sources.walk(walker{file: r.survey}); err != nil {

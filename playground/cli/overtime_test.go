@@ -156,7 +156,7 @@ func TestUsageOverTime(t *testing.T) {
 	}
 }
 
-// TestFaultsOfAScenarioHaveItsPlaces: a fault stands in the file that it comes from, which is not
+// TestFaultsOfAScenarioHaveItsPlaces: a fault is in the file that it comes from, which is not
 // the manifest's.
 func TestFaultsOfAScenarioHaveItsPlaces(t *testing.T) {
 	scenario := "apiVersion: podfate.dev/v1\nkind: Scenario\nruns:\n  main:\n  - {for: 10, exitCode: 42}\nuntil: 0s\ncluster: {version: \"1.2\"}\n"

@@ -130,7 +130,7 @@ func project(t *testing.T) string {
 	return folder
 }
 
-// The hooks of pre-commit are entries that can be run with the names of files behind them.
+// The hooks of pre-commit are entries that can be run with the names of files after them.
 func TestPreCommitHooks(t *testing.T) {
 	folder, work := called(t), project(t)
 	text, err := os.ReadFile("../../.pre-commit-hooks.yaml")

@@ -137,7 +137,7 @@ Without a command it serves the playground, as "podfate serve" does.`,
   kubectl get pod my-pod -o yaml | podfate decide -f - --exit 1`,
 		Version: version(),
 		RunE: func(command *cobra.Command, args []string) error {
-			if len(args) > 0 { // behind --, where cobra looks for no verb
+			if len(args) > 0 { // after --, where cobra looks for no verb
 				return fmt.Errorf("unexpected argument %q", args[0])
 			}
 			return serve.RunE(command, args)
@@ -178,7 +178,7 @@ func help(command *cobra.Command, args []string) error {
 const helpColumns = 80
 
 func init() { // the templates' functions are those of the process
-	const indent = 14 // of what is said about a command, behind its name
+	const indent = 14 // of what is said about a command, after its name
 	cobra.AddTemplateFunc("summary", func(text string) string {
 		return strings.ReplaceAll(folded(text, helpColumns-indent), "\n", "\n"+strings.Repeat(" ", indent))
 	})

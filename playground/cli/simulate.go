@@ -98,7 +98,7 @@ var timingWords = map[string][]string{
 	"first-restart": {"kubelet", "documented"}, "sync": {"ideal", "kubelet"}, "jitter": {"none", "mean", "full"},
 }
 
-// setWord sets a word of the member timing, beside what other flags set there.
+// setWord sets a word of the member timing, besides what other flags set there.
 func setWord(m members, flag, word, inner string, words []string) error {
 	switch {
 	case word == "":

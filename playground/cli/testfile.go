@@ -81,7 +81,7 @@ type tester struct {
 // expectation is one test.
 type expectation struct {
 	name   string
-	place  finding // where it stands
+	place  finding // where it is
 	op     ops.Operation
 	expect map[string]any
 	phases []struct{ Phase, At string } // of a question in short

@@ -76,7 +76,7 @@ func (p *printer) report(o outcome, i document.Item) {
 		if missing {
 			text = "exits: at least one exit is required; add --exit NAME=CODE, or a Scenario with exits; for the Pods of a Job, --pods FILE"
 		}
-		// A member that is missing stands nowhere: its place would be that of the first document.
+		// A member that is missing is nowhere: its place would be that of the first document.
 		if source, line, column := o.asked.request.Position(i.Path); source != "" && line > 0 && !missing {
 			where = fmt.Sprintf("%s:%d:%d", source, line, column)
 		}
@@ -180,7 +180,7 @@ func (p *printer) validate(o outcome) error {
 	v := o.document.Verdict
 	text := v.Text
 	if i := strings.Index(text, ": "); i > 0 && v.Tone == "fail" {
-		text = text[:i] + "." // the faults stand above, each with its place
+		text = text[:i] + "." // the faults are above, each with its place
 	}
 	_, err := fmt.Fprintf(p.Out, "%s: %s. %s\n", o.subject(), v.Title, text)
 	return err

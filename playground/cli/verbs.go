@@ -101,7 +101,7 @@ Kubernetes does about it: when each is started again, how long it waits for that
 makes of that.
 
 What the containers do is given with --run, or as runs in a Scenario, which may also name events such as a
-deletion or a node that reboots. The first start takes the first run, and so on; behind the last run a container
+deletion or a node that reboots. The first start takes the first run, and so on; after the last run a container
 runs on. --run replaces all runs of a Scenario, --event all its events, --until its end; --detection, --sync,
 --jitter and --first-restart together replace its timing. Of a Job the runs are those of all its Pods, one start
 after the other.
@@ -471,7 +471,7 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 	if err != nil {
 		return err
 	}
-	if overrides.Members = more; more["show"] != nil { // what flags ask to be shown comes beside what a Scenario does
+	if overrides.Members = more; more["show"] != nil { // what flags ask to be shown comes besides what a Scenario does
 		overrides.Members = maps.Clone(more)
 		delete(overrides.Members, "show")
 		if err := json.Unmarshal(more["show"], &overrides.Show); err != nil {

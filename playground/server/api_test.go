@@ -222,7 +222,7 @@ func TestRefusalsByHeaders(t *testing.T) {
 	}
 }
 
-// TestRefusalsSayWhatIsTaken: what a request has to have instead stands in the detail.
+// TestRefusalsSayWhatIsTaken: what a request has to have instead is in the detail.
 func TestRefusalsSayWhatIsTaken(t *testing.T) {
 	s := newServer(t, native, func(c *Config) { c.Address = "127.0.0.1:8080" })
 	for _, c := range []struct{ method, target, header, detail string }{

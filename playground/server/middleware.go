@@ -27,7 +27,7 @@ const contentSecurityPolicy = "default-src 'none'; script-src 'self' 'wasm-unsaf
 	"img-src 'self' data:; connect-src 'self'; font-src 'self'; worker-src 'self'; manifest-src 'self'; " +
 	"base-uri 'none'; form-action 'self'; object-src 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
-// plainHost is a host that may stand in a policy.
+// plainHost is a host that may be in a policy.
 var plainHost = regexp.MustCompile(`^[\w.:\[\]-]+$`)
 
 // framedPolicy is that of /embed, the one page that others may frame. A frame without an origin of
@@ -40,7 +40,7 @@ func framedPolicy(host string) string {
 	return policy
 }
 
-// fixedHeaders stand on every answer, also on those that net/http makes before there is a request
+// fixedHeaders are on every answer, also on those that net/http makes before there is a request
 // (see refusedByParser). They are in the order of their names.
 var fixedHeaders = [][2]string{
 	{"Cache-Control", "no-store"},

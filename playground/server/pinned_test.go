@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// everywhere are the headers that stand on every answer, word for word: tests that took them from
+// everywhere are the headers that are on every answer, word for word: tests that took them from
 // the table under test would not miss a row of it (R-T1). The first may differ where an answer may
 // be kept.
 var everywhere = [][2]string{

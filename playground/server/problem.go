@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// The codes of refusals that the server itself makes, beside those of the core.
+// The codes of refusals that the server itself makes, besides those of the core.
 const (
 	codeBadRequest   = "BAD_REQUEST"
 	codeHeaders      = "HEADERS_TOO_LARGE"

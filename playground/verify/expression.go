@@ -11,7 +11,7 @@ import (
 // number is one as people write it.
 var number = regexp.MustCompile(`-?[0-9][0-9,]*(\.[0-9]+)?`)
 
-// separator stands between several figures.
+// separator is between several figures.
 var separator = regexp.MustCompile(`,\s+|\s*/\s*|\s+and\s+|\s*->\s*|([0-9])-`)
 
 // value is what an expression comes to: numbers, or words.
@@ -164,7 +164,7 @@ func values(list []any) (v value, err error) {
 // step is a member or an index of a path.
 var step = regexp.MustCompile(`^(\.[A-Za-z][A-Za-z0-9]*|\[[0-9]*:?[0-9]*\])`)
 
-// follow returns what stands at a path, as a list.
+// follow returns what is at a path, as a list.
 func follow(path string, answers map[string]any) (list []any, err error) {
 	name := path
 	if i := strings.IndexAny(path, ".["); i >= 0 {

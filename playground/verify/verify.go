@@ -7,13 +7,13 @@
 //	run: {for: 10s}
 //	```
 //
-// is a request, which is asked; refused behind the name says that it is to fail. A comment behind a
+// is a request, which is asked; refused after the name says that it is to fail. A comment after a
 // figure says how to compute it:
 //
 //	The fourth restart comes at **110** s <!-- = stock.starts[4].atMillis / 1000 -->.
 //
 // and <!-- != … --> that the figure, which someone else published, is another one. The figure is
-// what stands in bold or as code last before the comment, or else the last number there; several
+// what is in bold or as code last before the comment, or else the last number there; several
 // are separated by commas, dashes or slashes. It has to agree in as many digits as it has.
 package verify
 
@@ -188,7 +188,7 @@ func marksOf(line string, n int) (marks []Mark, expressions []string) {
 	}
 }
 
-// figureIn is what stands in bold or as code last in text, or else the last number.
+// figureIn is what is in bold or as code last in text, or else the last number.
 func figureIn(text string) string {
 	best, begin := "", -1
 	for _, quote := range []string{"**", "`"} {

@@ -105,7 +105,7 @@ static unsigned hex4(const char *s) {
     return n;
 }
 
-/* text_at decodes the string at *at in place and moves *at behind it. */
+/* text_at decodes the string at *at in place and moves *at past it. */
 static char *text_at(char **at, size_t *length) {
     char *from = *at + 1, *start = from, *to = from;
     for (; *from != '"'; from++) {
@@ -161,7 +161,7 @@ static void parse(char *at, line *l) {
         for (at++; *at != ']'; at += *at == ',') value_at(&at, m);
         at++;
     }
-    for (int i = 0; i < l->count; i++) /* the bytes behind texts are read by now */
+    for (int i = 0; i < l->count; i++) /* the bytes after texts are read by now */
         for (int k = 0; k < l->members[i].count; k++)
             if (l->members[i].values[k].text != NULL) l->members[i].values[k].text[l->members[i].values[k].length] = 0;
 }

@@ -438,7 +438,7 @@ static unsigned hex4(const char *s) {
     return n;
 }
 
-/* string_at decodes the JSON string at *s, which the module wrote, and moves *s behind it. NULL without memory. */
+/* string_at decodes the JSON string at *s, which the module wrote, and moves *s past it. NULL without memory. */
 static char *string_at(const char **s) {
     const char *from = *s + 1;
     char *text = malloc(strlen(from) + 1), *to = text;

@@ -217,7 +217,7 @@ typedef struct podfate_policy podfate_policy;
 
 /* What a call answers: bytes that belong to the caller, freed with podfate_answer_free. A zeroed answer is empty. */
 typedef struct podfate_answer {
-    char *json;    /* UTF-8 with a zero byte behind it; NULL after PODFATE_TRAP and further errors of the host */
+    char *json;    /* UTF-8 with a zero byte after it; NULL after PODFATE_TRAP and further errors of the host */
     size_t length; /* without the zero byte */
 } podfate_answer;
 

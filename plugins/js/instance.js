@@ -1,5 +1,5 @@
 // The ABI of one instance. Everything that knows of pointers is in this file; what each export does
-// stands in wasm/doc.go.
+// is in wasm/doc.go.
 import {LimitError, ModuleError, PodfateError, TrapError} from './errors.js';
 
 /** Numbers of the operations, for pf_call. They never change; describe lists those of a module. */

@@ -5,7 +5,7 @@ import {open} from './source.js';
 
 export * from './api.js';
 
-/** Makes an engine. Without a source: of policy.wasm beside this file. */
+/** Makes an engine. Without a source: of policy.wasm next to this file. */
 export function load(source = new URL('./policy.wasm', import.meta.url), options = {}) {
   return open(source, sha256, options, readFile);
 }

@@ -196,7 +196,7 @@ export interface Verdict {
   undecided: boolean;
   /** The failure of the Pod counts towards the limits of its Job. */
   counted: boolean;
-  /** No action: the verdict stands with the last event of the Pod. */
+  /** No action: the verdict is with the last event of the Pod. */
   more: boolean;
   /** How long the back-off waits; -1 if nothing is started, or the history is not known. */
   delayMillis: number;

@@ -1,10 +1,10 @@
-// Browsers and their workers, and whatever else fetches what lies beside a script.
+// Browsers and their workers, and whatever else fetches what lies next to a script.
 import {sha256} from './digest.js';
 import {open} from './source.js';
 
 export * from './api.js';
 
-/** Makes an engine. Without a source: of policy.wasm beside this file. */
+/** Makes an engine. Without a source: of policy.wasm next to this file. */
 export function load(source = new URL('./policy.wasm', import.meta.url), options = {}) {
   return open(source, sha256, options);
 }

@@ -1,4 +1,4 @@
-//! Finds the module: beside this file, in a packaged crate as a file and in the project as a link to `wasm/`. Its digest lies beside it.
+//! Finds the module: next to this file, in a packaged crate as a file and in the project as a link to `wasm/`. Its digest lies beside it.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};

@@ -5,5 +5,5 @@
 // It looks at a manifest alone: at single exits, never at what a program does. Each warning has a
 // code, which is stable, a sentence, and the source in Kubernetes that makes it true. Warnings that
 // Kubernetes prints itself have its text as their message. Warnings about requests rather than
-// manifests are made in policy/ops; their codes stand here, too.
+// manifests are made in policy/ops; their codes are here, too.
 package lint

@@ -223,7 +223,7 @@ func (c *podChecker) fileKeyRef(v Value) {
 	}
 }
 
-// fieldRef checks a reference to a field of the Pod, whose path is that of v with end behind it;
+// fieldRef checks a reference to a field of the Pod, whose path is that of v with end after it;
 // allowed are the paths that it may have.
 //
 // Source: validateObjectFieldSelector in pkg/apis/core/validation/validation.go,
@@ -346,7 +346,7 @@ func (c *podChecker) envFrom(list Value) {
 }
 
 // prefixForm checks a name as if something came after it, which is what the API server does here: a
-// hyphen may stand at the end, where two letters are then taken for an "a".
+// hyphen may be at the end, where two letters are then taken for an "a".
 //
 // Source: maskTrailingDash in k8s.io/apimachinery v0.33 to v0.37, pkg/api/validation/generic.go.
 func (c *podChecker) prefixForm(v Value, name string) {

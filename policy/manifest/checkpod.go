@@ -98,7 +98,7 @@ func (c *podChecker) container(at policy.Ref) {
 	}
 }
 
-// path returns the path of v, which is the spec or below it, with end behind it; end alone if a
+// path returns the path of v, which is the spec or below it, with end after it; end alone if a
 // fault there will only be counted.
 //
 //go:noinline

@@ -68,7 +68,7 @@ type word struct {
 
 // result is what a part of a script does.
 type result struct {
-	took   policy.Millis // Endless for ever
+	took   policy.Millis // Endless forever
 	status int32
 	exits  bool // nothing of the script comes after it
 	bare   bool // an exit with the status of what came before

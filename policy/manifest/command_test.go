@@ -10,7 +10,7 @@ import (
 func TestReadCommand(t *testing.T) {
 	for _, test := range []struct {
 		script     string
-		for_       int64 // milliseconds; -1 for ever, -2 not understood
+		for_       int64 // milliseconds; -1 forever, -2 not understood
 		code       int32
 		retriesToo bool
 	}{

@@ -127,7 +127,7 @@ func (c *checker) strictFault(m Value, code policy.FaultCode, message string, de
 	c.all = append(c.all, f)
 }
 
-// duplicate notes a member that stands in its object for the second time. Kubernetes says nothing
+// duplicate notes a member that is in its object for the second time. Kubernetes says nothing
 // of a third.
 func (c *checker) duplicate(r repeat) {
 	if r.again {

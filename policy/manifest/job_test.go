@@ -136,7 +136,7 @@ func TestKubernetesValidateTables(t *testing.T) {
 		}
 		f := policy.DefaultFeatures(36)
 		for _, c := range cases {
-			// The objects of these tables stand behind the defaults.
+			// The objects of these tables are after the defaults.
 			o := object(t, c.Job)
 			got := o.Validate(f)
 			if c.Old != nil {

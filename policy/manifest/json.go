@@ -484,7 +484,7 @@ func (p *parser) word(w string) *Error {
 	return nil
 }
 
-// quoted reads a string from its opening quote at pos to behind its closing one.
+// quoted reads a string from its opening quote at pos to past its closing one.
 func (p *parser) quoted(pos int) (escaped bool, err *Error) {
 	src := p.src // a local, so that the loop neither loads nor checks more than it must
 	for i := pos + 1; i < len(src); i++ {

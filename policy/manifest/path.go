@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Path returns where v stands below root, as Kubernetes writes field paths:
+// Path returns where v is below root, as Kubernetes writes field paths:
 // spec.containers[0].name. A name that is not an identifier is written in brackets and quotes, as
 // in metadata.labels["a.b/c"], with the escapes of JSON for quotes, backslashes and control
 // characters. It is "" for root itself and when v is not below root.
@@ -61,8 +61,8 @@ func identifier(s string) bool {
 }
 
 // Locate returns the value at path below v, or the deepest value on the way to it when there is
-// none: the list for an index behind its end, the object for a field that is missing. Path "" is v
-// itself. Names that are no identifiers may also stand between dots, as far as they contain neither
+// none: the list for an index past its end, the object for a field that is missing. Path "" is v
+// itself. Names that are no identifiers may also be between dots, as far as they contain neither
 // "." nor "[".
 func (v Value) Locate(path string) Value {
 	for path != "" {

@@ -34,7 +34,7 @@ func ReadProposed(v Value, kind, template string, p policy.Proposals) policy.Obj
 	case "Job":
 		o.Job = readJob(v.Get("spec"))
 		o.Job.Status = readJobStatus(v.Get("status"))
-	case "CronJob": // also the template of a Job in another kind: its spec is what the Pod template stands in
+	case "CronJob": // also the template of a Job in another kind: its spec is what the Pod template is in
 		o.Job = readJob(v.exactly(strings.TrimSuffix(template, ".template")))
 	}
 	if kind == "ReplicationController" && v.Get("spec").Get("template").Kind() != Object {

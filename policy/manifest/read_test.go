@@ -7,7 +7,7 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// TestContainersStandInTheirPlace: what stands in an object above the Pod's spec is none of it,
+// TestContainersStandInTheirPlace: what is in an object above the Pod's spec is none of it,
 // also where there is no spec.
 func TestContainersStandInTheirPlace(t *testing.T) {
 	for _, k := range manifest.Kinds() {

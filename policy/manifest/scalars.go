@@ -230,7 +230,7 @@ func (p *timeParser) number(element string, low, high int, name string) int {
 	return value
 }
 
-// fraction reads what may stand behind the seconds and returns it in milliseconds.
+// fraction reads what may be after the seconds and returns it in milliseconds.
 func (p *timeParser) fraction() (millis int) {
 	if !p.done() && len(p.rest) >= 2 && (p.rest[0] == '.' || p.rest[0] == ',') && digit(p.rest[1]) {
 		n := countDigits(p.rest[1:])

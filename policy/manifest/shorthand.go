@@ -34,7 +34,7 @@ type ShortFault struct {
 	Allowed []string
 }
 
-// At returns where in the text that comes from which stands at an offset of [Short.Members].
+// At returns where in the text that comes from which is at an offset of [Short.Members].
 func (s *Short) At(offset int) (text int) {
 	for _, m := range s.marks {
 		if m.written > offset {
@@ -50,7 +50,7 @@ func (s *Short) At(offset int) (text int) {
 //
 //	main=137:OOMKilled              main exits with this code, now
 //	main: 42@10s x4, 1@5s forever   what main does at its successive starts: so often this long with this code
-//	at 5m Evicted                   something happens; at 90s OOMKilled:main to a container, with pod 2 behind it in
+//	at 5m Evicted                   something happens; at 90s OOMKilled:main to a container, with pod 2 after it in
 //	                                the third Pod of a Job
 //	until 2h                        how far to look
 //	expect Failed at 5m             what shall have become of it then, or in the end

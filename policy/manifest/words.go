@@ -6,7 +6,7 @@ import "github.com/podfate/podfate/policy"
 type proposedField struct {
 	of, name string // of is the Go type in Kubernetes' API that gets the field, or a name of this table
 	kind     typeKind
-	typ      string // of an object or of the objects in a list: its fields stand in this table, or it is a type of Kubernetes
+	typ      string // of an object or of the objects in a list: its fields are in this table, or it is a type of Kubernetes
 }
 
 // Names of this table.
@@ -229,7 +229,7 @@ func readDraft(spec Value, o *policy.Object, p policy.Proposals) {
 	}
 }
 
-// readExpressions makes conditions of a rule that stand there as expressions on Type and Status, which
+// readExpressions makes conditions of a rule that are there as expressions on Type and Status, which
 // hold together, those that a release has: one for each type and status.
 func readExpressions(list Value, rule *policy.PodFailurePolicyRule) {
 	if !list.First().Get("key").Exists() || list.Kind() != Array {
@@ -312,7 +312,7 @@ type backoffReader struct {
 	d    *policy.DraftRule
 }
 
-// each calls f with each condition of v, which stands at path in the rule: those called in and
+// each calls f with each condition of v, which is at path in the rule: those called in and
 // notIn, and the expressions.
 func (r *backoffReader) each(v Value, path, in, notIn, expressions string, f func(operator policy.ExitCodesOperator, values Value)) {
 	for _, c := range [...]struct {

@@ -171,7 +171,7 @@ func (w *Writer) Raw(json []byte) {
 }
 
 // AppendQuoted appends s to b as a JSON string. Besides quotes, backslashes and control characters
-// it escapes < > & and U+2028, U+2029, so that the text can stand in HTML and in a script; bytes
+// it escapes < > & and U+2028, U+2029, so that the text can be in HTML and in a script; bytes
 // that are not UTF-8, which the reader never lets through, become U+FFFD. These are the bytes that
 // Go's encoding/json writes.
 func AppendQuoted(b []byte, s string) []byte { return appendQuoted(b, s, true) }

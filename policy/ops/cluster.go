@@ -37,7 +37,7 @@ type declared struct {
 	minor int
 	named bool
 	gates []policy.GateSetting
-	// Of the KubeletConfiguration, which stands at path.
+	// Of the KubeletConfiguration, which is at path.
 	given       bool
 	path        string
 	kubelet     policy.KubeletConfiguration
@@ -82,7 +82,7 @@ func (c *call) readClusters() cluster {
 	return cl
 }
 
-// readOther reads v, which stands at path of the request: the kubelet that base becomes. What it
+// readOther reads v, which is at path of the request: the kubelet that base becomes. What it
 // leaves out is as in base, except for the gates: those are the defaults of the version.
 func (c *call) readOther(v manifest.Value, path string, base *cluster) cluster {
 	c.members(v, path, "version", "featureGates", "kubeletConfiguration", "proposals")

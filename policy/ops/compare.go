@@ -192,7 +192,7 @@ func (c *call) objectIn(v manifest.Value, path, name string) manifest.Value {
 	return m
 }
 
-// merge writes target with patch in it, as RFC 7396 has it. Names that stand in target twice stay:
+// merge writes target with patch in it, as RFC 7396 has it. Names that are in target twice stay:
 // they are for the operation to report.
 func merge(w *manifest.Writer, target, patch manifest.Value) {
 	if patch.Kind() != manifest.Object {

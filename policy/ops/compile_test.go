@@ -241,7 +241,7 @@ func TestBatchOfPodsEqualsDecide(t *testing.T) {
 				e := policy.Event{ExitCode: code, Container: container, Flags: policy.EventMore, Tag: uint32(k)}
 				if at := len(events); list == 1 || len(statuses[1]) == 0 {
 					events = append(events, e)
-				} else { // injected stands in front of init
+				} else { // injected is in front of init
 					events = append(events, events[at-1])
 					events[at-1] = e
 				}

@@ -322,7 +322,7 @@ func (c *call) strangeCodes(all ...loaded) []located {
 	return c.strange
 }
 
-// integer reads an integer from least to most. given reports that something stands there; what is
+// integer reads an integer from least to most. given reports that something is there; what is
 // no such integer is a fault and 0.
 func (c *call) integer(v manifest.Value, path string, least, most int64) (n int64, given bool) {
 	if !v.Exists() || v.Kind() == manifest.Null {
@@ -570,7 +570,7 @@ func podDefault(d policy.Decision) bool {
 	return d.Level == policy.LevelDefault && (d.Because == policy.BecauseAlways || d.Because == policy.BecauseUnknownPodPolicy)
 }
 
-// writeOutcome writes members behind others.
+// writeOutcome writes members after others.
 func writeOutcome(w *manifest.Writer, at paths, d policy.Decision) {
 	fails, path, end, rule := "", at.pod, `"`, ""
 	if d.PodFails {
@@ -606,7 +606,7 @@ type paths struct {
 	c                     *policy.Container // with its rules, if they may be those of a proposal; else nil
 }
 
-// rule returns the path of rule i and its index, which counts from the first that stands there.
+// rule returns the path of rule i and its index, which counts from the first that is there.
 func (p paths) rule(i int) (path string, index int) {
 	if p.c == nil {
 		return element(p.rules, i), i

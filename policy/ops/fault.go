@@ -36,7 +36,7 @@ func (c *call) limit(name string, n, most int) {
 	c.failure.limit = name
 }
 
-// limitAt is limit for what stands at v, whose path is path.
+// limitAt is limit for what is at v, whose path is path.
 func (c *call) limitAt(v manifest.Value, path, name string, n, most int) {
 	c.limit(name, n, most)
 	c.failure.path, c.failure.offset = path, placeOf(v, c.root)
@@ -74,7 +74,7 @@ type faultList struct {
 	lead   located // the first of the group that gives the error its code; of none as long as n is 0
 }
 
-// enoughFaults is how many are kept until those that stand too far behind are dropped.
+// enoughFaults is how many are kept until those that are too far back are dropped.
 const enoughFaults = 4 * policy.MaxFaults
 
 func (l *faultList) add(f located) {
@@ -147,7 +147,7 @@ func (c *call) place(path string) int {
 	return placeOf(c.man.Locate(path), c.man)
 }
 
-// placeOf returns where v stands, which is in top: its name if it has one there, else its value.
+// placeOf returns where v is, which is in top: its name if it has one there, else its value.
 func placeOf(v, top manifest.Value) int {
 	if !v.Exists() {
 		return -1

@@ -8,7 +8,7 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// Limits of a fleet request, beside those of package fleet.
+// Limits of a fleet request, besides those of package fleet.
 const (
 	maxFleetGroups = 1000
 	maxPerRestart  = 1000 // requests

@@ -75,7 +75,7 @@ func TestLimitsHavePlaces(t *testing.T) {
 	}
 }
 
-// TestLaterEventsAreTold: an event behind the end does not happen, which no timeline can show.
+// TestLaterEventsAreTold: an event after the end does not happen, which no timeline can show.
 func TestLaterEventsAreTold(t *testing.T) {
 	const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"a","image":"i"}]}}`
 	const job = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"a","image":"i"}]}}}}`

@@ -223,7 +223,7 @@ type call struct {
 	w      manifest.Writer
 
 	templates []manifest.Template // that the answer is about, in a manifest of a kind that Podfate does not read itself
-	bare      []string            // paths of containers in it that stand in no template
+	bare      []string            // paths of containers in it that are in no template
 
 	faults  faultList
 	failure *failure

@@ -60,7 +60,7 @@ func TestManyFaults(t *testing.T) {
 			t.Errorf("%d exits: %d faults, the last is %q, want %q", n, len(got.Faults), last.Detail, want)
 		}
 	}
-	// What makes the others moot may stand behind all that is listed.
+	// What makes the others moot may be after all that is listed.
 	got := ask(t, 3, `{"exits":[`+strings.Repeat(`{},`, 2000)+`{"exitCode":1}],"manifest":`+pod+`,"cluster":{"version":"1.12"}}`).Error
 	if got.Code != "UNSUPPORTED_VERSION" || got.Offset < 6000 || len(got.Faults) != 101 || got.Faults[0].Path != "exits[0].exitCode" {
 		t.Errorf("%s at %d, %d faults", got.Code, got.Offset, len(got.Faults))

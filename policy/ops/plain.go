@@ -8,7 +8,7 @@ const plainBytes = 256
 
 // plainExit reads the exit that request describes, and its reason, if it is written as programs
 // write it: an object of known members, each once, strings without escapes, integers of up to nine
-// digits, and no white space but a blank behind a colon or comma. It names a container, since where
+// digits, and no white space but a blank after a colon or comma. It names a container, since where
 // it does not the Pod decides whether it must. ok is false for every other text, right or wrong:
 // that is for the parser, which has an answer to all of them, but takes twice as long for what
 // every host sends all the time. A fuzz test holds that the answers are the same.
@@ -89,7 +89,7 @@ func (p *Policy) plainExit(request []byte) (e policy.Event, why string, ok bool)
 	return e, "", false
 }
 
-// plainString returns the text between quotes that begins at i, and the place behind it: beyond the
+// plainString returns the text between quotes that begins at i, and the place after it: beyond the
 // end of b if there is none without escapes and in ASCII.
 func plainString(b []byte, i int) (s []byte, end int) {
 	if i >= len(b) || b[i] != '"' {
@@ -106,7 +106,7 @@ func plainString(b []byte, i int) (s []byte, end int) {
 	return nil, len(b)
 }
 
-// plainInteger returns the integer at i, and the place behind it: the end of b if there is none of
+// plainInteger returns the integer at i, and the place after it: the end of b if there is none of
 // one to nine digits without a zero in front.
 func plainInteger(b []byte, i int) (v int64, end int) {
 	negative := i < len(b) && b[i] == '-'

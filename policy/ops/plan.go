@@ -206,7 +206,7 @@ func shortest(wishes []uint8, need func(wish uint8, code int) int, onlyIn bool, 
 }
 
 // listEdits are the edits that make the list of rules at path another one. write gives a new rule
-// as JSON, and values says where the values of a rule stand below it and what they are in the
+// as JSON, and values says where the values of a rule are below it and what they are in the
 // manifest.
 func (p *planner) listEdits(path string, was, is []line, write func(*line) string, values func(from int) (string, []int32)) (edits []edit) {
 	at, kept := manifest.Pointer(path), 0

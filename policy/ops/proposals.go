@@ -60,7 +60,7 @@ func (c *call) readRestartCounts(all []loaded, exits []exit) {
 	}
 }
 
-// readCallback reads decide, what stands in place of rules with the proposal callback, and puts it
+// readCallback reads decide, what is in place of rules with the proposal callback, and puts it
 // before the rules of each container that it is about:
 // {"container":"*","exit":[1,2],"do":"Restart"}.
 func (c *call) readCallback(all []loaded, cl *cluster) {

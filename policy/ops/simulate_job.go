@@ -56,7 +56,7 @@ func (c *call) simulateJob(l *loaded, cl cluster, sc *simulate.Scenario, podRuns
 	c.writeJobSimulation(l, cl, js, r, without)
 }
 
-// jobPath is where a field of the Job's spec stands in the manifest.
+// jobPath is where a field of the Job's spec is in the manifest.
 func (l *loaded) jobPath(field string) string { return l.object.JobPath() + field }
 
 // fits returns the first instant that an answer of the largest size does not hold any more: it

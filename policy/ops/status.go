@@ -114,7 +114,7 @@ func (p *past) read(l *loaded, man, status manifest.Value) {
 	}
 }
 
-// notCovered notes that the model does not cover what stands at path.
+// notCovered notes that the model does not cover what is at path.
 func (p *past) notCovered(path string) {
 	if p.Outside == "" {
 		p.Outside = path

@@ -489,7 +489,7 @@ func (c *call) admitAll() (cl cluster, all []loaded, found loaded) {
 	return cl, all, found
 }
 
-// findIn reports, with a fault, that none of the Pods has a container called name, which stands at
+// findIn reports, with a fault, that none of the Pods has a container called name, which is at
 // path of the request.
 func (c *call) findIn(all []loaded, v manifest.Value, path, name string) {
 	for i := range all {
@@ -570,7 +570,7 @@ func writeRanges(w *manifest.Writer, name string, ranges []codeRange, at paths, 
 	w.End()
 }
 
-// write writes members behind others, those of a decision.
+// write writes members after others, those of a decision.
 func (f *fate) write(w *manifest.Writer, at paths, judge *jobJudge) {
 	if f.why != "" {
 		writeUndecided(w, f.why, f.path)
@@ -595,7 +595,7 @@ type ruleUse struct {
 // Pod, or in a release whose words are not known.
 const ruleOpen = "open"
 
-// The reasons for which a rule never decides, beside those of [policy.StepCode] and [policy.Ignored].
+// The reasons for which a rule never decides, besides those of [policy.StepCode] and [policy.Ignored].
 const (
 	matchesNoCode   = "matches_no_code"   // no process ends with a code that it asks for
 	podGoesOn       = "pod_goes_on"       // the exits that it is about do not fail the Pod
@@ -716,7 +716,7 @@ func (c *call) writeSizes(l *loaded) {
 	}
 }
 
-// writeSize says how large the rules at path are, whose values stand in the member on.
+// writeSize says how large the rules at path are, whose values are in the member on.
 func (c *call) writeSize(path, on string) {
 	rules := c.man.Locate(path)
 	values, binary := 0, 0

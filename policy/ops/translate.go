@@ -256,7 +256,7 @@ func (t *translator) lose(path, because, hint string) {
 	t.lost = append(t.lost, loss{path, because, hint})
 }
 
-// text is what stands at path.
+// text is what is at path.
 func (t *translator) text(path string) string { return t.c.at(path).Text() }
 
 func (t *translator) eachContainer(l *loaded, f func(l *loaded, ref policy.Ref)) {
@@ -692,7 +692,7 @@ func rangesText(values []int32) string {
 	return text
 }
 
-// rewrite writes v, which stands at path of the manifest, with the changes in it.
+// rewrite writes v, which is at path of the manifest, with the changes in it.
 func (t *translator) rewrite(w *manifest.Writer, v manifest.Value, path string) {
 	below := false
 	for i := range t.changes {
@@ -737,7 +737,7 @@ func (t *translator) rewrite(w *manifest.Writer, v manifest.Value, path string) 
 	w.End()
 }
 
-// change is that of what stands at path, nil for none.
+// change is that of what is at path, nil for none.
 func (t *translator) change(path string) *edit {
 	for i := range t.changes {
 		if t.changes[i].path == path {

@@ -11,7 +11,7 @@ import (
 )
 
 // Rapid is Always with the waits 250 ms to 60 s, event by event, where no sidecar with a policy of
-// its own stands beside it; FastOnSuccess is Always with 5 s after each success.
+// its own is next to it; FastOnSuccess is Always with 5 s after each success.
 func TestRapidIsAlwaysWithWaits(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"Rapid", `{"preset":"rapid"}`}, {"FastOnSuccess", `{"classes":{"success":{"waits":["5s"],"max":"5s"}}}`},

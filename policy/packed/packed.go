@@ -57,7 +57,7 @@ func PutHead(answer []byte, count, faults int) {
 
 // Eval answers the events in batch into answer and returns their number. It allocates nothing and
 // keeps neither. The two must not overlap. A negated error number, see [Head], means that nothing
-// was written. An event that makes no sense fails alone: its verdict has a status.
+// was written. An invalid event fails alone: its verdict has a status.
 func Eval(b *policy.Batch, batch, answer []byte) int32 {
 	question, size, count, code := Head(batch, len(answer))
 	if code != 0 {

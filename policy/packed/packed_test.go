@@ -156,7 +156,7 @@ func TestPartsAreOneBatch(t *testing.T) {
 		for i := range events {
 			events[i] = policy.Event{ExitCode: 1, Flags: policy.EventMore, Tag: uint32(i)}
 		}
-		events[0].ExitCode, events[n-1].Flags = 7, 0 // the first event decides, the verdict stands with the last
+		events[0].ExitCode, events[n-1].Flags = 7, 0 // the first event decides, the verdict is with the last
 		for i, e := range events {
 			if _, err := binary.Encode(batch[packed.HeaderBytes+32*i:], binary.LittleEndian, e); err != nil {
 				t.Fatal(err)

@@ -25,7 +25,7 @@ const (
 	LimitJobContainers = "jobContainers"
 )
 
-// Kinds of entries of the timeline of a Job, beside those of its Pods. A condition that becomes
+// Kinds of entries of the timeline of a Job, besides those of its Pods. A condition that becomes
 // true appears under its type.
 const (
 	PodCreated   Kind = "PodCreated"   // the Job controller has created a Pod

@@ -53,7 +53,7 @@ type Stop struct {
 	ExitCode int32  // of that end; SIGKILL leaves [KilledExitCode]
 }
 
-// Tape is what a container does at its successive starts. Behind its last run the container ends no
+// Tape is what a container does at its successive starts. After its last run the container ends no
 // more.
 type Tape struct {
 	Container policy.Ref

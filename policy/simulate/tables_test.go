@@ -14,7 +14,7 @@ import (
 
 // TestKubernetesTables asks what Kubernetes' own tests of the parts of a round ask:
 // success_policy_test.go, indexed_job_utils_test.go and backoff_utils_test.go in pkg/controller/job
-// of v1.36.3, as their functions were called and answered; calls that are alike stand there once.
+// of v1.36.3, as their functions were called and answered; calls that are alike are there once.
 // Times of other tests than that of the record only keep their order.
 //
 // Left out are what cannot be said here: TestGetFinishedTime asks for statuses that no kubelet

@@ -83,7 +83,7 @@ func (d *document) faults(list manifest.Value) (items []item) {
 }
 
 // fault is one fault: the text of Kubernetes where there is one. That of its decoder is in the
-// words of Go, so it only stands beside ours.
+// words of Go, so it only appears next to ours.
 func fault(v manifest.Value) item {
 	i := item{tone: Fail, mark: "fault", path: text(v, "path"), place: v}
 	message, detail := Visible(text(v, "message")), Visible(text(v, "detail"))

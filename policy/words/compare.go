@@ -57,7 +57,7 @@ func (d *document) compare() {
 	})
 }
 
-// maxDrawings bounds the timelines that stand on one axis.
+// maxDrawings bounds the timelines that share one axis.
 const maxDrawings = 4
 
 // brief says in one sentence where variant o differs from the first, and in a few words what does;

@@ -547,7 +547,7 @@ func (d *document) repeated(r manifest.Value) string {
 	return s
 }
 
-// ending lists how the containers stand at the end.
+// ending lists how the containers are at the end.
 func (d *document) ending() {
 	a := d.Answer
 	status := a.Get("pod").Get("status")

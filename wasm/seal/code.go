@@ -35,7 +35,7 @@ const (
 	opI64ExtendU   = 0xAD
 	opLast         = 0xC4 // i64.extend32_s, the last without a prefix
 
-	bulkLastTrunc = 7 // of the operators behind the prefix, those that convert have no operand
+	bulkLastTrunc = 7 // of the operators after the prefix, those that convert have no operand
 )
 
 // inst is one instruction. Branches name the block they leave, not its distance, so that blocks can

@@ -95,7 +95,7 @@ func TestCompactKeepsTheMeaning(t *testing.T) {
 		{"a return without a frame", goFunction(list(giveBack(8), const32(0), plain(opReturn))...), nil, 1},
 		{"marks of inlined calls", goFunction(plain(opNop), const32(3), plain(opNop)), nil, 2},
 		{"a tail call", goFunction(list(giveBack(8), get)...), nil, 0},
-		{"code behind a return", goFunction(list(
+		{"code after a return", goFunction(list(
 			inst{op: opBlock, a: noResult, b: 1}, inst{op: opBlock, a: noResult, b: 2}, getLocal(localPC), inst{op: opBrTable, table: []int64{2, 1}}, inst{op: opEnd, b: 2},
 			const32(5), plain(opReturn), inst{op: opBlock, a: noResult, b: 3}, const32(6), plain(opDrop), inst{op: opEnd, b: 3}, inst{op: opEnd, b: 1},
 			const32(7))...), nil, 4},
@@ -263,7 +263,7 @@ func TestDecodeRefuses(t *testing.T) {
 		body []byte
 	}{
 		{"no end", []byte{1, 0}},
-		{"bytes behind the end", []byte{3, 0, opEnd, opEnd}},
+		{"bytes after the end", []byte{3, 0, opEnd, opEnd}},
 		{"wrong length", []byte{9, 0, opEnd}},
 		{"branch out of all blocks", []byte{4, 0, opBr, 1, opEnd}},
 		{"unknown instruction", []byte{3, 0, 0xFB, opEnd}},

@@ -30,7 +30,7 @@ type buckets struct{ at, n, bytes int } // the last of the n is cut
 const (
 	bucketBytes     = 20
 	bucketPCs       = 4096
-	subPCs          = 256 // of each of the 16 bytes behind the number
+	subPCs          = 256 // of each of the 16 bytes after the number
 	functionBuckets = 1 << pcShift / bucketPCs
 )
 
@@ -89,7 +89,7 @@ func (m *image) pack(size int) (packed, error) {
 	}
 	p := packed{text, size - len(text) - slack, m.buckets}
 	if p.at < len(m.memory)+slack {
-		return p, fmt.Errorf("data: %d bytes do not fit behind %d bytes in a memory of %d", len(text), len(m.memory), size)
+		return p, fmt.Errorf("data: %d bytes do not fit after %d bytes in a memory of %d", len(text), len(m.memory), size)
 	}
 	if !bytes.Equal(p.unpack(len(m.memory)), m.memory) {
 		return p, fmt.Errorf("data: unpacking gives other bytes")
@@ -134,7 +134,7 @@ func (p packed) section() []byte {
 //
 // It moves eight bytes at a time, since most records are shorter than that: with a memory.copy for
 // each, V8 took 11 ms to instantiate and start the module, so it takes 1.7. What a store leaves
-// behind its record is cleared before the next.
+// after its record is cleared before the next.
 func (p packed) body(start uint32) []byte {
 	const to, from, end, bucket, first = 0, 1, 2, 3, 4 // locals; end is that of the bytes of this record
 	get, set, tee := byte(opLocalGet), byte(opLocalSet), byte(opLocalTee)
@@ -143,7 +143,7 @@ func (p packed) body(start uint32) []byte {
 	return body(5, join(
 		text, []byte{set, from, opLoop, noResult},
 
-		// clear behind the last record; first = its first byte, behind which from is
+		// clear after the last record; first = its first byte, after which from is
 		clear,
 		[]byte{get, from, opI32Load8U, 0, 0, set, first, get, from}, i32Const(1), []byte{opI32Add, set, from},
 

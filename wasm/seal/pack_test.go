@@ -27,7 +27,7 @@ func bucketImage() *image {
 		memory = binary.LittleEndian.AppendUint32(memory, uint32(i/functionBuckets))
 		memory = append(memory, make([]byte, min(16, (pcs+subPCs-1)/subPCs-16*i))...)
 	}
-	return &image{memory: append(memory, "behind the buckets"...), start: at}
+	return &image{memory: append(memory, "after the buckets"...), start: at}
 }
 
 // TestUnpack runs the function that unpacks the data, and compares the memory.

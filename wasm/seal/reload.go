@@ -145,7 +145,7 @@ func (f *function) keepsLocal(code []inst) bool {
 }
 
 // leads reports whether a branch to label makes the function return 1: there is nothing but that
-// behind the block.
+// after the block.
 func (f *function) leads(label int64) bool {
 	n := len(f.insts)
 	return n > 3 && match(f.insts[n-3:], inst{op: opEnd, b: label}, const32(1), plain(opEnd))

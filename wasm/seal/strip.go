@@ -214,7 +214,7 @@ func (t *funcTable) stripData() {
 	if !ok || !ok2 {
 		return // a module without such a record has no such data
 	}
-	end := t.word(at+atBuckets) - base // the buckets come behind
+	end := t.word(at+atBuckets) - base // the buckets come after
 	needed := map[int]bool{}           // offset to whether it is
 	for i := range t.functions {
 		f := t.function(i)

@@ -1,4 +1,4 @@
-// Plays conformance vectors on the exports of the module, wherever it runs. The format stands in
+// Plays conformance vectors on the exports of the module, wherever it runs. The format is in
 // plugins/README.md of the repository.
 import {load} from 'podfate';
 import {Instance} from 'podfate/instance';

@@ -335,13 +335,13 @@ impl Policy {
         self.eval(&serde_json::to_vec(exit)?)?.read()
     }
 
-    /// Many exits at once, without JSON; any number of them. An event that makes no sense fails alone: its verdict has a status.
+    /// Many exits at once, without JSON; any number of them. An invalid event fails alone: its verdict has a status.
     pub fn decide_batch(&self, exits: &[Event]) -> Result<Vec<Verdict>, Error> {
         self.batch(exits, false)
     }
 
     /// Many failed Pods of a Job: one event for each terminated container, containerStatuses before initContainerStatuses, all but the
-    /// last of a Pod with [`crate::MORE`]. The verdict stands with the last.
+    /// last of a Pod with [`crate::MORE`]. The verdict is with the last.
     pub fn judge_batch(&self, pods: &[Event]) -> Result<Vec<Verdict>, Error> {
         self.batch(pods, true)
     }

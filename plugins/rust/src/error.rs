@@ -20,7 +20,7 @@ pub struct Fault {
     pub kind: String,
     /// What is allowed instead.
     pub allowed: Vec<String>,
-    /// Where it stands in the JSON text that was sent, from 1; 0 if unknown.
+    /// Where it is in the JSON text that was sent, from 1; 0 if unknown.
     pub line: u32,
     /// In Unicode code points, from 1; 0 if unknown.
     pub column: u32,

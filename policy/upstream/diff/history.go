@@ -33,7 +33,7 @@ type JobRun struct {
 	For      policy.Millis
 	ExitCode int32
 	OOM      bool          // for lack of memory
-	Times    int           // -1: for ever
+	Times    int           // -1: forever
 	Stop     policy.Millis // how long it takes to stop; -1: it is killed at once
 	StopCode int32
 }

@@ -135,7 +135,7 @@ const unreadChange = "spec: Forbidden: pod updates may not change fields"
 // path.
 const unreadTemplate = "spec.template"
 
-// sameSpec reports whether the Pods in two objects of a kind, which stand below template in them,
+// sameSpec reports whether the Pods in two objects of a kind, which are below template in them,
 // are equal in all that Podfate reads.
 func sameSpec(a, b []byte, kind, template string) bool {
 	read := func(text []byte) policy.PodSpec {

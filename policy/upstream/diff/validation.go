@@ -110,7 +110,7 @@ func (c *comparison) compareAnswer(t *testing.T, shown *int, what string, theirs
 	if len(theirs.Dropped) > 0 {
 		c.dropping++
 	}
-	slices.Sort(dropped) // ours stand in the order of the document, theirs in that of the API
+	slices.Sort(dropped) // ours are in the order of the document, theirs in that of the API
 	slices.Sort(theirs.Dropped)
 	if !slices.Equal(dropped, theirs.Dropped) {
 		ours, theirs := firstDifference(dropped, theirs.Dropped)

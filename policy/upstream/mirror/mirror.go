@@ -2,7 +2,7 @@
 //
 // Methods on unexported types can be called from their own package only, and the go command refuses
 // overlays of the module cache. So a temporary folder shows the release's module with these files
-// more, and a go.mod beside it uses the folder. The code that runs is that of the release.
+// more, and a go.mod next to it uses the folder. The code that runs is that of the release.
 package mirror
 
 import (
@@ -184,7 +184,7 @@ func source(module string) (string, error) {
 }
 
 // mirror is a folder that shows a module with some files more: folders on the way to them are real,
-// files beside them are copies, everything else is a link.
+// files next to them are copies, everything else is a link.
 type mirror struct{ source, target string }
 
 func (m mirror) write(path string, text []byte) error {

@@ -324,7 +324,7 @@ async function showLink() {
 }
 
 /**
- * Fills the form with what the address asks: a text that is kept in this tab, what stands behind #, or an example. What cannot be read
+ * Fills the form with what the address asks: a text that is kept in this tab, what is after #, or an example. What cannot be read
  * is said, and the form stays as it is.
  */
 async function openAddress() {

@@ -180,7 +180,7 @@ function sortOut(docs) {
   return found;
 }
 
-/** Where a column of the request stands in the manifest as typed: [line, column], [0, 0] if it is not from there. */
+/** Where a column of the request is in the manifest as typed: [line, column], [0, 0] if it is not from there. */
 export function relocate(request, typed, column) {
   const offset = [...request.text.slice(0, 2 * column)].slice(0, column - 1).join('').length;
   const mark = request.marks.findLast(([at]) => at <= offset);

@@ -1,5 +1,5 @@
 // Links that hold the question: #v1= and the state as JSON, compressed (deflate-raw) and written in
-// base64url. The part of an address behind # stays in the browser.
+// base64url. The part of an address after # stays in the browser.
 import {say} from './text.js';
 
 /** Limits of a link, in bytes: compressed and after decompression. */

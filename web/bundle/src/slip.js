@@ -181,7 +181,7 @@ class Slips {
     }
   }
 
-  /** Where what stands behind anchors and tags begins. */
+  /** Where what is after anchors and tags begins. */
   properties(i) {
     for (let anchored = false; '&!*'.includes(this.peek(i)); i = this.skip(i)) {
       const c = this.peek(i);
@@ -354,14 +354,14 @@ class Slips {
     return i;
   }
 
-  /** The quotation mark at i, which stands in brackets, is part of a plain text. */
+  /** The quotation mark at i, which is in brackets, is part of a plain text. */
   inWord(i) {
     const opens = '[{,:\n\r"\'';
     let before = i - 1;
     while (this.text[before] === ' ' || this.text[before] === '\t') before--;
     if (opens.includes(this.text[before])) return false;
     if (before === i - 1) return true;
-    let word = before; // an anchor or a tag may stand before the text in quotes
+    let word = before; // an anchor or a tag may be before the text in quotes
     while (!this.blankAt(word - 1) && !opens.includes(this.text[word - 1])) word--;
     return !'&!?'.includes(this.text[word]);
   }

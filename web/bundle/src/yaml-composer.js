@@ -16,7 +16,7 @@ export class Composer {
     const directives = new Directives(options);
     let doc;
     let pending = false; // directives without their document
-    let errors = []; // of the document to come, or behind the last
+    let errors = []; // of the document to come, or after the last
     const onError = (source, code, message, warning) => {
       if (!warning) errors.push({code, message, pos: [source.offset ?? source[0] ?? source]});
     };

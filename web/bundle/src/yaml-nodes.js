@@ -62,7 +62,7 @@ export class Directives {
   }
   atDocument() {
     const now = new Directives(this, this.tags);
-    this.old = this.version === '1.1'; // then they hold for the documents behind, until others come
+    this.old = this.version === '1.1'; // then they hold for later documents, until others come
     if (!this.old) this.tags = new Directives(this).tags;
     return now;
   }

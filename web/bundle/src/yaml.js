@@ -54,7 +54,7 @@ function readJSON(text, base) {
   } catch {
     return null; // {kind: Pod} is YAML
   }
-  // A token of valid JSON; what stands between tokens is skipped.
+  // A token of valid JSON; what is between tokens is skipped.
   const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gy;
   const next = () => {
     while (/\s/.test(text[token.lastIndex])) token.lastIndex++;
@@ -440,7 +440,7 @@ export function get(node, name) {
   return node?.entries?.find((entry) => entry[0] === name)?.[2];
 }
 
-/** The offset of what stands at a path, of its name if it has one; of its deepest ancestor if it is not there. */
+/** The offset of what is at a path, of its name if it has one; of its deepest ancestor if it is not there. */
 export function locate(root, path) {
   let at = root.at;
   let node = root;

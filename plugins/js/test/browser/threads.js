@@ -1,5 +1,5 @@
 // What the tests use of node:worker_threads. Import maps do not reach workers, so theirs is the
-// file beside this one.
+// file next to this one.
 export class Worker {
   #worker = new globalThis.Worker(new URL('./worker.js', import.meta.url), {type: 'module'});
 

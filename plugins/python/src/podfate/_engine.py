@@ -95,7 +95,7 @@ def _received(settings: _Settings) -> "Engine":
 class Engine:
     """Podfate's module, ready to answer. Safe to use from any number of threads.
 
-    instances: how many calls may run at once, 1 or more; a further caller waits up to ``wait`` seconds, for ever by
+    instances: how many calls may run at once, 1 or more; a further caller waits up to ``wait`` seconds, forever by
     default, and then gets :class:`TimeoutError`. Calls leave Python's lock, so instances do run in parallel.
 
     module: path or bytes of another policy.wasm; ``sha256`` (64 lower-case hexadecimal digits) is then required, and
@@ -358,10 +358,10 @@ class Policy:
 
         events: a NumPy array with :func:`podfate.event_dtype`, of any shape and strides, and then the answer is a read-only
         array of one dimension with :func:`podfate.verdict_dtype`; or an iterable of :class:`podfate.Event`, and then it is a list of
-        :class:`podfate.Verdict`. An event that makes no sense fails alone: its verdict has a status.
+        :class:`podfate.Verdict`. An invalid event fails alone: its verdict has a status.
 
         pods: the events are those of failed Pods of a Job: one for each terminated container, containerStatuses before
-        initContainerStatuses, all but the last of a Pod with the flag MORE; the verdict stands with the last.
+        initContainerStatuses, all but the last of a Pod with the flag MORE; the verdict is with the last.
         """
         array = hasattr(events, "dtype")
         if array:

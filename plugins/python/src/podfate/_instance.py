@@ -90,7 +90,7 @@ class Instance:
         return self.read(start, length), bool(word >> 31 & 1)
 
     def put(self, purpose: str, *parts: Union[bytes, memoryview]) -> int:
-        """Copies parts, one behind the other, into the buffer kept for a purpose and returns its address."""
+        """Copies parts, one after the other, into the buffer kept for a purpose and returns its address."""
         size = sum(map(len, parts))
         pointer = self.reserve(purpose, size)
         target = memoryview((ctypes.c_ubyte * size).from_address(self._address() + pointer)).cast("B")

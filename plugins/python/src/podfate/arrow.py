@@ -34,7 +34,7 @@ INPUT = ("policy", "container", "exit_code", "oom_killed", "ran_for_millis", "hi
 
 _WORDS = pa.dictionary(pa.int8(), pa.string())
 
-#: The columns of verdicts, in this order, behind those that ``keep`` names.
+#: The columns of verdicts, in this order, after those that ``keep`` names.
 _FIELDS = (
     ("action", _WORDS),
     ("level", _WORDS),
@@ -87,7 +87,7 @@ class Judge:
     the only main container; ``exit_code``; ``oom_killed``, a boolean; ``ran_for_millis`` and ``history``, the restarts since the
     back-off began anew, without which ``wait_millis`` is null. Other columns are passed over.
 
-    keep: columns of the input that stand in front of the verdict's, as they are.
+    keep: columns of the input that are in front of the verdict's, as they are.
 
     words: "dictionary" for dictionary-encoded words, "string" for plain ones, which Spark wants.
 
@@ -378,7 +378,7 @@ class _Rows:
         events["container"] = _batch.NONE
         if self.container is not None:
             positions = {name: place for place, name in enumerate(policy.containers)}
-            # Behind the known names the place of null, which is the index -1.
+            # After the known names the place of null, which is the index -1.
             places = numpy.array([positions.get(name, _batch.NONE - 1) for name in self.containers] + [_batch.NONE], numpy.uint16)
             indices = self.container[part]
             events["container"] = places[indices if rows is None else indices[rows]]

@@ -13,7 +13,7 @@ class Fault:
 
     path: from the manifest's root (``spec.containers[0].restartPolicy``), or from the request's root.
     code: stable, for programs. detail: for people. message: the exact text of the API server, where it has one.
-    line, column: where it stands in the JSON text that was sent, from 1; 0 if unknown.
+    line, column: where it is in the JSON text that was sent, from 1; 0 if unknown.
     """
 
     path: str
@@ -68,7 +68,7 @@ class PodfateError(Exception):
         self.faults = faults
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        # Exception would be made again from its text alone: that fails, and a multiprocessing.Pool then waits for ever.
+        # Exception would be made again from its text alone: that fails, and a multiprocessing.Pool then waits forever.
         again = partial(type(self), num=self.num, path=self.path, offset=self.offset, limit=self.limit, faults=self.faults)
         return again, (self.code, self.message)
 

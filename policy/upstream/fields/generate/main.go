@@ -1,7 +1,7 @@
 // Command generate writes policy/manifest/fields_generated.go: the fields of the Kubernetes types
 // that package manifest checks, each with the releases that have it.
 //
-// Every release has a small module beside this folder (v1.33 and so on) that depends on that
+// Every release has a small module next to this folder (v1.33 and so on) that depends on that
 // release and writes its types as JSON. This program runs them all and merges what they say. To run
 // it: go run ./generate, in this folder.
 //

@@ -1,4 +1,4 @@
-// Command v1.34 writes the types of Kubernetes 1.34 as JSON; see the generator beside it.
+// Command v1.34 writes the types of Kubernetes 1.34 as JSON; see the generator next to it.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command v1.35 writes the types of Kubernetes 1.35 as JSON; see the generator beside it.
+// Command v1.35 writes the types of Kubernetes 1.35 as JSON; see the generator next to it.
 package main
 
 import (

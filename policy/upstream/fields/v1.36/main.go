@@ -1,4 +1,4 @@
-// Command v1.36 writes the types of Kubernetes 1.36 as JSON; see the generator beside it.
+// Command v1.36 writes the types of Kubernetes 1.36 as JSON; see the generator next to it.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command v1.37 writes the types of Kubernetes 1.37 as JSON; see the generator beside it.
+// Command v1.37 writes the types of Kubernetes 1.37 as JSON; see the generator next to it.
 package main
 
 import (

@@ -6,7 +6,7 @@ import java.util.Map;
  * The part of the manifest that decided.
  *
  * @param level rule, container, pod or default
- * @param path where it stands, from the manifest's root
+ * @param path where it is, from the manifest's root
  * @param rule the position of the rule, from 0; -1 if no rule decided
  */
 public record DecidedBy(String level, String path, int rule) {

@@ -157,7 +157,7 @@ public final class Engine {
         }
     }
 
-    /** The bytes of a file of this library, which has the digest that the file beside it says. */
+    /** The bytes of a file of this library, which has the digest that the file next to it says. */
     private static byte[] asserted(String name) {
         return asserted(name, resource(name), new String(resource(name + ".sha256"), StandardCharsets.US_ASCII).split("\\s")[0]);
     }

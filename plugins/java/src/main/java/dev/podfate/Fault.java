@@ -12,7 +12,7 @@ import java.util.Map;
  * @param message the exact text of the API server, where it has one, else empty
  * @param type the API server's kind of fault ({@code Forbidden}), else empty
  * @param allowed the values that are allowed, where there is a list of them
- * @param line where it stands in the JSON text that was sent, from 1; 0 if unknown
+ * @param line where it is in the JSON text that was sent, from 1; 0 if unknown
  * @param column from 1; 0 if unknown
  */
 public record Fault(String path, String code, String detail, String message, String type, List<String> allowed, int line, int column) {

@@ -68,7 +68,7 @@ final class Json {
         }
     }
 
-    /** The next character behind white space, 0 at the end. */
+    /** The next character after white space, 0 at the end. */
     private char peek() {
         space();
         return at < text.length() ? text.charAt(at) : 0;

@@ -159,7 +159,7 @@ public final class Policy implements AutoCloseable {
      *
      * @param events one for each terminated container, containerStatuses before initContainerStatuses, all but the last of a Pod
      *     with {@link Event#MORE}
-     * @return a verdict for each; that of a Pod stands with its last event
+     * @return a verdict for each; that of a Pod is with its last event
      */
     public List<Verdict> batchPods(List<Event> events) {
         return Verdict.unpack(batch(Event.pack(events), true));
