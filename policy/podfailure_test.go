@@ -179,3 +179,30 @@ func BenchmarkMatchFailedPod(b *testing.B) {
 		})
 	}
 }
+
+// TestMatchOfReasons: a rule of the draft on the reason of the Pod says that it matched that, and
+// what; the earliest rule counts, whatever it asks for (R-T2).
+func TestMatchOfReasons(t *testing.T) {
+	p := &policy.PodFailurePolicy{Draft: true, Rules: []policy.PodFailurePolicyRule{
+		{Action: policy.ActionIgnore, OnExitCodes: &policy.PodFailurePolicyOnExitCodes{Operator: policy.OperatorIn, Values: []int32{3}}},
+		{Action: policy.ActionFailJob, Reasons: []policy.PodReasons{{Operator: policy.OperatorIn, Values: []string{"Evicted", "NodeLost"}}}},
+		{Action: policy.ActionCount, Reasons: []policy.PodReasons{{Operator: policy.OperatorNotIn, Values: []string{"NodeLost"}}}},
+	}}
+	c := policy.CompileFailurePolicy(p)
+	for _, test := range []struct {
+		code    int32
+		reason  string
+		want    policy.PodFailureMatch
+		message string
+	}{
+		{3, "Evicted", policy.PodFailureMatch{Action: policy.ActionIgnore}, ""},
+		{4, "Evicted", policy.PodFailureMatch{Action: policy.ActionFailJob, Rule: 1, Reason: true}, "Pod a/p has reason Evicted matching FailJob rule at index 1"},
+		{4, "NodeLost", policy.PodFailureMatch{Action: policy.ActionFailJob, Rule: 1, Reason: true}, "Pod a/p has reason NodeLost matching FailJob rule at index 1"},
+		{4, "Other", policy.PodFailureMatch{Action: policy.ActionCount, Rule: 2, Reason: true}, ""},
+	} {
+		pod := &policy.FailedPod{Reason: test.reason, Exits: []policy.PodExit{{Container: "c", Code: test.code}}}
+		if got := c.Match(pod); got != test.want || got.Message(pod, "a", "p") != test.message {
+			t.Errorf("%d %s: %+v %q, want %+v %q", test.code, test.reason, got, got.Message(pod, "a", "p"), test.want, test.message)
+		}
+	}
+}
