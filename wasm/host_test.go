@@ -26,8 +26,40 @@ var engines = []struct {
 	interpreter bool
 }{{"compiler", false}, {"interpreter", true}}
 
+// compilerIsEnough skips a test of the interpreter with -short.
+func compilerIsEnough(t *testing.T, interpreter bool) {
+	t.Helper()
+	if interpreter {
+		policytest.Quick(t, "the interpreter is slow, and the compiler is asked the same")
+	}
+}
+
+// shared is a folder for the code of modules that all tests with -short use, so that it is compiled
+// once. TestMain removes it.
+var shared = sync.OnceValue(func() string {
+	dir, err := os.MkdirTemp("", "podfate-code-")
+	if err != nil {
+		panic(err)
+	}
+	made = dir
+	return filepath.Join(dir, "code")
+})
+
+var made string // by shared
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	if made != "" {
+		os.RemoveAll(made)
+	}
+	os.Exit(status)
+}
+
 func newHost(t testing.TB, o Options) *Host {
 	t.Helper()
+	if testing.Short() && !o.Interpreter && o.CacheDir == "" {
+		o.CacheDir = shared()
+	}
 	h, err := New(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -81,6 +113,7 @@ func decideRequest(n int) []byte {
 func TestSameAnswersAsNative(t *testing.T) {
 	for _, engine := range engines {
 		t.Run(engine.name, func(t *testing.T) {
+			compilerIsEnough(t, engine.interpreter)
 			h := newHost(t, Options{Interpreter: engine.interpreter, Instances: 1})
 			for round := range 3 { // later rounds run in memory that has been used
 				for _, r := range requests() {

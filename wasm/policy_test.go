@@ -41,6 +41,7 @@ func TestPolicyAgreesWithNative(t *testing.T) {
 	}
 	for _, engine := range engines {
 		t.Run(engine.name, func(t *testing.T) {
+			compilerIsEnough(t, engine.interpreter)
 			h := newHost(t, Options{Interpreter: engine.interpreter, Instances: 1})
 			p := newPolicy(t, h, policyRequest)
 			if !bytes.Equal(p.JSON, want) || fmt.Sprint(p.Containers, p.Conditions) != "[main side] [{DisruptionTarget True}]" {
@@ -162,6 +163,7 @@ func TestPolicySurvivesTraps(t *testing.T) {
 	policytest.Quick(t, "a module with traps is linked and compiled for each engine")
 	for _, engine := range engines {
 		t.Run(engine.name, func(t *testing.T) {
+			compilerIsEnough(t, engine.interpreter)
 			h := newHost(t, trapping(t, Options{Interpreter: engine.interpreter, Instances: 1}))
 			p := newPolicy(t, h, policyRequest)
 			for _, op := range []uint32{trapNilMap, trapIndex, trapStack, trapMemory, trapRecover, trapLong} {

@@ -35,6 +35,7 @@ func TestTrappedInstanceIsGone(t *testing.T) {
 	secret := []byte("tattoo-6f0d1c5e9a")
 	for _, engine := range engines {
 		t.Run(engine.name, func(t *testing.T) {
+			compilerIsEnough(t, engine.interpreter)
 			h := newHost(t, trapping(t, Options{Interpreter: engine.interpreter, Instances: 1}))
 			for _, trap := range []struct {
 				name  string
@@ -91,6 +92,7 @@ func tattooed(h *Host, secret []byte) bool {
 func TestEndlessLoopIsInterrupted(t *testing.T) {
 	for _, engine := range engines {
 		t.Run(engine.name, func(t *testing.T) {
+			compilerIsEnough(t, engine.interpreter)
 			h := newHost(t, trapping(t, Options{Interpreter: engine.interpreter, Instances: 1, Interruptible: true}))
 			first, err := h.Call(t.Context(), 1, []byte(`{}`))
 			if err != nil {

@@ -111,6 +111,9 @@ func TestHostileBodies(t *testing.T) {
 	for name, body := range hostileBodies() {
 		for _, contentType := range []string{"application/json", "application/yaml"} {
 			for _, op := range ops.Table() {
+				if testing.Short() && op.Number > 3 {
+					continue // the full run asks all
+				}
 				w := send(s, "POST", "/api/v1/"+op.Name, body, "Content-Type: "+contentType)
 				what := fmt.Sprintf("%s as %s to %s", name, contentType, op.Name)
 				if w.Code >= 500 {

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/podfate/podfate/policy/policytest"
 )
 
 type translateAnswer struct {
@@ -118,7 +120,7 @@ func outcomeOf(r row) map[string]any {
 // else.
 func TestTranslationsAreWhatTheTablesSay(t *testing.T) {
 	changed, equivalent, different, lost, refused := 0, 0, 0, 0, 0
-	for _, q := range questions(t) {
+	for _, q := range policytest.Sample(t, 5, questions(t)) {
 		q = maps.Clone(q)
 		delete(q, "restartCounts")
 		for _, to := range []string{"kubernetes", "kep-5307-future", "kep-3329-draft", "always-pod"} {
@@ -181,7 +183,7 @@ func TestTranslationsAreWhatTheTablesSay(t *testing.T) {
 		}
 	}
 	t.Logf("%d changed: %d equivalent, %d different; %d lose something, %d refused", changed, equivalent, different, lost, refused)
-	if changed < 100 || equivalent < 30 || different < 10 || lost < 20 || refused < 3 {
+	if (changed < 100 || equivalent < 30 || different < 10 || lost < 20 || refused < 3) && !testing.Short() || changed < 20 {
 		t.Error("too few of a kind")
 	}
 }
@@ -195,7 +197,7 @@ func compacted(text json.RawMessage) []byte {
 // There and back again: rules of releases through each spelling of a draft are what they were.
 func TestTranslationsComeBack(t *testing.T) {
 	back := 0
-	for _, q := range questions(t) {
+	for _, q := range policytest.Sample(t, 5, questions(t)) {
 		q = maps.Clone(q)
 		delete(q, "restartCounts")
 		delete(q, "decide")
@@ -221,7 +223,7 @@ func TestTranslationsComeBack(t *testing.T) {
 			}
 		}
 	}
-	if t.Logf("%d came back", back); back < 50 {
+	if t.Logf("%d came back", back); back < 50 && !testing.Short() || back < 5 {
 		t.Error("too few")
 	}
 }

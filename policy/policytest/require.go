@@ -27,6 +27,21 @@ func Quick(t testing.TB, why string) {
 	}
 }
 
+// Sample returns list, and with -short every nth element of it from the first on. It says so in the
+// test's log, as what is left out is said.
+func Sample[T any](t testing.TB, n int, list []T) []T {
+	t.Helper()
+	if !testing.Short() {
+		return list
+	}
+	t.Logf("left out with -short: all but one case in %d of %d", n, len(list))
+	var kept []T
+	for i := 0; i < len(list); i += n {
+		kept = append(kept, list[i])
+	}
+	return kept
+}
+
 // Full skips a test that is part of a full run only: of CI, which sets PODFATE_REQUIRE=all, and of
 // .ci/long. why says what makes it slow.
 func Full(t testing.TB, why string) {

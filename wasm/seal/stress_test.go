@@ -10,12 +10,15 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+
+	"github.com/podfate/podfate/policy/policytest"
 )
 
 // TestSealedBehavesAsLinked runs a program that grows stacks, switches goroutines, recovers from
 // faults and collects garbage: as the linker wrote it and as the seal did. All results are equal,
 // and sealing does not make the memory grow.
 func TestSealedBehavesAsLinked(t *testing.T) {
+	policytest.Quick(t, "it links a program of its own and runs it three times")
 	file := filepath.Join(t.TempDir(), "linked.wasm")
 	if err := link(root, "./wasm/seal/testdata/stress", file, ""); err != nil {
 		t.Fatal(err)

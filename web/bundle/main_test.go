@@ -59,6 +59,7 @@ func TestBundlesAreTheSameEachTime(t *testing.T) {
 
 // What the page weighs, compressed as servers send it.
 func TestSizes(t *testing.T) {
+	policytest.Quick(t, "it compresses what the page loads with the best compression")
 	for _, limit := range []struct {
 		files []string
 		bytes int

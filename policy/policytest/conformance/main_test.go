@@ -52,6 +52,7 @@ func TestEnginesInGo(t *testing.T) {
 // TestFullInstance asks an instance with all the buffers and policies that it may have for answers
 // with a hundred thousand faults.
 func TestFullInstance(t *testing.T) {
+	policytest.Quick(t, "it makes all vectors")
 	var vectors, full bytes.Buffer
 	if _, err := policytest.WriteVectors(&vectors, false); err != nil {
 		t.Fatal(err)
