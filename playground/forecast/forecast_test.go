@@ -103,6 +103,12 @@ func TestBrokenItemsAreNamed(t *testing.T) {
 	for _, broken := range []string{
 		`"text"`, `7`, `null`, `[]`, `{}`, `{"kind":"Pod"}`, `{"kind":"Pod","metadata":{"name":"bad"},"spec":{"containers":7},"status":{"phase":"Running","containerStatuses":[{"name":"main","restartCount":1}]}}`,
 		`{"kind":"Pod","metadata":{"name":"bad"},"status":{"phase":"Running","containerStatuses":[{"name":"main","restartCount":"many","state":{"terminated":{}}}]}}`,
+		`{"kind":"Pod","metadata":{"name":"bad"},"spec":{` + always + `},"status":{"phase":"Running","containerStatuses":"many"}}`,
+		`{"kind":"Pod","metadata":{"name":"bad"},"spec":{` + always + `},"status":{"phase":"Running","initContainerStatuses":[7]}}`,
+		`{"kind":"Pod","metadata":{"name":"bad"},"spec":{` + always + `},"status":{"phase":"Running","containerStatuses":[{"name":"main","state":"running"}]}}`,
+		`{"kind":"Pod","metadata":{"name":"bad"},"spec":{` + always + `},"status":{"phase":7}}`,
+		`{"kind":"Pod","metadata":{"name":"bad"},"spec":{` + always + `},"status":7}`,
+		`{"kind":"Pod","metadata":{"name":"bad"},"status":{"phase":"Running"}}`,
 		`{"kind":"Job","metadata":{"name":"bad"}}`, `{"kind":"Pod","kind":tru}`,
 		`{"kind":"Pod","metadata":{"name":"huge","annotations":{"a":"` + strings.Repeat("x", 300<<10) + `"}}}`,
 	} {

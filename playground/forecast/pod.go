@@ -102,8 +102,51 @@ func statuses(status manifest.Value, each func(v manifest.Value)) {
 	}
 }
 
+// malformed says what of a Pod is not what Kubernetes prints, as far as it is read here; "" for
+// nothing. What is unreadable is not taken for a Pod that has not started.
+func malformed(root manifest.Value) string {
+	is := func(v manifest.Value, kind manifest.Kind) bool { return !v.Exists() || v.Kind() == manifest.Null || v.Kind() == kind }
+	status := root.Get("status")
+	switch {
+	case !status.Exists():
+		return "has no status; kubectl get pods -o json prints it"
+	case status.Kind() != manifest.Object:
+		return "status is not an object"
+	case root.Get("spec").Get("containers").First().Kind() != manifest.Object:
+		return "spec.containers has no container"
+	case !is(status.Get("phase"), manifest.String):
+		return "status.phase is not a string"
+	}
+	for _, list := range [...]string{"initContainerStatuses", "containerStatuses"} {
+		path := "status." + list
+		if !is(status.Get(list), manifest.Array) {
+			return path + " is not a list"
+		}
+		i := 0
+		for v := status.Get(list).First(); v.Exists(); v = v.Next() {
+			at := path + "[" + strconv.Itoa(i) + "]"
+			i++
+			if v.Kind() != manifest.Object {
+				return at + " is not an object"
+			}
+			if _, whole := v.Get("restartCount").Int64(); !whole && !is(v.Get("restartCount"), manifest.Null) {
+				return at + ".restartCount is not a whole number"
+			}
+			for _, name := range [...]string{"state", "lastState"} {
+				if !is(v.Get(name), manifest.Object) {
+					return at + "." + name + " is not an object"
+				}
+			}
+		}
+	}
+	return ""
+}
+
 // pod judges a Pod.
 func (j *judge) pod(it *item, root manifest.Value) {
+	if it.broken = malformed(root); it.broken != "" {
+		return
+	}
 	f, status := &it.found, root.Get("status")
 	f.owner = ownerOf(root.Get("metadata"), f)
 	asks, ready, containers := false, true, 0
@@ -126,8 +169,6 @@ func (j *judge) pod(it *item, root manifest.Value) {
 		}
 	})
 	switch phase := status.Get("phase").Text(); {
-	case !status.Exists():
-		it.broken = "has no status; kubectl get pods -o json prints it"
 	case root.Get("metadata").Get("deletionTimestamp").Exists():
 		f.state = terminating
 		f.stuck = nil
