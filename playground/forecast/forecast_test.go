@@ -81,7 +81,8 @@ func TestForecast(t *testing.T) {
 	if o := r.Owners[0]; o.Kind != "ReplicaSet" || o.Name != "web-5d4" || o.Pods != 2 || o.RestartsPerHour != 24 || o.Restarts != 10 {
 		t.Errorf("the worst owner %+v", o)
 	}
-	if r.Cost.RestartsPerHour != 36 || r.Cost.WaitingMillis != 3*(3_600_000-120_000) {
+	// The third loop is that of a Job with nothing left.
+	if r.Cost.RestartsPerHour != 24 || r.Cost.WaitingMillis != 2*(3_600_000-120_000) {
 		t.Errorf("cost %+v", r.Cost)
 	}
 	var stuck []string
@@ -299,4 +300,52 @@ func TestJSON(t *testing.T) {
 		}
 	}
 
+}
+
+// A Job ends the loops of its Pods where a limit is reached, and nothing after that counts.
+func TestJobsEndLoops(t *testing.T) {
+	const owner = `"ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"nightly","controller":true,"uid":"x"}],`
+	onFailure := strings.Replace(always, "Always", "OnFailure", 1)
+	of := func(spec, status string) string {
+		return `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"nightly","namespace":"prod"},"spec":{` + spec + `"template":{"spec":{"restartPolicy":"OnFailure"}}},"status":{"startTime":"2026-05-04T09:00:00Z"` + status + `}}`
+	}
+	// One Pod is started again after 150 s and then every 310 s: at 150, 460, 770 s; two are at the same instants.
+	for _, c := range []struct {
+		name, job   string
+		pods        int
+		restarts    int64
+		by          string
+		ends, waits int64
+	}{
+		{"no Job", "", 1, 12, "", 0, 3_600_000 - 120_000},
+		{"a limit that is far", of(`"backoffLimit":100,`, ""), 1, 12, "", 0, 3_600_000 - 120_000},
+		{"three are left", of(`"backoffLimit":8,`, ""), 1, 3, "backoffLimit", 770_000, 770_000 - 30_000},
+		{"one is left", of(`"backoffLimit":6,`, ""), 1, 1, "backoffLimit", 150_000, 140_000},
+		{"nothing is left", of(`"backoffLimit":5,`, ""), 1, 0, "backoffLimit", 0, 0},
+		{"the default limit of six", of("", ""), 1, 1, "backoffLimit", 150_000, 140_000},
+		{"two Pods share what is left", of(`"backoffLimit":13,`, ""), 2, 4, "backoffLimit", 460_000, 2 * 440_000},
+		{"a limit for each index is another", of(`"backoffLimitPerIndex":1,`, ""), 1, 12, "", 0, 3_600_000 - 120_000},
+		{"a deadline in 10 minutes", of(`"backoffLimit":100,"activeDeadlineSeconds":1860,`, ""), 1, 2, "activeDeadlineSeconds", 600_000, 580_000},
+		{"it is failing", of(`"backoffLimit":100,`, `,"conditions":[{"type":"FailureTarget","status":"True"}]`), 1, 0, "FailureTarget", 0, 0},
+	} {
+		var items []string
+		for n := range c.pods {
+			items = append(items, pod(fmt.Sprint("p", n), owner, onFailure, loops))
+		}
+		if c.job != "" {
+			items = append(items, c.job)
+		}
+		r := read(t, list(items...))
+		if len(r.Loops) != c.pods || len(r.Broken) > 0 {
+			t.Fatalf("%s: %+v %v", c.name, r.Loops, r.Broken)
+		}
+		l, starts := r.Loops[0], int64(0)
+		for _, n := range r.Starts {
+			starts += n
+		}
+		if r.Cost.RestartsPerHour != c.restarts || r.Owners[0].RestartsPerHour != c.restarts || starts != c.restarts || r.Cost.RequestsPerHour != 5*c.restarts || r.Cost.WaitingMillis != c.waits ||
+			l.EndsBy != c.by || (l.EndsMillis == nil) != (c.by == "") || l.EndsMillis != nil && *l.EndsMillis != c.ends || (l.NextStart == "") != (c.restarts == 0) {
+			t.Errorf("%s: %+v, %d starts, %+v", c.name, r.Cost, starts, l)
+		}
+	}
 }

@@ -66,11 +66,15 @@ type Loop struct {
 	KeptBy  string `json:"keptBy,omitempty"`
 	Because string `json:"because,omitempty"`
 	// In the hour to come, if each run ends like the last one.
-	RestartsPerHour int64   `json:"restartsPerHour"`
-	RequestsPerHour int64   `json:"requestsPerHour"`
-	RanMillis       int64   `json:"ranMillis"`
-	WaitingMillis   int64   `json:"waitingMillis"`
-	starts          []int64 // when, in milliseconds from now on
+	RestartsPerHour int64 `json:"restartsPerHour"`
+	RequestsPerHour int64 `json:"requestsPerHour"`
+	RanMillis       int64 `json:"ranMillis"`
+	WaitingMillis   int64 `json:"waitingMillis"`
+	// EndsBy is the limit of its Job, or the condition, with which the Job ends the loop before the
+	// time that is looked at is over, EndsMillis when. Nothing after that counts.
+	EndsBy     string  `json:"endsBy,omitempty"`
+	EndsMillis *int64  `json:"endsMillis,omitempty"`
+	starts     []int64 // when, in milliseconds from now on
 }
 
 // Stuck is a Pod, or a container of one, that does not recover by itself.
@@ -105,7 +109,9 @@ func statuses(status manifest.Value, each func(v manifest.Value)) {
 // malformed says what of a Pod is not what Kubernetes prints, as far as it is read here; "" for
 // nothing. What is unreadable is not taken for a Pod that has not started.
 func malformed(root manifest.Value) string {
-	is := func(v manifest.Value, kind manifest.Kind) bool { return !v.Exists() || v.Kind() == manifest.Null || v.Kind() == kind }
+	is := func(v manifest.Value, kind manifest.Kind) bool {
+		return !v.Exists() || v.Kind() == manifest.Null || v.Kind() == kind
+	}
 	status := root.Get("status")
 	switch {
 	case !status.Exists():

@@ -32,6 +32,7 @@ type Report struct {
 
 	restarts map[Owner]int64 // of Pods of Jobs that go on
 	owners   map[Owner]*OwnerCost
+	ofJobs   map[Owner][]Loop // which their Jobs may end
 }
 
 // Counts counts Pods by what becomes of them.
@@ -83,7 +84,7 @@ func newReport(o Options) *Report {
 	return &Report{
 		Now: o.Now.UTC().Format(time.RFC3339), AheadMillis: o.Ahead.Milliseconds(), RequestsPerRestart: o.RequestsPerRestart,
 		Owners: []OwnerCost{}, Loops: []Loop{}, Stuck: []Stuck{}, Left: []JobLeft{}, Broken: []Broken{},
-		restarts: map[Owner]int64{}, owners: map[Owner]*OwnerCost{},
+		restarts: map[Owner]int64{}, owners: map[Owner]*OwnerCost{}, ofJobs: map[Owner][]Loop{},
 	}
 }
 
@@ -148,8 +149,18 @@ func (r *Report) pod(f *finding) {
 	} else {
 		o.Stuck++
 	}
-	for i := range f.loops {
-		l := &f.loops[i]
+	if f.owner.Kind == "Job" {
+		r.ofJobs[f.owner] = append(r.ofJobs[f.owner], f.loops...)
+	} else {
+		r.count(o, f.loops)
+	}
+	r.Stuck = append(r.Stuck, f.stuck...)
+}
+
+// count adds loops of an owner to what all come to.
+func (r *Report) count(o *OwnerCost, loops []Loop) {
+	for i := range loops {
+		l := &loops[i]
 		o.add(l)
 		r.Cost.add(l)
 		o.Restarts += l.Restarts
@@ -158,12 +169,67 @@ func (r *Report) pod(f *finding) {
 		}
 		l.starts = nil
 	}
-	r.Loops = append(r.Loops, f.loops...)
-	r.Stuck = append(r.Stuck, f.stuck...)
+	r.Loops = append(r.Loops, loops...)
+}
+
+// end cuts loops of a Job off where one of its limits ends them.
+//
+// Source: pastBackoffLimitOnFailure and pastActiveDeadline, pkg/controller/job/job_controller.go, v1.36: with OnFailure a
+// Job has failed once its Pods have been restarted as often as backoffLimit says, and at least once.
+func (r *Report) end(loops []Loop, j *JobLeft, restarts int64) {
+	by, cut := "", r.AheadMillis
+	if j.onFailure {
+		var all []int64
+		for i := range loops {
+			all = append(all, loops[i].starts...)
+		}
+		slices.Sort(all)
+		switch left := max(j.BackoffLimit, 1) - restarts; {
+		case left <= 0:
+			by, cut = "backoffLimit", 0
+		case left <= int64(len(all)) && all[left-1] < cut:
+			by, cut = "backoffLimit", all[left-1]
+		}
+	}
+	if j.DeadlineMillis != nil && *j.DeadlineMillis < cut {
+		by, cut = "activeDeadlineSeconds", *j.DeadlineMillis
+	}
+	if j.Ends != "" {
+		by, cut = j.Ends, 0
+	}
+	if by == "" {
+		return
+	}
+	hour := time.Hour.Milliseconds()
+	for i := range loops {
+		l := &loops[i]
+		all := max(len(l.starts), 1)
+		l.starts = slices.DeleteFunc(l.starts, func(at int64) bool { return at > cut })
+		kept := int64(len(l.starts))
+		perRestart := l.RequestsPerHour / max(l.RestartsPerHour, 1)
+		l.RestartsPerHour = (kept*hour + r.AheadMillis/2) / r.AheadMillis
+		l.RequestsPerHour = l.RestartsPerHour * perRestart
+		l.RanMillis = min(l.RanMillis*kept/int64(all), cut)
+		l.WaitingMillis = cut - l.RanMillis
+		l.EndsBy, l.EndsMillis = by, &cut
+		if kept == 0 {
+			l.NextStart = ""
+		}
+	}
 }
 
 // finish sorts, and counts restarts towards the limits of Jobs.
 func (r *Report) finish() {
+	for i := range r.Left {
+		j := &r.Left[i]
+		owner := Owner{j.Namespace, "Job", j.Name}
+		r.end(r.ofJobs[owner], j, r.restarts[owner])
+	}
+	for owner, loops := range r.ofJobs {
+		if len(loops) > 0 {
+			r.count(r.owners[owner], loops)
+		}
+	}
 	for _, o := range r.owners {
 		r.Owners = append(r.Owners, *o)
 	}

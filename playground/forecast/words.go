@@ -177,9 +177,13 @@ func (r *Report) loopsTable() document.Block {
 			if l.NextStart != "" {
 				next = l.NextStart + " (in " + in(l.Earliest) + ")"
 			}
+			kept := l.KeptBy
+			if l.EndsMillis != nil {
+				kept += ", until the Job ends in " + in(*l.EndsMillis) + ": " + l.EndsBy
+			}
 			return document.Row{Tone: "wait", Cells: []string{
 				place(l.Namespace, l.Pod), l.Container, l.Status, strings.TrimSpace(strconv.FormatInt(l.ExitCode, 10) + " " + reason(l.Reason)),
-				strconv.FormatInt(l.Restarts, 10), l.Since, waits, next, strconv.FormatInt(l.RestartsPerHour, 10), l.KeptBy,
+				strconv.FormatInt(l.Restarts, 10), l.Since, waits, next, strconv.FormatInt(l.RestartsPerHour, 10), kept,
 			}}
 		})
 }
