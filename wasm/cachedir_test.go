@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/podfate/podfate/policy/policytest"
 )
 
 // cacheDir returns a path below a folder that only this user can change, where a cache may be made.
@@ -75,6 +77,7 @@ func TestCacheDirOfAnotherUser(t *testing.T) {
 // TestCacheDirIsUsed runs from a directory twice and finds code in it that passes the check the
 // second time.
 func TestCacheDirIsUsed(t *testing.T) {
+	policytest.Quick(t, "it compiles the module")
 	dir := cacheDir(t)
 	for range 2 {
 		h := newHost(t, Options{Instances: 1, CacheDir: dir})

@@ -137,6 +137,7 @@ func TestSameAnswersAsNative(t *testing.T) {
 // TestManyCallersAtOnce compares the answers to 64 goroutines with those of the native core: an
 // instance that two of them shared would answer one with the other's.
 func TestManyCallersAtOnce(t *testing.T) {
+	policytest.Quick(t, "many callers ask a long time")
 	h := newHost(t, Options{Instances: 3})
 	all := requests()
 	want := make([][]byte, len(all))

@@ -90,6 +90,7 @@ func tattooed(h *Host, secret []byte) bool {
 }
 
 func TestEndlessLoopIsInterrupted(t *testing.T) {
+	policytest.Quick(t, "it waits for a loop without end")
 	for _, engine := range engines {
 		t.Run(engine.name, func(t *testing.T) {
 			compilerIsEnough(t, engine.interpreter)
@@ -196,6 +197,7 @@ func TestMemoryStaysSmall(t *testing.T) {
 // TestLargestRequests holds that no request within the limits runs out of memory, however it is
 // built.
 func TestLargestRequests(t *testing.T) {
+	policytest.Quick(t, "its requests are as large as they may be")
 	fill := func(head, unit, tail string) []byte {
 		n := (MaxRequestBytes - len(head) - len(tail)) / len(unit)
 		body := strings.Repeat(unit, n)
