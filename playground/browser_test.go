@@ -170,7 +170,9 @@ func (p *tab) eval(t *testing.T, script string) string {
 // until waits for a script to be true.
 func (p *tab) until(t *testing.T, what, condition string) {
 	t.Helper()
-	if _, err := chromedp.Run(p, chromedp.Poll[bool](condition, chromedp.WithPollingTimeout(patience))); err != nil {
+	ends, _ := p.Deadline()
+	rest := max(time.Until(ends)-5*time.Second, time.Second) // so that the page can still be asked what it shows
+	if _, err := chromedp.Run(p, chromedp.Poll[bool](condition, chromedp.WithPollingTimeout(rest))); err != nil {
 		t.Fatalf("%s: %v\nthe page shows: %s", what, err, p.eval(t, `document.body.innerText`))
 	}
 }

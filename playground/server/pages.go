@@ -131,7 +131,7 @@ func mended(form views.Form, edits json.RawMessage) (views.Form, string) {
 	case err != nil:
 		return form, "fix.path"
 	}
-	form.Before, form.Manifest, form.Example = form.Manifest, string(text), ""
+	form.Before, form.Manifest, form.Example, form.Offer = form.Manifest, string(text), "", ""
 	return form, "fix.made"
 }
 

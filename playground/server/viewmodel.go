@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -71,7 +72,7 @@ func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Outcom
 		return s.refused(ctx, name, asked, err)
 	}
 	o, err := answered(name, asked, request, explained)
-	if err == nil && form.View == "" && name != "validate" {
+	if err == nil && form.View == "" && form.Offer == "" && name != "validate" {
 		err = s.addLints(ctx, form, o)
 	}
 	if err == nil {
@@ -287,7 +288,14 @@ func overrides(form views.Form) (schema.Overrides, *views.Fault) {
 	if path := strings.TrimSpace(form.Template); path != "" {
 		o.Members["templatePath"] = encoded(path)
 	}
-	if form.Operation() == "table" {
+	if form.Offer != "" {
+		var members map[string]json.RawMessage
+		if json.Unmarshal(form.Offered().Request, &members) != nil {
+			return o, &views.Fault{Path: "question", Code: "bad_format", Detail: "this is no question that an answer offers"}
+		}
+		maps.Copy(o.Members, members)
+	}
+	if form.Offer != "" || form.Operation() == "table" {
 		o.Leave = ofOthers
 		return o, nil
 	}

@@ -211,6 +211,9 @@ func drawPlot(b *document.Block) (shapes []shape) {
 	return shapes
 }
 
+// offered is a question that a document offers, as the form sends it.
+func offered(ask *document.Ask) string { return string(plainJSON(ask)) }
+
 // classes are the names of an element's classes.
 func classes(first, second string) string {
 	if second == "" || second == first {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/podfate/podfate/schema/document"
 )
 
 // GatePrefix begins the name of a gate's control: gate.ContainerRestartRules, with "", "true" or
@@ -46,6 +48,10 @@ func ReadForm(v url.Values) Form {
 	}
 	if n, err := strconv.Atoi(v.Get("fix")); err == nil && n >= 0 {
 		f.Fix = n + 1
+	}
+	f.Offer = v.Get("offer")
+	if f.Fix > 0 {
+		f.Offer = v.Get("offered") // the fix is that of its answer
 	}
 	if v.Has("show") { // the button that was pressed
 		f.View = v.Get("show")
@@ -161,6 +167,8 @@ func (f Form) Curve() []byte {
 // validate.
 func (f Form) Operation() string {
 	switch {
+	case f.Offer != "":
+		return f.Offered().Of
 	case f.View == "codes":
 		return "table"
 	case f.View == "versions", f.View == "compare":
@@ -177,6 +185,14 @@ func (f Form) Operation() string {
 		return "simulate"
 	}
 	return "validate"
+}
+
+// Offered returns the question of Offer; one without an operation if it cannot be read.
+func (f Form) Offered() (ask document.Ask) {
+	if json.Unmarshal([]byte(f.Offer), &ask) != nil {
+		return document.Ask{}
+	}
+	return ask
 }
 
 // Question returns the member question of the request that f makes, nil if nothing is asked. The

@@ -81,6 +81,8 @@ type Form struct {
 	// before a fix was made, which one press brings back.
 	Fix    int
 	Before string
+	// Offer is a question that an answer offered and that was chosen, as JSON; "" for none.
+	Offer string
 	// Example is the id of the example whose text this is, "" for the reader's own.
 	Example string
 }

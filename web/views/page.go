@@ -281,7 +281,7 @@ func manifestEditor(text string) templ.Component {
 // CommandLine is the shell command that asks the same of the manifest in pod.yaml. Of what flags do
 // not say, the request is given to the command as it is, nothing if there is none.
 func CommandLine(f Form, operation, request string) string {
-	if operation == "compare" || operation == "curve" {
+	if operation == "compare" || operation == "curve" || operation == "suggest" {
 		if request == "" {
 			return ""
 		}

@@ -37,6 +37,7 @@ let examples = []; // loaded beside the module, so that the menu works when the 
 let chosen; // the example whose texts the form has, undefined for the reader's own
 let begun = false; // the form is that of an example, a link or the reader, and it is known which
 let fixes = []; // edits of the answer on the page
+let offer = ''; // the question that is asked instead of the form's, one that the answer before offered
 let number = 0; // under which the reader's own text is kept, 0 for an example's or a link's
 
 // --- the form ---
@@ -83,6 +84,7 @@ function fillForm(form) {
 
 /** Shows which view is chosen: '' or answer, codes, versions, backoff. */
 function showView(name = '') {
+  offer = '';
   const tabs = [...$('tabs').children];
   const known = tabs.find((tab) => tab.value === name) ?? tabs[0];
   $('view').value = known === tabs[0] ? '' : known.value;
@@ -214,7 +216,7 @@ function highlight({type, target}) {
 
 /** Asks the module in this browser and shows what it says. */
 async function run() {
-  const form = readForm();
+  const form = {...readForm(), ...(offer && {offer, view: ''})};
   const result = await engine.ask(form);
   if (!result) return; // another question came before
   const {document: painted} = result;
@@ -450,6 +452,7 @@ function openExample(event) {
 
 function asked(control) {
   if (control.id.startsWith('event') || control.id === 'timing' || control.id === 'first') return; // written when Add is pressed
+  offer = '';
   showLines();
   showGates();
   remember();
@@ -462,6 +465,11 @@ function wire() {
     event.preventDefault();
     if (event.submitter?.name === 'fix') return fix(Number(event.submitter.value));
     if (event.submitter?.name === 'undo') return undo();
+    if (event.submitter?.name === 'offer') {
+      showView();
+      offer = event.submitter.value;
+      return run().then(() => $('answer').focus());
+    }
     if (event.submitter?.name === 'show') showView(event.submitter.value);
     addWords();
     remember();

@@ -3,7 +3,7 @@ import {asking} from './operation.js';
 import {visible} from './visible.js';
 
 export function commandLine(form, operation, request) {
-  if (/^(?:compare|curve)$/.test(operation)) return request && `printf %s ${shellQuote(asciiControls(request))} | podfate ${operation} -f -`;
+  if (/^(?:compare|curve|suggest)$/.test(operation)) return request && `printf %s ${shellQuote(asciiControls(request))} | podfate ${operation} -f -`;
   const words = ['podfate', operation, '-f', ...(form.pods?.trim() ? ['job.yaml', '--pods', 'pods.yaml'] : ['pod.yaml'])];
   if (form.version) words.push('--kubernetes-version', form.version);
   const gates = Object.entries(form.gates).map(([name, value]) => `${name}=${value}`).sort().join();

@@ -41,7 +41,8 @@ const block = (b) => [b.title && h('h3', {}, b.title), painters[b.block]?.(b), b
 
 const listItem = (i) => [glyph(i.mark), ' ', h('span', {}, i.text), ' ', exact(i),
   i.allowed && [' ', h('span', {class: 'note'}, say('fault.allowed', {allowed: i.allowed.join(', ')}))],
-  i.because && [' ', h('span', {class: 'note'}, i.because)], source(i.source)];
+  i.because && [' ', h('span', {class: 'note'}, i.because)], source(i.source),
+  i.ask && [' ', h('button', {form: 'ask', name: 'offer', value: JSON.stringify(i.ask)}, say('offer'))]];
 const list = (items, more = () => false) => h('ul', {class: 'list'}, items.map((i, n) => h('li', {class: i.tone ?? ''}, listItem(i), more(n))));
 
 /** A drawing over time. */

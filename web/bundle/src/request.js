@@ -55,13 +55,15 @@ export const parseOne = (path, text) => beside(path, text, undefined, (docs, out
  */
 export function buildRequest(form, lint = false) {
   const codes = form.view === 'codes'; // asks about every exit code, and so about none
-  const bare = codes || lint;
+  const offer = form.offer && JSON.parse(form.offer); // a question that an answer offers: {of, request}
+  const bare = codes || lint || offer;
   if (bare) form = {...form, exits: '', pods: '', view: ''};
   const pods = form.pods?.trim();
   const asked = asking.test(form.exits);
   const more = []; // members beside those of the documents, by name
   const [old, file] = bare ? [] : [form.old?.trim(), form.static];
-  if (form.template?.trim()) more.push(['templatePath', JSON.stringify(form.template.trim())]);
+  for (const [name, value] of Object.entries(offer?.request ?? {})) more.push([name, JSON.stringify(value)]);
+  if (form.template?.trim() && !offer?.request.templatePath) more.push(['templatePath', JSON.stringify(form.template.trim())]);
   if (old || file) {
     if (asked || pods) refuse('conflict', 'an update and a static Pod are only checked: leave the exits and the Pods empty', 'old');
     if (file) more.push(['static', 'true']);
@@ -99,7 +101,7 @@ export function buildRequest(form, lint = false) {
   const cluster = get(scenario, 'cluster');
   const gates = get(cluster, 'featureGates');
   const ours = Object.entries(form.gates).map(([name, value]) => [name, plain(value === 'true')]);
-  const first = codes ? 'table' : lint ? 'validate' : operationOf(form);
+  const first = offer ? offer.of : codes ? 'table' : lint ? 'validate' : operationOf(form);
   const operation = !lint && first === 'validate' && (get(scenario, 'exits') || get(scenario, 'pods')) ? 'decide' : first;
   if (form.rows && /^(?:decide|simulate)$/.test(first)) {
     const theirs = get(scenario, 'show')?.items?.map((i) => i.text) ?? [];

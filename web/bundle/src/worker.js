@@ -67,7 +67,7 @@ function answer(form) {
   const warnings = JSON.stringify(repeats.slice(0, maxFaults).map(({path, code, detail}) => ({path, code, detail})));
   const answered = explain(operation, 'request', text + (repeats.length > 0 ? ',"warnings":' + warnings : ''), places,
     (column) => relocate(request, form.manifest, column));
-  if (!form.view && operation !== 'validate') {
+  if (!form.view && !form.offer && operation !== 'validate') {
     const bare = buildRequest(form, true);
     addLints(answered.document, explain('validate', 'request', bare.text, places, (column) => relocate(bare, form.manifest, column)).document);
   }
