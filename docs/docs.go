@@ -7,3 +7,9 @@ import _ "embed"
 //
 //go:embed codes.md
 var Codes string
+
+// Claims is claims.md: the figures that proposals publish, and what they come to. A test recomputes
+// them.
+//
+//go:embed claims.md
+var Claims string

@@ -17,7 +17,7 @@ func (s *Server) gallery(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := views.Examples{All: len(entries), Search: r.URL.Query().Get("q"), Assets: web.Assets()}
+	page := views.Examples{All: len(entries), Search: r.URL.Query().Get("q"), Claims: views.ReadClaims(docs.Claims), Assets: web.Assets()}
 	for _, e := range entries {
 		if e.Matches(page.Search) {
 			page.Entries = append(page.Entries, e)

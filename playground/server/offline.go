@@ -127,7 +127,7 @@ func (o *Offline) Site(ctx context.Context) (map[string][]byte, error) {
 		return nil, err
 	}
 	for name, view := range map[string]templ.Component{
-		"examples.html": views.Gallery(views.Examples{Entries: entries, All: len(entries), Copy: true, Assets: page.Assets}),
+		"examples.html": views.Gallery(views.Examples{Entries: entries, All: len(entries), Copy: true, Claims: views.ReadClaims(docs.Claims), Assets: page.Assets}),
 		"codes.html":    views.Codes(views.CodeList{Sections: views.ReadCodes(docs.Codes), Assets: page.Assets}),
 	} {
 		var b bytes.Buffer

@@ -15,6 +15,7 @@ import (
 
 	"github.com/podfate/podfate/docs"
 	"github.com/podfate/podfate/web"
+	"github.com/podfate/podfate/web/views"
 )
 
 const asForm = "Content-Type: application/x-www-form-urlencoded"
@@ -347,6 +348,27 @@ func TestGallery(t *testing.T) {
 		}
 	}
 	if page = send(s, "GET", "/examples?q=sidecar+88+fresh", "").Body.String(); strings.Count(page, "<li id=") != 1 || !strings.Contains(page, `id="restart-all-containers"`) {
+		t.Errorf("the search finds %s", page)
+	}
+	// Published figures that are wrong stand there with what they come to, and no others.
+	page = html.UnescapeString(send(s, "GET", "/examples", "").Body.String())
+	claims, wrong := views.ReadClaims(docs.Claims), 0
+	for _, c := range claims {
+		row := `<tr id="` + c.ID + `"><th scope="row">` + c.ID + ": " + c.Text + "</th><td>" + c.Published + "</td><td>" + c.Computed + "</td><td>" + c.Verdict + "</td></tr>"
+		if c.Wrong() != strings.Contains(page, row) || strings.Contains(row, "<!--") || strings.Contains(row, "**") {
+			t.Errorf("%s: wrong %t, and the gallery does not say so", row, c.Wrong())
+		}
+		if c.Wrong() {
+			wrong++
+		}
+	}
+	if len(claims) != 36 || wrong < 15 {
+		t.Errorf("%d claims, %d wrong", len(claims), wrong)
+	}
+	if page = send(s, "GET", "/examples?q=C-22+steady", "").Body.String(); strings.Contains(page, "<table") {
+		t.Errorf("the search finds %s", page)
+	}
+	if page = send(s, "GET", "/examples?q=C-22", "").Body.String(); strings.Count(page, `<tr id="C-`) != 2 { // C-23 is wrong, too, as C-22
 		t.Errorf("the search finds %s", page)
 	}
 	for _, line := range strings.Split(docs.Codes, "\n") {

@@ -2,6 +2,7 @@ package views
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
 
 	"github.com/podfate/podfate/schema/document"
@@ -13,7 +14,41 @@ type Examples struct {
 	All     int    // how many there are, shown or not
 	Search  string // what was searched for
 	Copy    bool   // no server stands behind the page
+	Claims  []Claim
 	Assets  Assets
+}
+
+// Claim is a figure that a proposal publishes.
+type Claim struct{ ID, Text, Published, Computed, Verdict string }
+
+// Wrong reports whether something else comes out.
+func (c Claim) Wrong() bool { return strings.HasPrefix(c.Verdict, "wrong") }
+
+// wrong are the claims that are, as far as they match the search.
+func (g Examples) wrong() (list []Claim) {
+	for _, c := range g.Claims {
+		if c.Wrong() && matches(strings.Join([]string{c.ID, c.Text, c.Published, c.Computed, c.Verdict}, "\n"), g.Search) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// computedMark is what stands in docs/claims.md behind a figure, for the command that recomputes it.
+var computedMark = regexp.MustCompile(` *<!--.*?-->`)
+
+// ReadClaims reads docs/claims.md: a row for each figure.
+func ReadClaims(text string) (list []Claim) {
+	for line := range strings.Lines(text) {
+		cells := strings.Split(strings.TrimSuffix(strings.TrimSpace(line), " |"), " | ")
+		if id, ok := strings.CutPrefix(cells[0], "| C-"); ok && len(cells) == 5 {
+			for i, cell := range cells {
+				cells[i] = strings.NewReplacer("**", "", "`", "").Replace(computedMark.ReplaceAllString(cell, ""))
+			}
+			list = append(list, Claim{"C-" + id, cells[1], cells[2], cells[3], cells[4]})
+		}
+	}
+	return list
 }
 
 // Entry is an example with its answer.
@@ -69,7 +104,12 @@ func menu(list []Example) (runs [][]Example) {
 
 // Matches reports whether each word of a search is somewhere in the entry.
 func (e *Entry) Matches(search string) bool {
-	text := strings.ToLower(strings.Join([]string{e.ID, e.Group, e.Title, e.Question, e.Disagree, e.Form.Manifest, e.Form.Exits, e.Verdict.Title, e.Verdict.Text}, "\n"))
+	return matches(strings.Join([]string{e.ID, e.Group, e.Title, e.Question, e.Disagree, e.Form.Manifest, e.Form.Exits, e.Verdict.Title, e.Verdict.Text}, "\n"), search)
+}
+
+// matches reports whether each word of a search is somewhere in text.
+func matches(text, search string) bool {
+	text = strings.ToLower(text)
 	for _, word := range strings.Fields(strings.ToLower(search)) {
 		if !strings.Contains(text, word) {
 			return false
