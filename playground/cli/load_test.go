@@ -97,7 +97,10 @@ func (p *process) end() error {
 func (p *process) figure(t *testing.T, name string) float64 {
 	t.Helper()
 	r, err := http.Get(p.url + "/metrics")
-	for tries := 0; err != nil && tries < 20; tries++ { // there may be too many connections for a moment
+	for tries := 0; (err != nil || r.StatusCode != 200) && tries < 20; tries++ { // there may be too many connections for a moment
+		if err == nil {
+			r.Body.Close()
+		}
 		time.Sleep(100 * time.Millisecond)
 		r, err = http.Get(p.url + "/metrics")
 	}
@@ -105,6 +108,9 @@ func (p *process) figure(t *testing.T, name string) float64 {
 		t.Fatal(err)
 	}
 	defer r.Body.Close()
+	if r.StatusCode != 200 {
+		t.Fatalf("/metrics answers %s", r.Status)
+	}
 	lines := bufio.NewScanner(r.Body)
 	for lines.Scan() {
 		if text, found := strings.CutPrefix(lines.Text(), name+" "); found {
