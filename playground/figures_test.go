@@ -1,0 +1,278 @@
+package playground_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/andybalholm/brotli"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/podfate/podfate/policy/policytest"
+	"github.com/podfate/podfate/wasm"
+	"github.com/podfate/podfate/web"
+)
+
+// TestFigures measures the page in Chromium and prints one table: what was measured, the figure and
+// the bar. Times depend on the machine and fail nothing; sizes, requests and what Lighthouse says of
+// anything but speed do.
+//
+//	PODFATE_LONG=1 go test ./playground -run TestFigures -v
+func TestFigures(t *testing.T) {
+	if !policytest.Long() {
+		t.Skip("left out without PODFATE_LONG: measures")
+	}
+	origin := serve(t)
+	f := &figures{}
+	for _, part := range []struct {
+		name string
+		run  func(*testing.T, *figures, string)
+	}{{"typing", typing}, {"large", large}, {"weights", weights}, {"embeds", embeds}, {"lighthouse", lighthouse}} {
+		t.Run(part.name, func(t *testing.T) { part.run(t, f, origin) })
+	}
+	t.Logf("%s\n\n%s", f.rows, strings.Join(f.short, ", "))
+}
+
+// figures is the table.
+type figures struct {
+	rows  string
+	short []string // what the last line says
+}
+
+func (f *figures) row(what, figure, bar string) {
+	f.rows += fmt.Sprintf("\n%-58s  %16s  %s", what, figure, bar)
+}
+
+// longManifest is a manifest of n lines.
+func longManifest(n int) string {
+	var b strings.Builder
+	b.WriteString("apiVersion: v1\nkind: Pod\nmetadata:\n  name: app\n  annotations:\n")
+	for i := range n - 16 {
+		fmt.Fprintf(&b, "    example.com/note-%d: \"line %d of a manifest\"\n", i, i)
+	}
+	b.WriteString("spec:\n  restartPolicy: Never\n  containers:\n  - name: main\n    image: registry.example/app:1\n    restartPolicy: Never\n" +
+		"    restartPolicyRules:\n    - action: Restart\n      exitCodes:\n        operator: In\n        values: [42]\n")
+	return b.String()
+}
+
+// painting notes how long each change of a field takes until the frame with its answer is painted.
+const painting = `(() => {
+	window.took = [];
+	let asked;
+	addEventListener('input', (e) => { asked = e.timeStamp; }, true);
+	new MutationObserver(() => {
+		const from = asked;
+		asked = undefined;
+		if (from !== undefined) requestAnimationFrame(() => { const c = new MessageChannel(); c.port1.onmessage = () => took.push(performance.now() - from); c.port2.postMessage(0); });
+	}).observe(reply, {childList: true});
+	return '';
+})()`
+
+// typing types into a manifest of 100 lines, with the processor at a quarter of its speed.
+func typing(t *testing.T, f *figures, origin string) {
+	p := open(t, origin)
+	p.run(t, chromedp.Navigate(origin+"/"))
+	p.until(t, "the module answers in the browser", answered)
+	for _, c := range []struct{ what, exits, view string }{{"Answer, one exit", "main=42", "answer"}, {"Answer, a timeline", "main: 42@10s x6, 1@5s", "answer"}, {"Compare", "main: 42@10s x6, 1@5s", "compare"}, {"Versions", "main=42", "versions"}} {
+		p.edit(t, "manifest", `f.value = `+quote(longManifest(100)))
+		p.edit(t, "exits", `f.value = `+quote(c.exits))
+		p.run(t, chromedp.Click(chromedp.CSS("#tab-"+c.view)))
+		p.until(t, "the view", `!!document.querySelector('#tab-`+c.view+`[aria-selected=true]')`)
+		p.eval(t, painting)
+		call(t, p, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: 4})
+		p.eval(t, `(() => { manifest.focus(); manifest.setSelectionRange(60, 60); return '' })()`)
+		const keys = 40
+		for i := range keys {
+			p.run(t, chromedp.KeyEvent(string(rune('a'+i%26))))
+			p.until(t, "an answer", fmt.Sprintf("took.length > %d", i))
+		}
+		call(t, p, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: 1})
+		p50, p95 := percentiles(t, p)
+		f.row("keystroke to painted answer, 100 lines, 4x slower: "+c.what, fmt.Sprintf("%.0f / %.0f ms", p50, p95), "p50 / p95, p95 <= 60 ms")
+		if len(f.short) == 0 {
+			f.short = append(f.short, fmt.Sprintf("p95 %.0f ms", p95))
+		}
+		p.eval(t, `(took = [], '')`)
+	}
+	p.clean(t)
+}
+
+func percentiles(t *testing.T, p *tab) (p50, p95 float64) {
+	var took []float64
+	if err := json.Unmarshal([]byte(p.eval(t, `JSON.stringify(took)`)), &took); err != nil || len(took) == 0 {
+		t.Fatal(err, took)
+	}
+	slices.Sort(took)
+	return took[len(took)/2], took[len(took)*95/100]
+}
+
+// large pastes as much as is read, and more.
+func large(t *testing.T, f *figures, origin string) {
+	p := open(t, origin)
+	p.run(t, chromedp.Navigate(origin+"/"))
+	p.until(t, "the module answers in the browser", answered)
+	// A document has at most half of that: a manifest, and the kubelet's settings with comments.
+	const half = 126 << 10
+	head, tail, _ := strings.Cut(longManifest(16), "spec:\n")
+	var full strings.Builder
+	full.WriteString(head)
+	for i := 0; full.Len() < half; i++ {
+		fmt.Fprintf(&full, "    example.com/a%05d: \"%s\"\n", i, strings.Repeat("x", 250))
+	}
+	full.WriteString("spec:\n" + tail + "---\napiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n")
+	for full.Len() < 2*half {
+		full.WriteString("# a comment of the kubelet's settings, which are read as well\n")
+	}
+	for _, c := range []struct{ what, text, says, bar string }{
+		{"252 KiB of YAML in two documents, pasted", full.String(), "main exits 42 → Restart", "<= 300 ms"},
+		{"more than that, refused", full.String() + strings.Repeat("# more\n", 8<<10), "bytes", "<= 200 ms"},
+	} {
+		p.edit(t, "exits", `f.value = 'main=7'`)
+		p.until(t, "another answer", says("main exits 7"))
+		p.eval(t, `(window.took = [], '')`)
+		p.eval(t, painting)
+		p.edit(t, "manifest", `exits.value = 'main=42'; f.value = `+quote(c.text))
+		p.until(t, c.what, says(c.says)+` && took.length > 0`)
+		_, ms := percentiles(t, p)
+		f.row(c.what, fmt.Sprintf("%.0f ms", ms), c.bar)
+		f.short = append(f.short, fmt.Sprintf("%.0f ms", ms))
+		p.edit(t, "manifest", `f.value = `+quote(longManifest(20)))
+	}
+	p.clean(t)
+}
+
+// weights are the sizes of the files and of the first view, as they are sent.
+func weights(t *testing.T, f *figures, origin string) {
+	compressed := func(content []byte) int {
+		var b bytes.Buffer
+		w := brotli.NewWriterLevel(&b, brotli.BestCompression)
+		w.Write(content)
+		w.Close()
+		return b.Len()
+	}
+	static, err := fs.Sub(web.Static, "static")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what string
+		most int
+		name []string
+	}{
+		{"scripts of the main thread", 40 << 10, []string{"app.js", "early.js"}}, {"worker", 26 << 10, []string{"worker.js"}}, {"style sheet", 12 << 10, []string{"style.css"}},
+		{"loader of embeds", 8 << 10, []string{"embed.js"}},
+	} {
+		n := 0
+		for _, name := range c.name {
+			content, err := fs.ReadFile(static, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += compressed(content)
+		}
+		f.row(c.what+", brotli", fmt.Sprintf("%.1f KB", float64(n)/1024), fmt.Sprintf("<= %d KB", c.most>>10))
+		if n > c.most {
+			t.Errorf("%s: %d bytes", c.what, n)
+		}
+	}
+	f.row("module, brotli", fmt.Sprintf("%.0f KB", float64(compressed(wasm.Module()))/1000), "<= 925 KB")
+
+	request, err := http.NewRequest("GET", origin+"/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Accept-Encoding", "br")
+	answer, err := http.DefaultTransport.RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	sent, _ := io.ReadAll(answer.Body)
+	f.row("HTML with the first answer, "+answer.Header.Get("Content-Encoding"), fmt.Sprintf("%.1f KB", float64(len(sent))/1024), "")
+
+	p := open(t, origin)
+	p.run(t, chromedp.Navigate(origin+"/"))
+	p.until(t, "the module answers in the browser", answered)
+	first := p.eval(t, `(() => { const all = [...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')];
+		return all.length + ' requests, ' + Math.round(all.reduce((n, r) => n + r.transferSize, 0) / 1000) + ' KB' })()`)
+	f.row("first view", first, "<= 8 requests")
+	f.row("the module's time for an answer", p.eval(t, `document.getElementById('where').textContent.match(/[\d.]+ ms/)?.[0] ?? ''`), "")
+}
+
+// embeds are ten on a page that nobody touches.
+func embeds(t *testing.T, f *figures, _ string) {
+	d := serveDocs(t, strict, embedPage(10))
+	p := open(t, d.origin)
+	p.run(t, chromedp.Navigate(d.origin+"/"))
+	p.until(t, "ten embeds", `document.querySelectorAll('pod-fate:defined').length === 10`)
+	f.row("bytes of WASM for ten untouched embeds", fmt.Sprint(d.asked["/podfate/policy.wasm"]), "0")
+	if d.asked["/podfate/policy.wasm"] != 0 {
+		t.Error("untouched embeds load the module")
+	}
+}
+
+// lighthouse asks Lighthouse about the page, as on a telephone.
+func lighthouse(t *testing.T, f *figures, origin string) {
+	program := policytest.Executable(t, "Lighthouse (npm package lighthouse)", "its scores are not known", "lighthouse")
+	chromium := policytest.Executable(t, "Chromium", "Lighthouse drives it", "chromium", "chromium-browser", "google-chrome")
+	for _, address := range []string{"/", "/?example=rule-until-another-code", "/examples", "/codes"} {
+		out := filepath.Join(t.TempDir(), "report.json")
+		command := policytest.CommandContext(t.Context(), program, origin+address, "--quiet", "--output=json", "--output-path="+out, "--chrome-flags=--headless=new --no-sandbox --disable-gpu")
+		command.Env = append(os.Environ(), "CHROME_PATH="+chromium, "HOME="+t.TempDir())
+		if text, err := policytest.CombinedOutput(command); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		text, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var report struct {
+			Categories map[string]struct {
+				Score     float64
+				AuditRefs []struct {
+					ID     string
+					Weight float64
+				}
+			}
+			Audits map[string]struct {
+				Title        string
+				Score        *float64
+				DisplayValue string
+			}
+		}
+		if err := json.Unmarshal(text, &report); err != nil {
+			t.Fatal(err)
+		}
+		var scores []string
+		for _, name := range []string{"performance", "accessibility", "best-practices", "seo"} {
+			category := report.Categories[name]
+			scores = append(scores, fmt.Sprintf("%.0f", 100*category.Score))
+			if category.Score == 1 {
+				continue
+			}
+			for _, ref := range category.AuditRefs {
+				if audit := report.Audits[ref.ID]; ref.Weight > 0 && audit.Score != nil && *audit.Score < 1 {
+					say := t.Errorf
+					if name == "performance" {
+						say = t.Logf
+					}
+					say("Lighthouse, %s, %s: %s %s (%.2f)", address, name, audit.Title, audit.DisplayValue, *audit.Score)
+				}
+			}
+		}
+		f.row("Lighthouse, mobile: "+address, strings.Join(scores, " "), "100 100 100 100")
+		if address == "/" {
+			f.short = append(f.short, "Lighthouse "+strings.Join(scores, " "))
+		}
+		f.row("  LCP, TBT, CLS", strings.Join([]string{report.Audits["largest-contentful-paint"].DisplayValue, report.Audits["total-blocking-time"].DisplayValue, report.Audits["cumulative-layout-shift"].DisplayValue}, " "), "<= 1.5 s, , <= 0.02")
+	}
+}
