@@ -362,7 +362,12 @@ func (b *Batch) Exits(events []Event, verdicts []Verdict) (faults int) {
 		}
 		*v = t.verdicts[slot]
 		if e.Flags != 0 {
-			b.modify(e, v, t)
+			if e.Flags&EventOOMKilled != 0 && e.ExitCode == 0 {
+				*v = t.killed
+			}
+			if e.Flags&EventHistory != 0 && v.again() {
+				b.wait(e, v)
+			}
 		}
 		v.Tag = e.Tag
 	}
@@ -412,7 +417,7 @@ func (b *Batch) varied(events []Event, verdicts []Verdict) (faults int) {
 			slot = m.zeros[k]
 		}
 		*v = list[slot]
-		if e.Flags&EventHistory != 0 {
+		if e.Flags&EventHistory != 0 && v.again() {
 			b.wait(e, v)
 		}
 		v.Tag = e.Tag
@@ -442,18 +447,23 @@ func (b *Batch) modify(e *Event, v *Verdict, t *batchTable) {
 	if t.limited {
 		t.more.limitTo(e, v)
 	}
-	if e.Flags&EventHistory != 0 {
+	if e.Flags&EventHistory != 0 && v.again() {
 		b.wait(e, v)
 	}
 }
 
-// wait sets the wait of a restart, from the history of e.
+// again reports whether v starts the container again.
+func (v *Verdict) again() bool {
+	return v.Action == actionRestart || v.Action == actionRestartAll || v.Action == actionRestartPod
+}
+
+// wait sets the wait of a restart, from the history of e. One that waits for nothing keeps that.
 func (b *Batch) wait(e *Event, v *Verdict) {
-	if v.Action == actionRestart || v.Wait < 0 && Action(VerdictActions[v.Action]).Whole() {
-		v.Wait = 0
-		if e.RanFor <= b.reset {
-			v.Wait = min(b.delays[min(e.History, uint32(len(b.delays)-1))], b.reset+SweepPeriod-e.RanFor)
-		}
+	if v.Action != actionRestart && v.Wait >= 0 {
+		return
+	}
+	if v.Wait = 0; e.RanFor <= b.reset {
+		v.Wait = min(b.delays[min(e.History, uint32(len(b.delays)-1))], b.reset+SweepPeriod-e.RanFor)
 	}
 }
 
@@ -600,13 +610,15 @@ func (b *Batch) compileFailures(job *Job, fallback bool) {
 
 // Places in the tables above and numbers of errors that the way of one event compares with.
 const (
-	actionRestart = 1
-	actionIgnore  = 6
-	actionCount   = 7
-	levelRule     = 1
-	reasonRule    = 1
-	reasonNoRule  = 13
-	eventInvalid  = 4
+	actionRestart    = 1
+	actionRestartAll = 2
+	actionIgnore     = 6
+	actionCount      = 7
+	actionRestartPod = 11
+	levelRule        = 1
+	reasonRule       = 1
+	reasonNoRule     = 13
+	eventInvalid     = 4
 )
 
 // Eval answers events in their order and returns how many verdicts have a status. It panics if

@@ -162,7 +162,7 @@ func (p *Policy) tables(k ContainerKind) *[]exitTable {
 func (p *Policy) Decide(r Ref, e Exit) Decision {
 	t := &(*p.tables(r.Kind))[r.Index]
 	if t.more != nil {
-		return *t.more.look(&e)
+		return *t.more.look(e)
 	}
 	if e.OOMKilled && e.Code == 0 {
 		return t.oom

@@ -215,10 +215,10 @@ func (v *variants) tooMany(e *Exit) bool { return v.limited && e.counted(v.f) >=
 
 // look returns the decision about e, which is that of the table: one too many restarts make it
 // another.
-func (v *variants) look(e *Exit) *Decision {
+func (v *variants) look(e Exit) *Decision {
 	t := &v.tables[v.number(e.Restarts, e.OOMKilled)]
 	list := t.outcomes
-	if v.limited && v.tooMany(e) {
+	if v.limited && v.tooMany(&e) {
 		list = t.limits
 	}
 	if e.OOMKilled && e.Code == 0 {
