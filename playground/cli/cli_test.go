@@ -322,6 +322,7 @@ func TestUsage(t *testing.T) {
 		{"describe testdata/pod.yaml", 2, "unexpected argument"},
 		{"decide", 2, "-f"},
 		{"validate -f testdata/nothing.yaml", 2, "testdata/nothing.yaml: no such file"},
+		{"validate -f testdata/none.yaml -f testdata/nothing.yaml", 2, "testdata/nothing.yaml: no such file"},
 		{"decide -f testdata/pod.yaml --exit main", 2, "main=CODE"},
 		{"decide -f testdata/pod.yaml --exit =1", 2, "main=CODE"},
 		{"decide -f testdata/pod.yaml --exit main=99999999999", 2, "main=CODE"},

@@ -225,13 +225,23 @@ func (v verb) compare(ctx context.Context, op ops.Operation, o *options, c *comp
 			}
 			return ask(a)
 		})
-	} else {
+	} else if err = c.present(); err == nil {
 		err = c.pairs(p, of, read, ask, o.files)
 	}
 	if err != nil {
 		return err
 	}
 	return p.end()
+}
+
+// present returns an error for the files that are not there or cannot be opened, all at once.
+func (c *comparison) present() error {
+	files := slices.DeleteFunc(slices.Clone(c.files), func(name string) bool { return name == "-" })
+	s, err := openSources(files, nil)
+	if err == nil {
+		s.close()
+	}
+	return err
 }
 
 // side is a manifest of one of the files.

@@ -97,6 +97,7 @@ func TestCompareStatus(t *testing.T) {
 		{"one file", "", []string{old}, 2, "nothing to be compared with"},
 		{"nothing", "", nil, 2, "nothing to compare"},
 		{"a file that is not there", "", []string{old, old + ".not"}, 2, "no such file"},
+		{"two that are not there", "", []string{old + ".no", old + ".not"}, 2, ".not: no such file"},
 		{"a file that cannot be read", "", []string{old, broken}, 2, "broken.yaml"},
 		{"an unknown release", "", []string{"-f", old, "--to", "1.99"}, 2, "must be one of"},
 		{"files and releases", "", []string{old, old, "--to", "1.36"}, 2, "either files"},

@@ -40,26 +40,33 @@ type source struct {
 // one of usage.
 func openSources(names []string, in io.Reader) (*sources, error) {
 	s := &sources{}
+	var faults []error
 	for i, name := range names {
-		if name == "-" {
-			if slices.Contains(names[:i], "-") {
-				s.close()
-				return nil, errors.New("- stands here twice: standard input can be read only once")
+		var e source
+		var err error
+		switch {
+		case name != "-":
+			e, err = openSource(name)
+		case slices.Contains(names[:i], "-"):
+			err = errors.New("- stands here twice: standard input can be read only once")
+		default:
+			if e, err = hold(stdin, in); err != nil {
+				err = fmt.Errorf("standard input: %w", err)
 			}
-			e, err := hold(stdin, in)
-			if err != nil {
-				s.close()
-				return nil, fmt.Errorf("standard input: %w", err)
-			}
+		}
+		if err == nil {
 			s.entries = append(s.entries, e)
 			continue
 		}
-		e, err := openSource(name)
-		if err != nil {
-			s.close()
-			return nil, err
+		var of statusError // that of a file says no more than that it cannot be read
+		if errors.As(err, &of) {
+			err = of.err
 		}
-		s.entries = append(s.entries, e)
+		faults = append(faults, err)
+	}
+	if len(faults) > 0 {
+		s.close()
+		return nil, statusError{StatusUsage, errors.Join(faults...)}
 	}
 	return s, nil
 }

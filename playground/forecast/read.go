@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -107,6 +108,10 @@ func pieces(name string, text io.Reader, send func(*item)) error {
 			it.broken = err.Error()
 			send(&it)
 			continue
+		}
+		if len(docs) == 0 && strings.TrimSpace(p.Text()) == "null" { // an item of a List; a document without text is none
+			it.json = []byte("null")
+			send(&it)
 		}
 		for _, doc := range docs {
 			one := it
