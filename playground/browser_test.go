@@ -54,6 +54,7 @@ func running(t *testing.T) (origin string) {
 		},
 		Module:  server.Module{Bytes: wasm.Module(), SHA256: wasm.SHA256()},
 		Address: listener.Addr().String(),
+		Limits:  server.Limits{Evaluation: 20 * time.Second}, // on a machine with much else to do, too
 	})
 	if err != nil {
 		t.Fatal(err)
