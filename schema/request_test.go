@@ -461,6 +461,7 @@ func TestYAMLAndJSONAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	same := 0
+	cases = policytest.Sample(t, 4, cases)
 	for _, c := range cases {
 		if _, err := manifest.Parse(c.Request); err != nil {
 			continue // some of it is YAML all the same

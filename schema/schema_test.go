@@ -377,7 +377,7 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 		seen[fit(op.Name, failed)]++
 		check(what, fit(op.Name, failed), answer)
 	}
-	for _, c := range cases {
+	for _, c := range policytest.Sample(t, 3, cases) {
 		one(c.Name, c.Operation, c.Request)
 		if json.Valid(c.Request) {
 			one(c.Name+", explained", explain, Explain(c.Operation.Name, c.Request))

@@ -169,7 +169,7 @@ func TestMemoryForgets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cases = policytest.Sample(t, 3, cases)
+	cases = policytest.Sample(t, 9, cases)
 	var m ops.Memory
 	for i := range 2 * len(cases) {
 		c := cases[min(i, 2*len(cases)-1-i)]
@@ -187,7 +187,7 @@ func FuzzCall(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, c := range cases {
+	for _, c := range policytest.Sample(f, 6, cases) {
 		f.Add(c.Operation.Number, c.Request)
 	}
 	var used ops.Memory

@@ -219,7 +219,7 @@ func TestFlipsFlip(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 9))
 	found, exact, none := 0, 0, 0
 	for n, q := range questions(t) {
-		if testing.Short() && n%4 != 0 {
+		if testing.Short() && n%16 != 0 {
 			continue
 		}
 		before, refused := ends(t, q)
@@ -260,7 +260,7 @@ func TestFlipsFlip(t *testing.T) {
 		}
 	}
 	t.Logf("%d with a suggestion, %d of them exact, %d without", found, exact, none)
-	if found < 50 || exact < 30 || none < 5 {
+	if (found < 50 || exact < 30) && !testing.Short() || found < 10 || exact < 10 || none < 3 {
 		t.Error("too few of a kind")
 	}
 }
