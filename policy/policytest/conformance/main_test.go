@@ -13,6 +13,9 @@ import (
 func TestEnginesInGo(t *testing.T) {
 	for _, engine := range []string{"native", "compiler", "interpreter"} {
 		t.Run(engine, func(t *testing.T) {
+			if engine == "interpreter" {
+				policytest.Quick(t, "an interpreter takes a minute")
+			}
 			t.Parallel()
 			thorough, evaluations := policytest.Thorough(engine == "interpreter"), 50_000
 			if thorough {
@@ -37,7 +40,7 @@ func TestEnginesInGo(t *testing.T) {
 			}
 			got.Engine, got.Version, got.Module = line.Engine, line.Version, line.Module
 			t.Log(got)
-			if engine == "native" {
+			if engine == "native" || testing.Short() {
 				return
 			}
 			bytes, err := player.Evaluate(evaluations)
