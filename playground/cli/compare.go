@@ -234,14 +234,16 @@ func (v verb) compare(ctx context.Context, op ops.Operation, o *options, c *comp
 	return p.end()
 }
 
-// present returns an error for the files that are not there or cannot be opened, all at once.
+// present returns an error for the files that are not there, all at once.
 func (c *comparison) present() error {
-	files := slices.DeleteFunc(slices.Clone(c.files), func(name string) bool { return name == "-" })
-	s, err := openSources(files, nil)
-	if err == nil {
-		s.close()
+	var faults []error
+	for _, name := range c.files {
+		if name != "-" {
+			_, err := find(name)
+			faults = append(faults, err)
+		}
 	}
-	return err
+	return unreadable(faults)
 }
 
 // side is a manifest of one of the files.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -119,6 +120,27 @@ func TestCompareStatus(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a shell puts in place of <(git show HEAD:pod.yaml) is there to be read once.
+func TestComparePipe(t *testing.T) {
+	from, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	name := fmt.Sprintf("/dev/fd/%d", from.Fd())
+	if _, err := os.Stat(name); err != nil {
+		t.Skip("left out: this system has no /dev/fd")
+	}
+	if _, err := to.WriteString(plainPod); err != nil {
+		t.Fatal(err)
+	}
+	to.Close()
+	changed := write(t, t.TempDir(), "new.yaml", rulePod)
+	if status, out, errs := runIn(t, "", "compare", name, changed); status != 1 || !strings.Contains(out, "Only exit 42 differs") {
+		t.Errorf("status %d\n%s%s", status, out, errs)
 	}
 }
 

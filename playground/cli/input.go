@@ -63,7 +63,7 @@ const maxPending = 100
 const maxCommon = 8
 
 // run reads the files twice: a Scenario or a KubeletConfiguration belongs to all requests, and may
-// are in the last one.
+// be in the last one.
 func (r *reader) run() error {
 	r.mixed = map[string]bool{}
 	if err := r.sources.walk(walker{file: r.survey}); err != nil {

@@ -54,32 +54,51 @@ func openSources(names []string, in io.Reader) (*sources, error) {
 				err = fmt.Errorf("standard input: %w", err)
 			}
 		}
+		faults = append(faults, err)
 		if err == nil {
 			s.entries = append(s.entries, e)
-			continue
 		}
-		var of statusError // that of a file says no more than that it cannot be read
-		if errors.As(err, &of) {
-			err = of.err
-		}
-		faults = append(faults, err)
 	}
-	if len(faults) > 0 {
+	if err := unreadable(faults); err != nil {
 		s.close()
-		return nil, statusError{StatusUsage, errors.Join(faults...)}
+		return nil, err
 	}
 	return s, nil
 }
 
-func openSource(name string) (source, error) {
+// unreadable makes one error of usage of all that is wrong with files, nil if nothing is.
+func unreadable(faults []error) error {
+	for i, err := range faults {
+		var of statusError // that of a file says no more than that it cannot be read
+		if errors.As(err, &of) {
+			faults[i] = of.err
+		}
+	}
+	if all := errors.Join(faults...); all != nil {
+		return statusError{StatusUsage, all}
+	}
+	return nil
+}
+
+// find says what a name is of, and reads nothing: what is no file can be read only once.
+func find(name string) (fs.FileInfo, error) {
 	info, err := os.Stat(name)
 	switch {
 	case name == "":
-		return source{}, errors.New("the name of a file is empty; name a file or a folder, or - for standard input")
+		return nil, errors.New("the name of a file is empty; name a file or a folder, or - for standard input")
 	case err != nil && (strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")):
-		return source{}, fmt.Errorf("%s: nothing is fetched from the net; try curl -sS %s | podfate … -f -", name, name)
+		return nil, fmt.Errorf("%s: nothing is fetched from the net; try curl -sS %s | podfate … -f -", name, name)
 	case err != nil:
-		return source{}, fileError(err)
+		return nil, fileError(err)
+	}
+	return info, nil
+}
+
+func openSource(name string) (source, error) {
+	info, err := find(name)
+	switch {
+	case err != nil:
+		return source{}, err
 	case info.IsDir():
 		return source{name: name, folder: true}, nil
 	case info.Mode().IsRegular():
