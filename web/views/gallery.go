@@ -81,23 +81,17 @@ func NewEntry(e Example, d *document.Document) Entry {
 }
 
 // groups are runs of entries of the same group, in their order.
-func groups(list []Entry) (runs [][]Entry) {
-	for i, e := range list {
-		if i == 0 || e.Group != list[i-1].Group {
-			runs = append(runs, nil)
-		}
-		runs[len(runs)-1] = append(runs[len(runs)-1], e)
-	}
-	return runs
-}
+func groups(list []Entry) [][]Entry { return runs(list, func(e *Entry) string { return e.Group }) }
 
 // menu is the same of the examples of the menu.
-func menu(list []Example) (runs [][]Example) {
-	for i, e := range list {
-		if i == 0 || e.Group != list[i-1].Group {
+func menu(list []Example) [][]Example { return runs(list, func(e *Example) string { return e.Group }) }
+
+func runs[T any](list []T, group func(*T) string) (runs [][]T) {
+	for i := range list {
+		if i == 0 || group(&list[i]) != group(&list[i-1]) {
 			runs = append(runs, nil)
 		}
-		runs[len(runs)-1] = append(runs[len(runs)-1], e)
+		runs[len(runs)-1] = append(runs[len(runs)-1], list[i])
 	}
 	return runs
 }

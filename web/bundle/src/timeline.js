@@ -72,26 +72,26 @@ export function timeline(reply, {blocks}) {
     drawing.addEventListener('pointermove', (event) => event.buttons && point(event));
   };
 
+  const redraw = () => {
+    const next = lanes(drawn());
+    drawing.replaceWith(next);
+    drawing = next;
+    listen();
+  };
+
   const axis = h('fieldset', {class: 'axis-of'}, h('legend', {class: 'hidden'}, say('axis')), scales.map((name) => {
     const radio = h('input', {type: 'radio', name: 'axis', id: 'axis-' + name, value: name});
     radio.checked = name === scale;
     radio.addEventListener('change', () => {
       scale = name;
-      const next = lanes(drawn());
-      drawing.replaceWith(next);
-      drawing = next;
-      listen();
+      redraw();
       show();
     });
     return [radio, h('label', {for: 'axis-' + name}, say('axis.' + name))];
   }));
-  if (scale !== scales[0]) {
-    const next = lanes(drawn());
-    drawing.replaceWith(next);
-    drawing = next;
-  }
   drawing.after(h('div', {class: 'scrub'}, rows.length > 0 && [back, range, on], axis), ...(rows.length > 0 ? [told] : []));
-  listen();
+  if (scale === scales[0]) listen();
+  else redraw();
   show();
 }
 
