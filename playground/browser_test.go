@@ -161,11 +161,22 @@ func (p *tab) run(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 // eval returns what a script of the page says.
 func (p *tab) eval(t *testing.T, script string) string {
 	t.Helper()
-	text, err := chromedp.Run(p, chromedp.Evaluate[string](script))
+	text, err := ask(p, chromedp.Evaluate[string](script))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return text
+}
+
+// ask runs an action on the page that is there. Chromium tells of a new page before it tells that
+// the old one's scripts are gone; what was asked of the old one in between is asked again.
+func ask[T any](p *tab, action chromedp.Action[T]) (T, error) {
+	for {
+		got, err := chromedp.Run(p, action)
+		if err == nil || p.Err() != nil || !strings.Contains(err.Error(), "Cannot find context") && !strings.Contains(err.Error(), "context was destroyed") {
+			return got, err
+		}
+	}
 }
 
 // until waits for a script to be true.
@@ -173,7 +184,7 @@ func (p *tab) until(t *testing.T, what, condition string) {
 	t.Helper()
 	ends, _ := p.Deadline()
 	rest := max(time.Until(ends)-5*time.Second, time.Second) // so that the page can still be asked what it shows
-	if _, err := chromedp.Run(p, chromedp.Poll[bool](condition, chromedp.WithPollingTimeout(rest))); err != nil {
+	if _, err := ask(p, chromedp.Poll[bool](condition, chromedp.WithPollingTimeout(rest))); err != nil {
 		t.Fatalf("%s: %v\nthe page shows: %s", what, err, p.eval(t, `document.body.innerText`))
 	}
 }
