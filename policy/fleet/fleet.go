@@ -257,7 +257,7 @@ func tri(n int64) int64 { return n * (n - 1) / 2 }
 type Steady struct {
 	Period   policy.Millis // after which all groups together repeat, 0 if that is more than a day, or unknown
 	Restarts int64         // of all Pods in one Period
-	From     policy.Millis // since when, counted from the first start of each Pod
+	From     policy.Millis // since when, counted from the first start of each Pod: nothing else comes later
 }
 
 // Steady returns what all groups settle into. Without restarts forever the period is that of
@@ -269,10 +269,15 @@ func SteadyOf(groups []Group) (s Steady) {
 	s.Period = 1
 	for i := range groups {
 		g := &groups[i]
-		if g.Ends || g.all() == 0 {
+		switch {
+		case g.all() == 0:
 			continue
-		}
-		if g.Period == 0 {
+		case g.Ends:
+			for _, p := range g.Restarts {
+				s.From = max(s.From, p.at(p.Count-1))
+			}
+			continue
+		case g.Period == 0:
 			return Steady{}
 		}
 		s.From = max(s.From, g.From)

@@ -230,8 +230,16 @@ func TestPeakOfManyPods(t *testing.T) {
 			run := policy.Millis(r.IntN(3)) * 500
 			c := policy.NewCurve(policy.CurveParameters{Backoff: policy.Backoff{Initial: cap / policy.Millis(1+r.IntN(8)), Max: cap, Reset: 10 * cap}, Factor: 2, Run: run, Model: policy.ModelDocumented})
 			g := Group{Track: Loop(c, run, 0, until), Pods: 1 + r.Int64N(40), Nodes: 1 + r.Int64N(20)}
-			if r.IntN(8) == 0 {
+			switch r.IntN(8) {
+			case 0:
 				g.Track = Once(run, 0)
+			case 1: // Pods that are restarted for a while, and then succeed
+				kept := g.Restarts[:0]
+				for _, p := range g.Restarts[:r.IntN(1+len(g.Restarts))] {
+					p.Count = 1 + r.Int64N(p.Count)
+					kept = append(kept, p)
+				}
+				g.Track = Track{Restarts: kept, Ends: true}
 			}
 			groups, total = append(groups, g), total+g.all()
 		}
