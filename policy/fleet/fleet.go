@@ -293,15 +293,19 @@ func SteadyOf(groups []Group) (s Steady) {
 	return s
 }
 
-// PerSecond returns how many thousandths of a restart come in a second in the long run, rounded
-// down for each group.
-func PerSecond(groups []Group) (n int64) {
+// PerSecond returns how many thousandths of a request come in a second in the long run, rounded
+// down, if each restart makes requests of them, and whether there are a little more than that.
+func PerSecond(groups []Group, requests int64) (n int64, more bool) {
+	rest := int64(0) // billionths of a thousandth
 	for i := range groups {
 		if g := &groups[i]; g.Period > 0 {
-			n += Share(g.all()*g.PerPeriod, 1e6, int64(g.Period))
+			all := Times(g.all()*g.PerPeriod, requests)
+			whole := Share(all, 1e6, int64(g.Period))
+			n = min(n, math.MaxInt64-whole) + whole
+			rest += Share(all*1e6-whole*int64(g.Period), 1e9, int64(g.Period))
 		}
 	}
-	return n
+	return min(n, math.MaxInt64-rest/1e9) + rest/1e9, rest%1e9 > 0
 }
 
 // Exceeds reports whether in the long run restarts that make requests each come to more of them in
@@ -310,7 +314,8 @@ func Exceeds(groups []Group, requests, limit int64) bool {
 	if s := SteadyOf(groups); s.Period > 0 {
 		return Times(s.Restarts*1000, requests) > Times(limit, int64(s.Period))
 	}
-	return Times(PerSecond(groups), requests) > limit*1000
+	n, more := PerSecond(groups, requests)
+	return n > limit*1000 || n == limit*1000 && more
 }
 
 func gcd(a, b policy.Millis) policy.Millis {

@@ -273,3 +273,24 @@ func TestPeakOfManyPods(t *testing.T) {
 		t.Errorf("only %d of %d fleets leave out instants", skipped, cases)
 	}
 }
+
+// Rates of groups that repeat after different times are added before they are rounded: two that are
+// each a little more than half a restart a second are more than one.
+func TestRatesAreAddedExactly(t *testing.T) {
+	of := func(pods int64, period policy.Millis) Group {
+		return Group{Track: Track{Period: period, PerPeriod: 1}, Pods: pods, Nodes: 1}
+	}
+	groups := []Group{of(500, 999_983), of(500, 999_979)}
+	if SteadyOf(groups).Period != 0 {
+		t.Fatal("they have a common period")
+	}
+	if !Exceeds(groups, 1, 1) || Exceeds(groups, 1, 2) {
+		t.Error("1.00002 a second: must be more than 1, and not more than 2")
+	}
+	if n, more := PerSecond(groups, 1000); n != 1_000_019 || !more {
+		t.Errorf("%d, %v, want 1000019 thousandths and a little more", n, more)
+	}
+	if n, _ := PerSecond([]Group{of(1<<40, 1), of(1<<40, 1)}, 1<<40); n <= 0 {
+		t.Errorf("%d, want a number that is at its end", n)
+	}
+}

@@ -339,7 +339,7 @@ func (c *call) readGang(v manifest.Value) *fleetGang {
 			c.fault(at, path, policy.CodeOutOfRange, "must be at most "+millisText(fleet.MaxUntil))
 		}
 		if !given(at) && m.name != "checkpoint" && v.Kind() == manifest.Object {
-			c.fault(v, path, policy.CodeRequired, `such as "45s"`)
+			c.fault(v, path, policy.CodeRequired, `a length of time is required, such as "45s"`)
 		}
 	}
 	if n, ok := c.integer(v.Get("restart"), "gang.restart", 1, 1000); ok {
@@ -428,5 +428,6 @@ func perSecond(groups []fleet.Group, requests int64) int64 {
 	if s := fleet.SteadyOf(groups); s.Period > 0 {
 		return fleet.Share(fleet.Times(s.Restarts, requests), 1e6, int64(s.Period))
 	}
-	return fleet.Times(fleet.PerSecond(groups), requests)
+	n, _ := fleet.PerSecond(groups, requests)
+	return n
 }

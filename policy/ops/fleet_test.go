@@ -401,3 +401,21 @@ func TestFleetOfJobs(t *testing.T) {
 		t.Error("too few of a kind")
 	}
 }
+
+// A goal that cannot be met has the maximum with the fewest requests: of all of them, 300s.
+func TestNearestOfAGoal(t *testing.T) {
+	text, failed := ops.Call(11, []byte(`{"nodes":3,"groups":[{"pods":20,"run":{"for":"0s","exitCode":1}},{"pods":21,"run":{"for":"300s","exitCode":1}}],"goal":{"requestsPerSecond":1}}`))
+	var answer struct {
+		Least struct {
+			Met                          bool
+			MaxMillis                    int64
+			RequestsPerSecondThousandths int64
+		}
+	}
+	if err := json.Unmarshal(text, &answer); failed || err != nil {
+		t.Fatalf("%s, %v", text, err)
+	}
+	if l := answer.Least; l.Met || l.MaxMillis != 300_000 || l.RequestsPerSecondThousandths != 1525 {
+		t.Errorf("%+v, want 300000 with 1525", l)
+	}
+}
