@@ -20,21 +20,16 @@ type Around interface {
 	Check(r *Report, p ObjectPart) bool
 }
 
-// part checks a part of the object, if it has fields to check.
-func (v *validator) part(p ObjectPart) bool {
-	return v.around == nil || v.around.Check(&v.Report, p)
-}
-
 // Drawn takes the message from the fault that was added last: the API server prints something there
 // that is drawn, or an address, so that the text is never the same.
 func (r *Report) Drawn() {
-	if f := r.faults.Last(); f.Message != "" {
+	if f := r.Faults.Last(); f.Message != "" {
 		f.Message, f.Detail = "", f.Detail+"; part of the text of Kubernetes is drawn, so that it is never the same"
 	}
 }
 
 // JSONText returns s, valid UTF-8, as encoding/json writes it, cut after [MaxQuotedBytes].
 func JSONText(s string) string {
-	s, more := bounded(s)
-	return jsonText(s) + more
+	s, more := Bounded(s)
+	return WholeJSONText(s) + more
 }

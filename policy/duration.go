@@ -178,7 +178,7 @@ func leadingFraction(digits string) (n uint64, scale float64) {
 // digits.
 func quoteDuration(s string) string {
 	const hex = "0123456789abcdef"
-	s, more := bounded(s)
+	s, more := Bounded(s)
 	b := append(make([]byte, 0, len(s)+2), '"')
 	for i := range len(s) {
 		switch c := s[i]; {

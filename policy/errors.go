@@ -117,3 +117,9 @@ func (e FieldError) Error() string {
 	}
 	return e.Path + ": " + e.Detail
 }
+
+// What a fault says about a name that refers to nothing.
+const (
+	TypeNotFound FaultType = "Not found"
+	CodeNotFound FaultCode = "not_found" // what is named is not there
+)

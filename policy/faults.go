@@ -37,10 +37,13 @@ func (l *Faults) Skip(path string, code FaultCode) bool {
 	return l.lost
 }
 
-// full reports whether faults whose path ends so will not be kept, whatever their code.
-func (l *Faults) full(end string) bool {
+// Full reports whether faults whose path ends so will not be kept, whatever their code.
+func (l *Faults) Full(end string) bool {
 	return l.others.kept >= MaxKeptFaults && (l.words.kept >= MaxKeptFaults || !unknownWord(end, CodeUnsupported))
 }
+
+// Kept returns the faults that are kept, in their order, to be completed.
+func (l *Faults) Kept() []FieldError { return l.kept }
 
 func (l *Faults) of(path string, code FaultCode) *tally {
 	if unknownWord(path, code) {

@@ -15,7 +15,7 @@ var allowedImports = map[string]bool{
 
 // corePackages are the packages that go into the module. policy/policytest and policy/upstream only
 // test them.
-var corePackages = []string{"policy", "policy/fleet", "policy/lint", "policy/manifest", "policy/ops", "policy/packed", "policy/simulate", "policy/words"}
+var corePackages = []string{"policy", "policy/admission", "policy/fleet", "policy/lint", "policy/manifest", "policy/ops", "policy/packed", "policy/simulate", "policy/words"}
 
 func TestImports(t *testing.T) {
 	const module = "github.com/podfate/podfate/"

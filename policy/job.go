@@ -1,7 +1,5 @@
 package policy
 
-import "math"
-
 // CompletionMode says how the Pods of a Job are counted.
 type CompletionMode string
 
@@ -88,7 +86,7 @@ type SuccessPolicy struct {
 }
 
 // Job is what matters of the spec of a Job when its Pods fail; their template is the [Object]'s
-// Spec. A nil field is absent: in a Job, [Job.SetDefaults] leaves nil what Kubernetes leaves nil;
+// Spec. A nil field is absent: in a Job, SetJobDefaults of policy/admission leaves nil what Kubernetes leaves nil;
 // the template of a CronJob has no defaults.
 type Job struct {
 	Parallelism             *int32
@@ -120,88 +118,6 @@ type JobStatus struct {
 
 // JobController is the value of managedBy that stands for Kubernetes' own controller.
 const JobController = "kubernetes.io/job-controller"
-
-// SetDefaults fills in what the API server fills in when a Job is created, and when the Job of a
-// CronJob is.
-//
-// Source: SetDefaults_Job and SetDefaults_PodFailurePolicyOnPodConditionsPattern in
-// pkg/apis/batch/v1/defaults.go, Kubernetes v1.33 to v1.37.
-func (j *Job) SetDefaults() {
-	one, limit, mode, replace := int32(1), int32(6), NonIndexedCompletion, ReplaceTerminatingOrFailed
-	if j.Parallelism == nil {
-		if j.Completions == nil {
-			completions := one
-			j.Completions = &completions
-		}
-		j.Parallelism = &one
-	}
-	if j.BackoffLimit == nil {
-		if j.BackoffLimitPerIndex != nil {
-			limit = math.MaxInt32
-		}
-		j.BackoffLimit = &limit
-	}
-	if j.CompletionMode == nil {
-		j.CompletionMode = &mode
-	}
-	if j.Suspend == nil {
-		j.Suspend = new(bool)
-	}
-	if j.PodReplacementPolicy == nil {
-		if j.PodFailurePolicy != nil {
-			replace = ReplaceFailed
-		}
-		j.PodReplacementPolicy = &replace
-	}
-	j.setConditionStatuses()
-}
-
-func (j *Job) setConditionStatuses() {
-	if j.PodFailurePolicy == nil {
-		return
-	}
-	for _, rule := range j.PodFailurePolicy.Rules {
-		for i := range rule.OnPodConditions {
-			if rule.OnPodConditions[i].Status == "" {
-				rule.OnPodConditions[i].Status = "True"
-			}
-		}
-	}
-}
-
-// SetDefaults fills in what the API server of f fills in before it checks o: in a Job all of [Job.SetDefaults],
-// in the template of a CronJob only the status of conditions, and that from 1.34 on. It changes o's
-// Job in place.
-func (o *Object) SetDefaults(f Features) {
-	switch {
-	case o.Job == nil:
-	case o.Kind == "Job" || o.Embedded: // its owner creates the Job, which then gets the same
-		given := o.Job.PodReplacementPolicy
-		if o.Job.SetDefaults(); !f.ReplacesPods() {
-			o.Job.PodReplacementPolicy = given
-		}
-	case f.Minor >= 34:
-		o.Job.setConditionStatuses()
-	}
-}
-
-// DropDisabled removes what the API server of f drops without a word when it stores the Job: fields
-// whose gate is off. On an update, was is the Job that it replaces, otherwise nil; prefix is the
-// path of the spec with its dot.
-//
-// Source: PrepareForCreate and PrepareForUpdate in pkg/registry/batch/job/strategy.go, Kubernetes
-// v1.33 to v1.37.
-func (j *Job) DropDisabled(was *Job, prefix string, f Features) (dropped []Dropped) {
-	if j.ManagedBy != nil && !f.JobManagedBy && was == nil {
-		j.ManagedBy = nil
-		dropped = append(dropped, Dropped{prefix + "managedBy", "JobManagedBy"})
-	}
-	if j.PodReplacementPolicy != nil && !f.ReplacesPods() && (was == nil || was.PodReplacementPolicy == nil) {
-		j.PodReplacementPolicy = nil
-		dropped = append(dropped, Dropped{prefix + "podReplacementPolicy", "JobPodReplacementPolicy"})
-	}
-	return dropped
-}
 
 // Indexed reports whether each Pod of the Job works on a completion index.
 func (j *Job) Indexed() bool {

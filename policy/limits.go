@@ -83,3 +83,7 @@ const (
 // MaxSteps bounds the comparisons of exit codes with values that one call makes to explain
 // decisions: about 10 ms natively, a second on an interpreter of WebAssembly.
 const MaxSteps = 10_000_000
+
+// MaxRestartRules is how many restartPolicyRules the API server lets a container have; more are a
+// fault of the manifest, not of the request.
+const MaxRestartRules = 20

@@ -133,9 +133,12 @@ func CompileFailurePolicy(p *PodFailurePolicy) *FailurePolicy {
 	return c
 }
 
+// PodFailureActions are the actions that a rule of a podFailurePolicy may have, with spaces between them.
+const PodFailureActions = "Count FailIndex FailJob Ignore"
+
 // Known reports whether some modelled release knows the action.
 func (a PodFailureAction) Known() bool {
-	return hasWord(podFailureActions, string(a))
+	return HasWord(PodFailureActions, string(a))
 }
 
 func (c *FailurePolicy) addConditions(patterns []PodConditionPattern, number uint16) {

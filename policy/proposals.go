@@ -1,5 +1,7 @@
 package policy
 
+import "cmp"
+
 // Proposals says which proposals a cluster has and how they are read, in bits, so that [Features]
 // stay comparable: a bit for each proposal, and from readingsFrom on three for each option, of
 // which the highest says that a request chose. The zero value is a cluster of today.
@@ -207,11 +209,14 @@ func (s *PodSpec) SetProposed(p Proposals) {
 			for i := range c.RestartPolicyRules {
 				r := &c.RestartPolicyRules[i]
 				s.Proposed = s.Proposed || r.Restarts != nil || r.OOMKilled || r.Spelling != "" || c.RestartPolicy == nil ||
-					p.proposedValue("action", string(r.Action)) || p.Reading(OptionFallback) == 1
+					p.ProposedValue("action", string(r.Action)) || p.Reading(OptionFallback) == 1
 			}
 		}
 	}
 }
+
+// Name returns the name of x in requests.
+func (x ProposalID) Name() string { return proposals[x].Name }
 
 // Words returns the words that p brings, each as a path and, for a value, what is there.
 func (x ProposalID) Words() (list []string) {
@@ -246,7 +251,7 @@ func (p Proposals) Assumed(spec *PodSpec, job *Job) (codes []string) {
 		for _, c := range spec.List(kind) {
 			rules, own := len(c.RestartPolicyRules) > 0, c.RestartPolicy
 			used[OptionMissingPolicy] = used[OptionMissingPolicy] || rules && own == nil
-			used[OptionFallback] = used[OptionFallback] || rules && own != nil && *own != defaulted(spec.RestartPolicy) && !c.IsSidecar(kind)
+			used[OptionFallback] = used[OptionFallback] || rules && own != nil && *own != cmp.Or(spec.RestartPolicy, RestartPolicyAlways) && !c.IsSidecar(kind)
 			for i := range c.RestartPolicyRules {
 				r := &c.RestartPolicyRules[i]
 				used[OptionRestartTimes] = used[OptionRestartTimes] || r.Restarts != nil
@@ -292,10 +297,10 @@ func (p Proposals) Assumed(spec *PodSpec, job *Job) (codes []string) {
 // optionsAssumed is how many options [Proposals.Assumed] looks at.
 const optionsAssumed = int(OptionOldKubelet) + 1
 
-// proposed completes the fault about a value that p does not know: what else is allowed where a
+// Complete completes the fault about a value that p does not know: what else is allowed where a
 // proposal is on, and which proposal knows the value. What an API server prints is left out where a
 // proposal changes it.
-func (p Proposals) proposed(e *FieldError, field, value string) {
+func (p Proposals) Complete(e *FieldError, field, value string) {
 	for i := range proposedWords {
 		switch w := &proposedWords[i]; {
 		case w.Field != field || w.Value == "":
@@ -306,12 +311,12 @@ func (p Proposals) proposed(e *FieldError, field, value string) {
 		}
 	}
 	if e.Message == "" && e.Detail == "" {
-		e.Detail = quoted(value) + " is not one of the words"
+		e.Detail = Quoted(value) + " is not one of the words"
 	}
 }
 
-// proposedValue reports whether a proposal that is on brings this value of a field.
-func (p Proposals) proposedValue(field, value string) bool {
+// ProposedValue reports whether a proposal that is on brings this value of a field.
+func (p Proposals) ProposedValue(field, value string) bool {
 	for i := range proposedWords {
 		if w := &proposedWords[i]; w.Field == field && w.Value == value && value != "" {
 			return p.Has(w.Of)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
 )
 
 // The codes of warnings about Jobs.
@@ -105,7 +106,7 @@ func (l *linter) jobs() {
 			l.job(path+w.field, w.code)
 		}
 	}
-	if j.Indexed() && j.Completions != nil && *j.Completions > policy.MaxIndexed && j.Parallelism != nil && *j.Parallelism > policy.MaxOfManyIndexes {
+	if j.Indexed() && j.Completions != nil && *j.Completions > admission.MaxIndexed && j.Parallelism != nil && *j.Parallelism > admission.MaxOfManyIndexes {
 		at := path[:len(path)-1]
 		l.job(at, ManyIndexes)
 		f := l.found.Last()
@@ -137,7 +138,7 @@ func (l *linter) failureRules(rules []policy.PodFailurePolicyRule, path string) 
 	if len(rules) == 0 {
 		l.job(path, EmptyFailurePolicy)
 	}
-	if len(rules) > policy.MaxJobRules {
+	if len(rules) > admission.MaxJobRules {
 		return // a fault, and the list may be long
 	}
 	spec, endings := &l.o.Spec, l.endings()

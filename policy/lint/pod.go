@@ -63,7 +63,7 @@ const (
 // Warnings reports what the API server of f accepts of o and what will still not work, or not as it
 // seems, on a node with a kubelet of node: the Pod's policy first, then init and main containers,
 // the grace period, then the Job. Call
-// [policy.DropDisabled] first: what was dropped has no warning. If node is f, it warns of older nodes as well.
+// [admission.DropDisabled] first: what was dropped has no warning. If node is f, it warns of older nodes as well.
 //
 // It looks only at single exits and never at what a program does. Codes are stable.
 func Warnings(o *policy.Object, f, node policy.Features) []policy.FieldError {

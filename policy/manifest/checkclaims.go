@@ -1,6 +1,9 @@
 package manifest
 
-import "github.com/podfate/podfate/policy"
+import (
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
+)
 
 // resourceClaims checks the claims to devices of the Pod. Until 1.33 the API server drops them.
 //
@@ -18,7 +21,7 @@ func (c *podChecker) resourceClaims() {
 		case !taken.add(name):
 			c.r.Duplicate(c.path(v, ".name"), policy.Quoted(name))
 		default:
-			c.form(v, ".name", name, policy.DNSLabel)
+			c.form(v, ".name", name, admission.DNSLabel)
 		}
 		claim, template := v.Get("resourceClaimName"), v.Get("resourceClaimTemplateName")
 		if both := claim.Kind() == String; both == (template.Kind() == String) {
@@ -30,10 +33,10 @@ func (c *podChecker) resourceClaims() {
 			c.r.Invalid(c.path(v, ""), value, detail)
 		}
 		if claim.Kind() == String {
-			c.form(v, ".resourceClaimName", claim.Str(), policy.DNSSubdomain)
+			c.form(v, ".resourceClaimName", claim.Str(), admission.DNSSubdomain)
 		}
 		if template.Kind() == String {
-			c.form(v, ".resourceClaimTemplateName", template.Str(), policy.DNSSubdomain)
+			c.form(v, ".resourceClaimTemplateName", template.Str(), admission.DNSSubdomain)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
 )
 
 // pullPolicies and others are the words of enumerations, in the order in which the API server lists
@@ -57,7 +58,7 @@ func (c *podChecker) ports(list Value) {
 		v := e.step()
 		if name := text(v, "name"); name != "" {
 			before := c.r.Count()
-			if c.form(v, ".name", name, policy.PortName); c.r.Count() == before && !names.add(name) {
+			if c.form(v, ".name", name, admission.PortName); c.r.Count() == before && !names.add(name) {
 				c.twice(v, ".name", name)
 			}
 		}
@@ -155,11 +156,11 @@ func (c *podChecker) env(list Value) {
 }
 
 // envForm is the form that names of variables have.
-func (c *podChecker) envForm() policy.NameForm {
+func (c *podChecker) envForm() admission.NameForm {
 	if c.r.Static() && c.r.Minor() < 35 {
-		return policy.StrictEnvName
+		return admission.StrictEnvName
 	}
-	return policy.EnvName
+	return admission.EnvName
 }
 
 func (c *podChecker) valueFrom(v Value, value bool) {
@@ -175,11 +176,11 @@ func (c *podChecker) valueFrom(v Value, value bool) {
 	for _, name := range []string{"configMapKeyRef", "secretKeyRef"} {
 		if from := v.Get(name); from.Kind() == Object {
 			found++
-			c.form(from, ".name", text(from, "name"), policy.DNSSubdomain)
+			c.form(from, ".name", text(from, "name"), admission.DNSSubdomain)
 			if key := text(from, "key"); key == "" {
 				c.need(from, "key")
 			} else {
-				c.form(from, ".key", key, policy.ConfigKey)
+				c.form(from, ".key", key, admission.ConfigKey)
 			}
 		}
 	}
@@ -209,12 +210,12 @@ func (c *podChecker) fileKeyRef(v Value) {
 	if key := text(v, "key"); key == "" {
 		c.need(v, "key")
 	} else {
-		c.form(v, ".key", key, policy.EnvName)
+		c.form(v, ".key", key, admission.EnvName)
 	}
 	if name := text(v, "volumeName"); name == "" {
 		c.need(v, "volumeName")
 	} else {
-		c.form(v, ".volumeName", name, policy.DNSLabel)
+		c.form(v, ".volumeName", name, admission.DNSLabel)
 	}
 	if path := text(v, "path"); path == "" {
 		c.need(v, "path")
@@ -252,7 +253,7 @@ func (c *podChecker) fieldRef(v Value, end string, ref Value, allowed string) {
 		if of == "metadata.annotations" {
 			subscript = lower(subscript)
 		}
-		c.form(v, end, subscript, policy.LabelKey)
+		c.form(v, end, subscript, admission.LabelKey)
 	default:
 		if path == "spec.host" {
 			path = "spec.nodeName"
@@ -354,7 +355,7 @@ func (c *podChecker) prefixForm(v Value, name string) {
 	if len(name) > 1 && strings.HasSuffix(name, "-") {
 		masked = name[:len(name)-2] + "a"
 	}
-	for _, fault := range policy.DNSSubdomain.Faults(masked, c.r.Minor()) {
+	for _, fault := range admission.DNSSubdomain.Faults(masked, c.r.Minor()) {
 		c.bad(v, ".name", name, fault)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
 )
 
 // objectChecker checks what of a manifest is around the spec of its Pod: metadata, and the spec of
@@ -59,9 +60,9 @@ func (c *objectChecker) Check(r *policy.Report, p policy.ObjectPart) bool {
 // pkg/api/validation/objectmeta.go, and in pkg/apis/core/validation/validation.go, Kubernetes v1.33
 // to v1.37.
 func (c *objectChecker) metadata() {
-	meta, form := c.root.Get("metadata"), policy.DNSSubdomain
+	meta, form := c.root.Get("metadata"), admission.DNSSubdomain
 	if c.kind == "StatefulSet" {
-		form = policy.DNSLabel
+		form = admission.DNSLabel
 	}
 	controller := c.kind == "ReplicationController" && c.r.Minor() >= 35 // whose generateName is not looked at
 	if prefix := meta.Get("generateName").Text(); prefix != "" && !controller {
@@ -78,7 +79,7 @@ func (c *objectChecker) metadata() {
 		c.nameFaults(form)
 	}
 	if space := meta.Get("namespace").Text(); space != "" {
-		c.form("metadata.namespace", space, policy.DNSLabel.Faults(space, c.r.Minor()))
+		c.form("metadata.namespace", space, admission.DNSLabel.Faults(space, c.r.Minor()))
 	}
 	labels := meta.Get("labels")
 	path := "metadata.labels"
@@ -106,7 +107,7 @@ func (c *objectChecker) generatedLast() bool {
 }
 
 // nameFaults checks the form of the name.
-func (c *objectChecker) nameFaults(form policy.NameForm) {
+func (c *objectChecker) nameFaults(form admission.NameForm) {
 	if c.name == "" {
 		return
 	}
@@ -181,8 +182,8 @@ func find(pairs []pair, key string) (value string, found bool) {
 // pkg/apis/meta/v1/validation/validation.go.
 func (c *objectChecker) labels(path string, pairs []pair) {
 	for _, p := range pairs {
-		c.form(path, p.key, policy.LabelKey.Faults(p.key, c.r.Minor()))
-		for _, fault := range policy.LabelValue.Faults(p.value, c.r.Minor()) {
+		c.form(path, p.key, admission.LabelKey.Faults(p.key, c.r.Minor()))
+		for _, fault := range admission.LabelValue.Faults(p.value, c.r.Minor()) {
 			c.r.Invalid(path, policy.Quoted(p.value), fault)
 			if p.drawn {
 				c.r.Drawn()
@@ -211,7 +212,7 @@ func (c *objectChecker) annotations(path string, v Value) {
 
 func (c *objectChecker) annotationKey(path, key string) {
 	// Beside the capitals of ASCII only the Kelvin sign has a small letter that keys may have.
-	c.form(path, key, policy.LabelKey.Faults(lower(strings.ReplaceAll(key, "\u212A", "k")), c.r.Minor()))
+	c.form(path, key, admission.LabelKey.Faults(lower(strings.ReplaceAll(key, "\u212A", "k")), c.r.Minor()))
 }
 
 // madeAnnotations checks the keys of annotations that the API server of 1.33 makes of AppArmor
@@ -514,7 +515,7 @@ func (c *objectChecker) finalizers(list Value) {
 	orphan, foreground := false, false
 	for v := list.First(); v.Exists(); v = v.Next() {
 		s := v.Text()
-		c.form(where, s, policy.LabelKey.Faults(s, c.r.Minor()))
+		c.form(where, s, admission.LabelKey.Faults(s, c.r.Minor()))
 		orphan = orphan || s == "orphan"
 		foreground = foreground || s == "foregroundDeletion"
 	}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
 )
 
 // podChecker checks the fields of a pod spec that no decision reads. It looks at the values
@@ -218,7 +219,7 @@ func walkOf(v Value) (w walk, n int) { return walk{v.First()}, v.Len() }
 // form adds the faults of s, which is at the given end of the path of v, as a name of that form.
 //
 //go:noinline
-func (c *podChecker) form(v Value, end, s string, form policy.NameForm) {
+func (c *podChecker) form(v Value, end, s string, form admission.NameForm) {
 	for _, fault := range form.Faults(s, c.r.Minor()) {
 		c.bad(v, end, s, fault)
 	}

@@ -3,7 +3,7 @@ package manifest
 import (
 	"strconv"
 
-	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
 )
 
 // handlers checks the hooks and the probes of the container.
@@ -80,14 +80,14 @@ func (c *podChecker) httpGet(v Value) {
 	c.enum(v, "scheme", "HTTP HTTPS")
 	for e, n := walkOf(v.Get("httpHeaders")); n > 0; n-- {
 		header := e.step()
-		c.form(v, ".httpHeaders", text(header, "name"), policy.HTTPHeaderName)
+		c.form(v, ".httpHeaders", text(header, "name"), admission.HTTPHeaderName)
 	}
 }
 
 // port checks the port of an action: a number or, but for gRPC, the name of one.
 func (c *podChecker) port(v Value) {
 	if name := v.Get("port"); name.Kind() == String {
-		c.form(v, ".port", name.Str(), policy.PortName)
+		c.form(v, ".port", name.Str(), admission.PortName)
 	} else if n := number(v, "port", 0); !validPort(n) {
 		c.badNumber(v, ".port", n, portText)
 	}

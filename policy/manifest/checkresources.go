@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
 )
 
 const (
@@ -83,7 +84,7 @@ func (l *resourceList) bad(value, detail string) {
 func (l *resourceList) checkName() {
 	plain := strings.IndexByte(l.name, '/') < 0
 	value := l.c.r.ResourceName(l.name)
-	faults := policy.LabelKey.Faults(l.name, l.c.r.Minor())
+	faults := admission.LabelKey.Faults(l.name, l.c.r.Minor())
 	for _, fault := range faults {
 		l.bad(value, fault)
 	}
@@ -108,7 +109,7 @@ func nativeResource(name string) bool {
 
 // extended reports whether the resource is one that a node can have besides Kubernetes' own.
 func (l *resourceList) extended() bool {
-	return !nativeResource(l.name) && !strings.HasPrefix(l.name, "requests.") && len(policy.LabelKey.Faults("requests."+l.name, l.c.r.Minor())) == 0
+	return !nativeResource(l.name) && !strings.HasPrefix(l.name, "requests.") && len(admission.LabelKey.Faults("requests."+l.name, l.c.r.Minor())) == 0
 }
 
 // amount checks how much of a resource there is.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
 )
 
 const (
@@ -123,8 +124,8 @@ func (c *podChecker) scheduling() {
 	}
 	for e, n := walkOf(v.Get("nodeSelector")); n > 0; n-- {
 		label := e.step()
-		c.form(v, "nodeSelector", label.Key(), policy.LabelKey)
-		c.form(v, "nodeSelector", label.Text(), policy.LabelValue)
+		c.form(v, "nodeSelector", label.Key(), admission.LabelKey)
+		c.form(v, "nodeSelector", label.Text(), admission.LabelValue)
 	}
 	c.podSecurity(v.Get("securityContext"))
 	if isTrue(v, "shareProcessNamespace") && isTrue(v, "hostPID") {
@@ -141,13 +142,13 @@ func (c *podChecker) scheduling() {
 	c.dns(v.Get("dnsConfig"))
 	for e, n := walkOf(v.Get("readinessGates")); n > 0; n-- {
 		gate := e.step()
-		c.form(gate, ".conditionType", text(gate, "conditionType"), policy.LabelKey)
+		c.form(gate, ".conditionType", text(gate, "conditionType"), admission.LabelKey)
 	}
 	var gates nameSet
 	for e, n := walkOf(v.Get("schedulingGates")); n > 0; n-- {
 		gate := e.step()
 		name := text(gate, "name")
-		if c.form(gate, "", name, policy.LabelKey); !gates.add(name) {
+		if c.form(gate, "", name, admission.LabelKey); !gates.add(name) {
 			c.twice(gate, "", name)
 		}
 	}
@@ -158,12 +159,12 @@ func (c *podChecker) scheduling() {
 	}
 	c.hostUsers()
 	c.hostnameOverride()
-	c.optionalForm("serviceAccountName", account, policy.DNSSubdomain)
-	c.optionalForm("nodeName", text(v, "nodeName"), policy.DNSSubdomain)
+	c.optionalForm("serviceAccountName", account, admission.DNSSubdomain)
+	c.optionalForm("nodeName", text(v, "nodeName"), admission.DNSSubdomain)
 }
 
 // optionalForm checks a name that is the field of the spec of this name, unless it is "".
-func (c *podChecker) optionalForm(field, s string, form policy.NameForm) {
+func (c *podChecker) optionalForm(field, s string, form admission.NameForm) {
 	if s != "" {
 		c.form(c.spec, field, s, form)
 	}
@@ -253,7 +254,7 @@ func (c *podChecker) hostnameOverride() {
 	if len(host.Str()) > maxBytes {
 		c.r.TooLong(c.path(c.spec, name), maxBytes)
 	}
-	c.form(c.spec, name, host.Str(), policy.DNSSubdomain)
+	c.form(c.spec, name, host.Str(), admission.DNSSubdomain)
 }
 
 // nodeAffinity checks which nodes a Pod wants.
@@ -298,10 +299,10 @@ func (c *podChecker) nodeTerm(v Value, values bool) {
 		default:
 			c.badOperator(rule, operator)
 		}
-		c.form(rule, ".key", text(rule, "key"), policy.LabelKey)
+		c.form(rule, ".key", text(rule, "key"), admission.LabelKey)
 		for e, n := walkOf(rule.Get("values")); n > 0 && values; n-- {
 			value := e.step()
-			c.form(value, "", value.Text(), policy.LabelValue)
+			c.form(value, "", value.Text(), admission.LabelValue)
 		}
 	}
 	for e, n := walkOf(v.Get("matchFields")); n > 0; n-- {
@@ -317,7 +318,7 @@ func (c *podChecker) nodeTerm(v Value, values bool) {
 		}
 		for e, n := walkOf(rule.Get("values")); n > 0; n-- {
 			value := e.step()
-			c.form(value, "", value.Text(), policy.DNSSubdomain)
+			c.form(value, "", value.Text(), admission.DNSSubdomain)
 		}
 	}
 }
@@ -334,16 +335,16 @@ func (c *podChecker) badOperator(v Value, s string) {
 func (c *podChecker) names() {
 	v := c.spec
 	if !c.stateful { // its controller sets these two
-		c.optionalForm("hostname", text(v, "hostname"), policy.DNSLabel)
-		c.optionalForm("subdomain", text(v, "subdomain"), policy.DNSLabel)
+		c.optionalForm("hostname", text(v, "hostname"), admission.DNSLabel)
+		c.optionalForm("subdomain", text(v, "subdomain"), admission.DNSLabel)
 	}
 	for e, n := walkOf(v.Get("tolerations")); n > 0; n-- {
 		c.toleration(e.step())
 	}
 	c.hostAliases()
-	c.optionalForm("priorityClassName", text(v, "priorityClassName"), policy.DNSSubdomain)
+	c.optionalForm("priorityClassName", text(v, "priorityClassName"), admission.DNSSubdomain)
 	if class := v.Get("runtimeClassName"); class.Kind() == String {
-		c.form(v, "runtimeClassName", class.Str(), policy.DNSSubdomain)
+		c.form(v, "runtimeClassName", class.Str(), admission.DNSSubdomain)
 	}
 	if preemption := v.Get("preemptionPolicy"); preemption.Kind() == String {
 		switch s := preemption.Str(); s {
@@ -362,7 +363,7 @@ func (c *podChecker) names() {
 func (c *podChecker) toleration(v Value) {
 	key, operator, value, effect := text(v, "key"), text(v, "operator"), text(v, "value"), text(v, "effect")
 	if key != "" {
-		c.form(v, ".key", key, policy.LabelKey)
+		c.form(v, ".key", key, admission.LabelKey)
 	} else if operator != "Exists" {
 		c.r.Invalid(c.path(v, ".operator"), c.r.Word(operator),
 			`operator must be Exists when `+"`key`"+` is empty, which means "match all values and all keys"`)
@@ -372,7 +373,7 @@ func (c *podChecker) toleration(v Value) {
 	}
 	switch operator {
 	case "", "Equal":
-		if faults := policy.LabelValue.Faults(value, c.r.Minor()); len(faults) > 0 {
+		if faults := admission.LabelValue.Faults(value, c.r.Minor()); len(faults) > 0 {
 			c.bad(v, ".operator", value, strings.Join(faults, ";"))
 		}
 	case "Exists":

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
 )
 
 // affinity checks beside which Pods a Pod wants to be, or not to be.
@@ -44,14 +45,14 @@ func (c *podChecker) podTerm(path string, v Value) {
 	o.selectorWith(path+".namespaceSelector", v.Get("namespaceSelector"), nil)
 	for e, n := walkOf(v.Get("namespaces")); n > 0; n-- {
 		name := e.step().Text()
-		o.form(path+".namespace", name, policy.DNSLabel.Faults(name, c.r.Minor()))
+		o.form(path+".namespace", name, admission.DNSLabel.Faults(name, c.r.Minor()))
 	}
 	o.labelKeys(path, v, added)
 	key := text(v, "topologyKey")
 	if key == "" {
 		c.r.Required(path+".topologyKey", noTopology)
 	}
-	o.form(path+".topologyKey", key, policy.LabelKey.Faults(key, c.r.Minor()))
+	o.form(path+".topologyKey", key, admission.LabelKey.Faults(key, c.r.Minor()))
 }
 
 // spread checks over which parts of a cluster Pods are to be spread.
@@ -148,8 +149,8 @@ func (c *objectChecker) selectorWith(path string, v Value, added []pair) {
 	c.labelSelector(path, v)
 	for i, p := range added {
 		rule := element(path+".matchExpressions", v.Get("matchExpressions").Len()+i)
-		c.form(rule+".key", p.key, policy.LabelKey.Faults(p.key, c.r.Minor()))
-		c.form(rule+".values[0]", p.value, policy.LabelValue.Faults(p.value, c.r.Minor()))
+		c.form(rule+".key", p.key, admission.LabelKey.Faults(p.key, c.r.Minor()))
+		c.form(rule+".values[0]", p.value, admission.LabelValue.Faults(p.value, c.r.Minor()))
 	}
 }
 
@@ -172,7 +173,7 @@ func (c *objectChecker) labelKeys(path string, v Value, added []pair) {
 			continue
 		}
 		for i, key := range textsOf(list) {
-			c.form(element(path+"."+list.Key(), i), key, policy.LabelKey.Faults(key, c.r.Minor()))
+			c.form(element(path+"."+list.Key(), i), key, admission.LabelKey.Faults(key, c.r.Minor()))
 		}
 	}
 	keys, last := textsOf(match), map[string]int{}
@@ -223,7 +224,7 @@ func (c *objectChecker) plainKeys(path string, v Value) {
 		c.noSelector(path)
 	}
 	for i, key := range keys {
-		c.form(element(path, i), key, policy.LabelKey.Faults(key, c.r.Minor()))
+		c.form(element(path, i), key, admission.LabelKey.Faults(key, c.r.Minor()))
 		if seen.has(key) {
 			c.r.Invalid(element(path, i), policy.Quoted(key), inBoth+"labelSelector")
 		}
@@ -269,7 +270,7 @@ func (c *podChecker) dns(v Value) {
 	most(servers, servers.Len() > maxServers, maxServers, "nameservers")
 	for e, n := walkOf(servers); n > 0; n-- {
 		server := e.step()
-		c.form(server, "", server.Text(), policy.IPAddress)
+		c.form(server, "", server.Text(), admission.IPAddress)
 	}
 	most(searches, searches.Len() > maxSearches, maxSearches, "search paths")
 	size := searches.Len() - 1 // the spaces between them
@@ -279,9 +280,9 @@ func (c *podChecker) dns(v Value) {
 	most(searches, size > maxSearchBytes, maxSearchBytes, "characters (including spaces) in the search list")
 	for e, n := walkOf(searches); n > 0; n-- {
 		search := e.step()
-		domain, form := search.Text(), policy.SearchDomain
+		domain, form := search.Text(), admission.SearchDomain
 		if c.r.Static() && c.r.Minor() < 35 {
-			form = policy.DNSSubdomain
+			form = admission.DNSSubdomain
 		} else if domain == "." {
 			continue
 		}
@@ -303,10 +304,10 @@ func (c *podChecker) dns(v Value) {
 func (c *podChecker) hostAliases() {
 	for e, n := walkOf(c.spec.Get("hostAliases")); n > 0; n-- {
 		v := e.step()
-		c.form(v, ".ip", text(v, "ip"), policy.IPAddress)
+		c.form(v, ".ip", text(v, "ip"), admission.IPAddress)
 		for e, n := walkOf(v.Get("hostnames")); n > 0; n-- {
 			name := e.step()
-			c.form(name, "", name.Text(), policy.DNSSubdomain)
+			c.form(name, "", name.Text(), admission.DNSSubdomain)
 		}
 	}
 }

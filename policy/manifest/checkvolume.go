@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
 )
 
 // volumeList knows the volumes of a pod spec that have no fault.
@@ -145,14 +146,14 @@ func (c *podChecker) checkVolumes() {
 		c.volumeSource(v)
 		if c.pod && c.name != "" && name != "" && v.Len() == 2 && has(v, "ephemeral") { // the only source: its claim gets a name
 			claim := c.name + "-" + name
-			for _, fault := range policy.DNSSubdomain.Faults(claim, c.r.Minor()) {
+			for _, fault := range admission.DNSSubdomain.Faults(claim, c.r.Minor()) {
 				c.bad(v, ".name", name, "PVC name "+policy.Quoted(claim)+": "+fault)
 			}
 		}
 		if name == "" {
 			c.missing(v, ".name")
 		} else {
-			c.form(v, ".name", name, policy.DNSLabel)
+			c.form(v, ".name", name, admission.DNSLabel)
 		}
 		if c.volumes.find(name) != nil {
 			c.twice(v, ".name", name)
@@ -207,7 +208,7 @@ func (c *podChecker) claimTemplates() (made int) {
 			c.r.Required(path+".name", "")
 			continue
 		}
-		faults := policy.DNSLabel.Faults(name, c.r.Minor())
+		faults := admission.DNSLabel.Faults(name, c.r.Minor())
 		for _, fault := range faults {
 			c.r.Invalid(path+".name", policy.Quoted(name), fault)
 		}
@@ -376,7 +377,7 @@ func (c *podChecker) storageOS(v Value, at string) {
 	c.need(v, "volumeName")
 	for _, name := range []string{"volumeName", "volumeNamespace"} {
 		if s := text(v, name); s != "" {
-			c.form(v, "."+name, s, policy.DNSLabel)
+			c.form(v, "."+name, s, admission.DNSLabel)
 		}
 	}
 	c.secretRef(v, at)
@@ -389,14 +390,14 @@ func (c *podChecker) csi(v Value, _ string) {
 		if len(driver) > maxDriverBytes {
 			c.r.TooLong(c.path(v, ".driver"), maxDriverBytes)
 		}
-		for _, fault := range policy.DNSSubdomain.Faults(lower(driver), c.r.Minor()) {
+		for _, fault := range admission.DNSSubdomain.Faults(lower(driver), c.r.Minor()) {
 			c.bad(v, ".driver", driver, fault)
 		}
 	}
 	if ref := v.Get("nodePublishSecretRef"); ref.Kind() == Object {
 		c.need(ref, "name")
 		if name := text(ref, "name"); name != "" {
-			c.form(v, ".name", name, policy.DNSSubdomain)
+			c.form(v, ".name", name, admission.DNSSubdomain)
 		}
 	}
 }

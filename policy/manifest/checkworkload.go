@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
 )
 
 // Texts of the API server.
@@ -57,7 +58,7 @@ func (c *objectChecker) tail() {
 		c.notNegative("revisionHistoryLimit")
 	case "ReplicationController":
 		if c.generatedLast() {
-			c.nameFaults(policy.DNSSubdomain)
+			c.nameFaults(admission.DNSSubdomain)
 			c.notNegative("replicas", "minReadySeconds")
 		}
 	case "Job":
@@ -139,10 +140,10 @@ func (c *objectChecker) labelSelector(at string, v Value) {
 			c.r.Invalid(path+".operator", c.r.Word(operator), "not a valid selector operator")
 		}
 		key := text(e, "key")
-		c.form(path+".key", key, policy.LabelKey.Faults(key, c.r.Minor()))
+		c.form(path+".key", key, admission.LabelKey.Faults(key, c.r.Minor()))
 		k := 0
 		for s := values.First(); s.Exists(); s = s.Next() {
-			c.form(path+".values["+strconv.Itoa(k)+"]", s.Text(), policy.LabelValue.Faults(s.Text(), c.r.Minor()))
+			c.form(path+".values["+strconv.Itoa(k)+"]", s.Text(), admission.LabelValue.Faults(s.Text(), c.r.Minor()))
 			k++
 		}
 	}
@@ -155,7 +156,7 @@ func (c *objectChecker) labelSelector(at string, v Value) {
 func (c *objectChecker) readable(v Value) bool {
 	minor := c.r.Minor()
 	for _, p := range members(v.Get("matchLabels")) {
-		if len(policy.LabelKey.Faults(p.key, minor))+len(policy.LabelValue.Faults(p.value, minor)) > 0 {
+		if len(admission.LabelKey.Faults(p.key, minor))+len(admission.LabelValue.Faults(p.value, minor)) > 0 {
 			return false
 		}
 	}
@@ -173,11 +174,11 @@ func (c *objectChecker) readable(v Value) bool {
 		default:
 			return false
 		}
-		if len(policy.LabelKey.Faults(text(e, "key"), minor)) > 0 {
+		if len(admission.LabelKey.Faults(text(e, "key"), minor)) > 0 {
 			return false
 		}
 		for s := values.First(); s.Exists(); s = s.Next() {
-			if len(policy.LabelValue.Faults(s.Text(), minor)) > 0 {
+			if len(admission.LabelValue.Faults(s.Text(), minor)) > 0 {
 				return false
 			}
 		}
@@ -245,7 +246,7 @@ func (c *objectChecker) statefulSet() {
 		c.badNumber("spec.ordinals.start", n, notNegative)
 	}
 	if s := text(c.spec, "serviceName"); s != "" {
-		c.form("spec.serviceName", s, policy.DNSLabel.Faults(s, c.r.Minor()))
+		c.form("spec.serviceName", s, admission.DNSLabel.Faults(s, c.r.Minor()))
 	}
 }
 

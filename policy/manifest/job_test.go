@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
 	"github.com/podfate/podfate/policy/manifest"
 )
 
@@ -138,9 +139,9 @@ func TestKubernetesValidateTables(t *testing.T) {
 		for _, c := range cases {
 			// The objects of these tables are after the defaults.
 			o := object(t, c.Job)
-			got := o.Validate(f)
+			got := admission.Validate(o, f)
 			if c.Old != nil {
-				got = o.ValidateUpdate(object(t, c.Old), f)
+				got = admission.ValidateUpdate(o, object(t, c.Old), f)
 			}
 			var texts, wanted []string
 			for _, fault := range got {
@@ -176,7 +177,7 @@ func TestKubernetesDefaultsTable(t *testing.T) {
 	}
 	for _, c := range cases {
 		got, want := object(t, c.Job), object(t, []byte(`{"spec":`+string(c.Spec)+`}`))
-		got.SetDefaults(policy.DefaultFeatures(36))
+		admission.SetDefaults(got, policy.DefaultFeatures(36))
 		if !c.Gate {
 			want.Job.PodReplacementPolicy = got.Job.PodReplacementPolicy // no release has the gate off
 		}
@@ -195,7 +196,7 @@ func TestCronJobHasNoDefaults(t *testing.T) {
 	}
 	for minor, status := range map[int]string{33: "", 34: "True", 37: "True"} {
 		o := manifest.ReadObject(v, "CronJob", "spec.jobTemplate.spec.template")
-		o.SetDefaults(policy.DefaultFeatures(minor))
+		admission.SetDefaults(&o, policy.DefaultFeatures(minor))
 		if j := o.Job; j.Parallelism != nil || j.CompletionMode != nil || *j.Completions != 3 || j.PodFailurePolicy.Rules[0].OnPodConditions[0].Status != status {
 			t.Errorf("1.%d: %+v", minor, j)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
 	"github.com/podfate/podfate/policy/manifest"
 )
 
@@ -66,7 +67,7 @@ func (c *call) compile(handle int64, room int) *Policy {
 		return nil
 	}
 	if l.object.Job != nil {
-		l.object.Job.SetDefaults() // those of a Job: one that a CronJob makes has them, too
+		admission.SetJobDefaults(l.object.Job) // those of a Job: one that a CronJob makes has them, too
 	}
 	if l.object.Job != nil && l.object.Job.PodFailurePolicy != nil && l.object.Job.PodFailurePolicy.Draft {
 		l.object.Job = nil // packed Pods have no reason: they are not answered

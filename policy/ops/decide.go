@@ -31,7 +31,7 @@ func (e *exit) asked() policy.Exit {
 func (c *call) decide() {
 	c.requestMembers(decideMembers...)
 	cl := c.readCluster()
-	all := c.admit(cl.features, admission{})
+	all := c.admit(cl.features, entrance{})
 	if c.failure != nil {
 		return
 	}

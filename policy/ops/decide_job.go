@@ -2,6 +2,7 @@ package ops
 
 import (
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
 	"github.com/podfate/podfate/policy/manifest"
 	"github.com/podfate/podfate/policy/simulate"
 )
@@ -70,8 +71,8 @@ func newJobJudge(l *loaded, cl cluster) *jobJudge {
 		return nil
 	}
 	j := &jobJudge{l: l, cl: cl, job: *l.object.Job}
-	j.job.SetDefaults() // the Job that a CronJob makes has them
-	j.job.DropDisabled(nil, "", cl.features)
+	admission.SetJobDefaults(&j.job) // the Job that a CronJob makes has them
+	admission.DropDisabledOfJob(&j.job, nil, "", cl.features)
 	j.compiled = policy.CompileFailurePolicy(j.job.PodFailurePolicy)
 	j.mains = byName(&l.object.Spec)
 	return j

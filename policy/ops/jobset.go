@@ -76,7 +76,7 @@ func (c *call) simulateJobSet(cl cluster) {
 			c.forbidden(v, name, "concerns one Job or Pod: ask with templatePath and without owner")
 		}
 	}
-	all := c.admit(cl.features, admission{})
+	all := c.admit(cl.features, entrance{})
 	var found loaded
 	for i := range all {
 		found.add(&all[i])

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
 	"github.com/podfate/podfate/policy/lint"
 	"github.com/podfate/podfate/policy/manifest"
 )
@@ -18,7 +19,7 @@ type loaded struct {
 	message  string   // the one error that Kubernetes prints if it does not decode the manifest
 	faults   []located
 	warnings []located
-	dropped  []policy.Dropped
+	dropped  []admission.Dropped
 }
 
 // fieldValidation is what happens to unknown and duplicate fields, in the words of kubectl
@@ -49,9 +50,9 @@ func (c *call) readFieldValidation() fieldValidation {
 	return strict
 }
 
-// admission is the way on which a manifest comes into the cluster. The zero value is a create
+// entrance says how a manifest enters the cluster. The zero value is a create
 // request.
-type admission struct {
+type entrance struct {
 	whole  bool           // what is around the Pod is checked even in an object that has been stored
 	static bool           // a kubelet reads it from a file: nothing is dropped, unknown fields are passed over
 	old    *policy.Object // the object that it replaces, nil for none
@@ -59,7 +60,7 @@ type admission struct {
 
 // load reads the manifest as the API server of f would on create; see [call.admit]. Of several
 // templates the request must name one.
-func (c *call) load(f policy.Features) loaded { return c.one(c.admit(f, admission{})) }
+func (c *call) load(f policy.Features) loaded { return c.one(c.admit(f, entrance{})) }
 
 // one returns what the answer is about, and an unreadable manifest after a fault.
 func (c *call) one(all []loaded) loaded {
@@ -79,7 +80,7 @@ func (c *call) one(all []loaded) loaded {
 // disable, check. There is one result, and in an object of another kind one for each template, or
 // for that which the member templatePath names. There is none, and a failure or a fault in
 // c.faults, if the request around it is wrong: no manifest at all.
-func (c *call) admit(f policy.Features, a admission) []loaded {
+func (c *call) admit(f policy.Features, a entrance) []loaded {
 	mode := c.readFieldValidation()
 	chosen, named := c.text(c.root.Get("templatePath"), "templatePath")
 	if !c.man.Exists() || c.man.Kind() == manifest.Null {
@@ -160,9 +161,9 @@ func (c *call) take(l *loaded, checked manifest.Checked, mode fieldValidation, r
 }
 
 // judge drops and checks the object of l, which could be decoded.
-func (c *call) judge(l *loaded, f policy.Features, a admission) {
+func (c *call) judge(l *loaded, f policy.Features, a entrance) {
 	o := &l.object
-	o.SetDefaults(f)
+	admission.SetDefaults(o, f)
 	if f.Proposals.Has(policy.KEP4603Draft) {
 		o.Spec.SetPace()
 		defer c.meetNode(o, f)
@@ -179,19 +180,19 @@ func (c *call) judge(l *loaded, f policy.Features, a admission) {
 			Message: "invalid pod: name is needed for the pod",
 		}})
 	case a.static:
-		l.faults = append(l.faults, c.manifestFaults(o.ValidateStatic(f))...)
+		l.faults = append(l.faults, c.manifestFaults(admission.ValidateStatic(o, f))...)
 	case a.old != nil:
 		if jobs {
-			l.dropped = o.Job.DropDisabled(a.old.Job, o.JobPath(), f)
+			l.dropped = admission.DropDisabledOfJob(o.Job, a.old.Job, o.JobPath(), f)
 		}
-		l.dropped = append(l.dropped, policy.DropDisabled(&o.Spec, o.SpecPath, f.WhileInUse(&a.old.Spec))...)
-		l.faults = append(l.faults, c.manifestFaults(o.ValidateUpdate(a.old, f))...)
+		l.dropped = append(l.dropped, admission.DropDisabled(&o.Spec, o.SpecPath, admission.WhileInUse(f, &a.old.Spec))...)
+		l.faults = append(l.faults, c.manifestFaults(admission.ValidateUpdate(o, a.old, f))...)
 	default:
 		if jobs {
-			l.dropped = o.Job.DropDisabled(nil, o.JobPath(), f)
+			l.dropped = admission.DropDisabledOfJob(o.Job, nil, o.JobPath(), f)
 		}
-		l.dropped = append(l.dropped, policy.DropDisabled(&o.Spec, o.SpecPath, f)...)
-		l.faults = append(l.faults, c.manifestFaults(o.Validate(f))...)
+		l.dropped = append(l.dropped, admission.DropDisabled(&o.Spec, o.SpecPath, f)...)
+		l.faults = append(l.faults, c.manifestFaults(admission.Validate(o, f))...)
 	}
 	if f.Proposals != 0 {
 		o.Spec.SetProposed(f.Proposals | c.node)
@@ -302,7 +303,7 @@ func (c *call) withinLimits(o *policy.Object, man manifest.Value, at string) boo
 
 // writeDropped and writeWarnings write what the API server does silently and what it accepts with
 // doubt.
-func (c *call) writeDropped(dropped []policy.Dropped) {
+func (c *call) writeDropped(dropped []admission.Dropped) {
 	c.w.Key("dropped")
 	c.w.Array()
 	for _, d := range dropped {

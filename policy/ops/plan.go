@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
 	"github.com/podfate/podfate/policy/manifest"
 )
 
@@ -833,14 +834,14 @@ func (p *planner) apply(base *loaded, f policy.Features, kubelet, controller *ch
 			}
 			job.PodFailurePolicy = p.failurePolicy(controller.lines)
 		}
-		o.SetDefaults(f)
+		admission.SetDefaults(o, f)
 		jobs := o.Kind == "Job" || o.Embedded
 		if jobs {
-			o.Job.DropDisabled(nil, "", f)
+			admission.DropDisabledOfJob(o.Job, nil, "", f)
 		}
 	}
-	policy.DropDisabled(&o.Spec, o.SpecPath, f)
-	for _, fault := range o.Validate(f) {
+	admission.DropDisabled(&o.Spec, o.SpecPath, f)
+	for _, fault := range admission.Validate(o, f) {
 		if !fault.UnknownWord() && (fault.Path != "spec.ephemeralContainers" || o.Kind != "Pod") {
 			return l, false
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
 	"github.com/podfate/podfate/policy/manifest"
 	"github.com/podfate/podfate/policy/simulate"
 )
@@ -135,8 +136,8 @@ type podJudge struct {
 // answer is too long or takes too long.
 func (c *call) writePods(pods []manifest.Value, l *loaded, cl cluster) bool {
 	j := &podJudge{call: c, cl: cl, o: &l.object, job: *l.object.Job, uid: c.man.Get("metadata").Get("uid").Text(), failed: map[int64]bool{}}
-	j.job.SetDefaults() // the Job that a CronJob makes has them
-	j.job.DropDisabled(nil, "", cl.features)
+	admission.SetJobDefaults(&j.job) // the Job that a CronJob makes has them
+	admission.DropDisabledOfJob(&j.job, nil, "", cl.features)
 	j.compiled = policy.CompileFailurePolicy(j.job.PodFailurePolicy)
 	c.w.Key("podDecisions")
 	c.w.Array()

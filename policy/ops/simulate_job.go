@@ -2,6 +2,7 @@ package ops
 
 import (
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
 	"github.com/podfate/podfate/policy/manifest"
 	"github.com/podfate/podfate/policy/simulate"
 )
@@ -13,8 +14,8 @@ func (c *call) simulateJob(l *loaded, cl cluster, sc *simulate.Scenario, podRuns
 	}
 	if l.object.Kind != "Job" {
 		job := policy.Object{Kind: "Job", Job: js.Job} // what the API server makes of it comes with its Jobs
-		job.SetDefaults(cl.features)
-		js.Job.DropDisabled(nil, "", cl.features)
+		admission.SetDefaults(&job, cl.features)
+		admission.DropDisabledOfJob(js.Job, nil, "", cl.features)
 		made := "one_job_of_the_cron_job"
 		if l.template != nil {
 			made = "one_job_of_the_owner"

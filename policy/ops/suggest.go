@@ -589,7 +589,7 @@ func (c *call) writeVersion(p *planner, s *suggestion, cl cluster) {
 	w, works := &c.w, false
 	there := call{src: c.src, memory: c.memory, parser: c.parser, root: c.root, man: c.man}
 	var l loaded
-	if all := there.admit(cl.features, admission{}); len(all) == 1 {
+	if all := there.admit(cl.features, entrance{}); len(all) == 1 {
 		l = all[0]
 		there.passOverUnknown(&l)
 	}

@@ -476,7 +476,7 @@ func (c *call) table() {
 // all templates together.
 func (c *call) admitAll() (cl cluster, all []loaded, found loaded) {
 	cl = c.readCluster()
-	all = c.admit(cl.features, admission{})
+	all = c.admit(cl.features, entrance{})
 	for i := range all {
 		c.passOverUnknown(&all[i])
 		found.add(&all[i])

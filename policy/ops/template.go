@@ -100,7 +100,7 @@ func (c *call) admitTemplate(t *manifest.Template, f policy.Features, mode field
 		return l
 	}
 	l.object = manifest.ReadTemplate(c.man, t, f.Proposals)
-	c.judge(&l, f, admission{})
+	c.judge(&l, f, entrance{})
 	if t.Step != "" {
 		l.again = c.retriesOf(t)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
 	"github.com/podfate/podfate/policy/lint"
 	"github.com/podfate/podfate/policy/manifest"
 )
@@ -145,7 +146,7 @@ func (c *call) validateKubelet(cl cluster, path string) {
 	c.w.End()
 }
 
-func (c *call) readAdmission(f policy.Features) (a admission) {
+func (c *call) readAdmission(f policy.Features) (a entrance) {
 	a.whole = true
 	switch v := c.root.Get("static"); v.Kind() {
 	case manifest.Invalid, manifest.Null:
@@ -199,7 +200,7 @@ func (c *call) readOld(v manifest.Value, f policy.Features) *policy.Object {
 		return nil
 	}
 	o := manifest.ReadProposed(v, kind.Kind, kind.Template, f.Proposals)
-	o.SetDefaults(f)
+	admission.SetDefaults(&o, f)
 	if !c.withinLimits(&o, v, "old") {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
 	"github.com/podfate/podfate/policy/simulate"
 )
 
@@ -15,7 +16,7 @@ func failures(completions int32, oneByOne bool) *simulate.JobScenario {
 	j := &policy.Job{Parallelism: &n, Completions: &n, BackoffLimitPerIndex: &limit, Suspend: &never}
 	mode := policy.IndexedCompletion
 	j.CompletionMode = &mode
-	j.SetDefaults()
+	admission.SetJobDefaults(j)
 	f := policy.DefaultFeatures(policy.NewestMinor)
 	sc := &simulate.JobScenario{Job: j, Name: "a", Namespace: "default", Pod: simulate.Scenario{
 		Spec:    &policy.PodSpec{RestartPolicy: policy.RestartPolicyNever, Containers: []policy.Container{{Name: "main"}}},

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
 	. "github.com/podfate/podfate/policy/simulate"
 )
 
@@ -60,7 +61,7 @@ func (d *dice) job() *JobScenario {
 		replace := policy.ReplaceFailed
 		j.PodReplacementPolicy = &replace
 	}
-	j.SetDefaults()
+	admission.SetJobDefaults(j)
 	sc := &JobScenario{Job: j, Name: "a", Namespace: "default", Pod: Scenario{
 		Spec: spec, Kubelet: Kubelet{Features: f, Backoff: policy.KubeletBackoff(f, 0)},
 		Until: []Millis{600_000, 3_600_000, 100_000, 86_400_000}[d.roll(4)],

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
 )
 
 // TestKubernetesTables asks what Kubernetes' own tests of the parts of a round ask:
@@ -99,7 +100,7 @@ func (r *tableRow) job(t *testing.T) (*round, map[string]*jobPod) {
 	if spec.BackoffLimitPerIndex == nil {
 		spec.BackoffLimitPerIndex = &zero
 	}
-	spec.SetDefaults()
+	admission.SetJobDefaults(spec)
 	j := newJob(&JobScenario{Job: spec, Pod: Scenario{
 		Spec:    &policy.PodSpec{Containers: []policy.Container{{Name: "main"}}},
 		Kubelet: Kubelet{Features: policy.DefaultFeatures(36)},

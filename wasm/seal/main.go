@@ -62,8 +62,8 @@ func run(in, out, tags, list string) error {
 // outOfLine are the packages whose functions are not inlined: 101 KB less for 6 % of the time of a
 // decision. In policy/manifest, whose small functions are most of that time, inlining stays.
 var outOfLine = []string{
-	"github.com/podfate/podfate/policy", "github.com/podfate/podfate/policy/fleet", "github.com/podfate/podfate/policy/lint", "github.com/podfate/podfate/policy/ops", "github.com/podfate/podfate/policy/simulate", "github.com/podfate/podfate/policy/words",
-	"github.com/podfate/podfate/wasm/guest/machine",
+	"github.com/podfate/podfate/policy", "github.com/podfate/podfate/policy/admission", "github.com/podfate/podfate/policy/fleet", "github.com/podfate/podfate/policy/lint", "github.com/podfate/podfate/policy/ops", "github.com/podfate/podfate/policy/simulate", "github.com/podfate/podfate/policy/words",
+	"github.com/podfate/podfate/wasm/guest/machine", "internal/stringslite", "strings",
 }
 
 // guest is the program that is sealed.

@@ -1,4 +1,6 @@
-package policy
+package admission
+
+import "github.com/podfate/podfate/policy"
 
 // addressFaults checks an IP address; strict reports that forms which programs read differently are
 // refused: zeros in front of numbers, and IPv4 in the clothes of IPv6.
@@ -51,7 +53,7 @@ func (a *address) number(base, max int) (n int, ok bool) {
 	i := 0
 	for ; i < len(a.rest); i++ {
 		digit := 16
-		switch c := Lower(a.rest[i]); {
+		switch c := policy.Lower(a.rest[i]); {
 		case c >= '0' && c <= '9':
 			digit = int(c - '0')
 		case c >= 'a' && c <= 'f':

@@ -1,9 +1,10 @@
-package policy_test
+package admission_test
 
 import (
 	"fmt"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
 )
 
 // What the API server would print about a Pod, or about the template of a Deployment.
@@ -18,10 +19,10 @@ func ExampleValidatePodSpec() {
 		EphemeralContainers: []policy.Container{{Name: "debug"}},
 	}
 	f := policy.DefaultFeatures(36)
-	for _, fault := range policy.ValidatePodSpec(&spec, "spec.", false, f) {
+	for _, fault := range admission.ValidatePodSpec(&spec, "spec.", false, f) {
 		fmt.Println(fault.Message)
 	}
-	for _, fault := range policy.ValidatePodSpec(&spec, "spec.template.spec.", true, f) {
+	for _, fault := range admission.ValidatePodSpec(&spec, "spec.template.spec.", true, f) {
 		fmt.Println(fault.Message)
 	}
 	// Output:

@@ -1,4 +1,4 @@
-package policy_test
+package admission_test
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	. "github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/admission"
 )
 
 const badLabel = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an " +
@@ -38,7 +39,7 @@ func TestNames(t *testing.T) {
 		{strings.Repeat("a", 64), []string{`spec.containers[0].name: Invalid value: "` + strings.Repeat("a", 64) + `": must be no more than 63 characters`}},
 	} {
 		o := Object{Kind: "Pod", SpecPath: "spec.", Spec: PodSpec{Containers: []Container{{Name: test.name}}}}
-		if got := messages(o.Validate(DefaultFeatures(36))); !slices.Equal(got, test.want) {
+		if got := messages(admission.Validate(&o, DefaultFeatures(36))); !slices.Equal(got, test.want) {
 			t.Errorf("%q: got %q", test.name, got)
 		}
 	}
@@ -68,7 +69,7 @@ func TestNamesAreUnique(t *testing.T) {
 		`spec.ephemeralContainers[2].name: Duplicate value: "c"`,
 		"spec.ephemeralContainers: Forbidden: cannot be set on create",
 	}
-	if got := messages(o.Validate(DefaultFeatures(36))); !slices.Equal(got, want) {
+	if got := messages(admission.Validate(&o, DefaultFeatures(36))); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
 }
@@ -76,7 +77,7 @@ func TestNamesAreUnique(t *testing.T) {
 // The Pod's policy decides whether a resize may restart a container; 1.36 also asks whether it is
 // an init container.
 func TestResizePolicy(t *testing.T) {
-	restart := []ContainerResizePolicy{{"cpu", ResizeRestartContainer}}
+	restart := []ContainerResizePolicy{{ResourceName: "cpu", RestartPolicy: ResizeRestartContainer}}
 	spec := PodSpec{
 		RestartPolicy:  RestartPolicyNever,
 		Containers:     []Container{{Name: "a", ResizePolicy: restart}},
@@ -97,7 +98,7 @@ func TestResizePolicy(t *testing.T) {
 		}},
 	} {
 		o := Object{Kind: "Pod", SpecPath: "spec.", Spec: spec}
-		if got := messages(o.Validate(DefaultFeatures(test.minor))); !slices.Equal(got, test.want) {
+		if got := messages(admission.Validate(&o, DefaultFeatures(test.minor))); !slices.Equal(got, test.want) {
 			t.Errorf("1.%d: got %q", test.minor, got)
 		}
 	}
@@ -137,10 +138,10 @@ func TestValidateUpdate(t *testing.T) {
 		f := DefaultFeatures(36)
 		f.ContainerRestartRules, f.RestartAllContainersOnContainerExits = false, false
 		old, o := pod(func(*PodSpec) {}), pod(test.change)
-		if dropped := DropDisabled(&o.Spec, "spec.", f.WhileInUse(&old.Spec)); len(dropped) > 0 {
+		if dropped := admission.DropDisabled(&o.Spec, "spec.", admission.WhileInUse(f, &old.Spec)); len(dropped) > 0 {
 			t.Errorf("%s: dropped %v", test.name, dropped)
 		}
-		if got := messages(o.ValidateUpdate(old, f)); !slices.Equal(got, test.want) {
+		if got := messages(admission.ValidateUpdate(o, old, f)); !slices.Equal(got, test.want) {
 			t.Errorf("%s: got %q", test.name, got)
 		}
 	}

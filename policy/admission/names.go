@@ -1,4 +1,4 @@
-package policy
+package admission
 
 import "strings"
 
@@ -212,8 +212,7 @@ func dnsName(s string) (ok, dots bool) {
 // stand where letters do, but not at the end.
 func searchName(s string) bool {
 	for {
-		label, rest := cutByte(s, '.')
-		more := len(label) < len(s)
+		label, rest, more := strings.Cut(s, ".")
 		label = strings.TrimPrefix(label, "_")
 		if label == "" || !spelled(label, "-_") || hasUpper(label) || !spelled(label[:1], "") || !spelled(label[len(label)-1:], "") {
 			return false

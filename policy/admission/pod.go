@@ -1,62 +1,14 @@
-package policy
+package admission
 
 import (
 	"math"
 	"strconv"
-	"unicode/utf8"
+
+	"github.com/podfate/podfate/policy"
 )
 
-// Limits that the API server enforces; exceeding them is a fault of the manifest, not of the
-// request.
-const (
-	MaxRestartRules = 20
-	maxRuleValues   = 255
-)
-
-// What a fault says about a name that refers to nothing.
-const (
-	TypeNotFound FaultType = "Not found"
-	CodeNotFound FaultCode = "not_found" // what is named is not there
-)
-
-// Dropped is a field that the API server removes from an object without a word, because its gate is
-// off.
-type Dropped struct {
-	Path string // from the manifest's root
-	Gate string
-}
-
-// DropDisabled removes from spec what an API server with f would remove on create and lists it in
-// document order. prefix is the path of spec with its dot: "spec." or "spec.template.spec.". It
-// changes spec's containers in place.
-//
-// Release 1.33 drops nothing: it does not know the rules and refuses the policies.
-//
-// Source: dropContainerRestartRules in pkg/api/pod/util.go, Kubernetes v1.34 to v1.37.
-func DropDisabled(spec *PodSpec, prefix string, f Features) []Dropped {
-	if f.ContainerRestartRules || f.Minor < 34 {
-		return nil
-	}
-	var dropped []Dropped
-	drop := func(r Ref, field string) {
-		dropped = append(dropped, Dropped{prefix + r.Path() + "." + field, "ContainerRestartRules"})
-	}
-	for _, kind := range []ContainerKind{InitContainer, MainContainer, EphemeralContainer} {
-		for i := range spec.List(kind) {
-			r := Ref{kind, i}
-			c := spec.Container(r)
-			if c.RestartPolicy != nil && !c.IsSidecar(kind) {
-				drop(r, "restartPolicy")
-				c.RestartPolicy = nil
-			}
-			if c.HasRules {
-				drop(r, "restartPolicyRules")
-				c.RestartPolicyRules, c.HasRules = nil, false
-			}
-		}
-	}
-	return dropped
-}
+// maxRuleValues is how many exit codes a rule may list.
+const maxRuleValues = 255
 
 // ValidatePodSpec reports what the API server of f would refuse of the restart fields of spec on
 // create, in the order in which it prints it. prefix is the path of spec with its dot. inTemplate
@@ -67,8 +19,8 @@ func DropDisabled(spec *PodSpec, prefix string, f Features) []Dropped {
 //
 // Source: ValidatePodSpec and what it calls in pkg/apis/core/validation/validation.go, Kubernetes
 // v1.33 to v1.37.
-func ValidatePodSpec(spec *PodSpec, prefix string, inTemplate bool, f Features) []FieldError {
-	v := validator{Report: Report{f: f}}
+func ValidatePodSpec(spec *policy.PodSpec, prefix string, inTemplate bool, f policy.Features) []policy.FieldError {
+	v := newValidator(f, false)
 	v.podSpec(spec, prefix)
 	if len(spec.EphemeralContainers) > 0 {
 		if inTemplate {
@@ -77,22 +29,28 @@ func ValidatePodSpec(spec *PodSpec, prefix string, inTemplate bool, f Features) 
 			v.forbidden(prefix+"ephemeralContainers", "cannot be set on create")
 		}
 	}
-	return v.faults.All()
+	return v.Faults.All()
+}
+
+// newValidator returns a validator with the features and the words of f.
+func newValidator(f policy.Features, static bool) validator {
+	return validator{Report: policy.NewReport(f.Minor, static), f: f}
 }
 
 type validator struct {
-	Report
-	rest         Fields // nil: not checked
-	replaces     bool   // an update
-	around       Around // nil: not checked
-	resizeInUse  bool   // an update, and the old object has what 1.36 forbids to new ones
-	noInitResize bool   // a static Pod of an old kubelet
-	wasBad       bool   // an update, and the template of the old object has faults of its own
+	policy.Report
+	f            policy.Features
+	rest         policy.Fields // nil: not checked
+	replaces     bool          // an update
+	around       policy.Around // nil: not checked
+	resizeInUse  bool          // an update, and the old object has what 1.36 forbids to new ones
+	noInitResize bool          // a static Pod of an old kubelet
+	wasBad       bool          // an update, and the template of the old object has faults of its own
 
 	// The container that is looked at. Its path is put together only for a fault: most Pods have
 	// none.
 	prefix string
-	at     Ref
+	at     policy.Ref
 }
 
 // here returns the path of the container that is looked at with suffix after it; suffix alone if a
@@ -100,7 +58,7 @@ type validator struct {
 //
 //go:noinline
 func (v *validator) here(suffix string) string {
-	if v.faults.full(suffix) {
+	if v.Faults.Full(suffix) {
 		return suffix
 	}
 	return v.prefix + v.at.Path() + suffix
@@ -109,8 +67,8 @@ func (v *validator) here(suffix string) string {
 // podSpec checks what is the same on create and on update. A terminationGracePeriodSeconds below 0
 // is no fault: the releases until 1.36 store it and treat it as 1, 1.37 makes it 1 in a Pod before
 // it looks.
-func (v *validator) podSpec(spec *PodSpec, prefix string) {
-	v.fields(PartVolumes, Ref{})
+func (v *validator) podSpec(spec *policy.PodSpec, prefix string) {
+	v.fields(policy.PartVolumes, policy.Ref{})
 	if len(spec.Containers) == 0 {
 		v.required(prefix+"containers", "")
 	}
@@ -121,7 +79,7 @@ func (v *validator) podSpec(spec *PodSpec, prefix string) {
 	}
 	for i := range spec.Containers {
 		c := &spec.Containers[i]
-		v.at = Ref{MainContainer, i}
+		v.at = policy.Ref{Kind: policy.MainContainer, Index: i}
 		v.anyContainer(c, spec.RestartPolicy)
 		v.nameIsFree(c.Name, taken)
 		taken.take(c.Name)
@@ -129,19 +87,19 @@ func (v *validator) podSpec(spec *PodSpec, prefix string) {
 		v.mainContainer(c)
 	}
 	if len(spec.Containers) > 0 {
-		v.fields(PartHostPorts, Ref{})
+		v.fields(policy.PartHostPorts, policy.Ref{})
 	}
 	for i := range spec.InitContainers {
 		c := &spec.InitContainers[i]
-		v.at = Ref{InitContainer, i}
+		v.at = policy.Ref{Kind: policy.InitContainer, Index: i}
 		v.anyContainer(c, spec.RestartPolicy)
 		v.initContainer(c)
 		v.nameIsFree(c.Name, taken)
 		if c.Name != "" { // two init containers without a name are not called duplicates
 			taken.take(c.Name)
 		}
-		v.fields(PartHostPorts, v.at)
-		if c.IsSidecar(InitContainer) {
+		v.fields(policy.PartHostPorts, v.at)
+		if c.IsSidecar(policy.InitContainer) {
 			v.handlers(c)
 		}
 		v.initOnly(c)
@@ -153,34 +111,34 @@ func (v *validator) podSpec(spec *PodSpec, prefix string) {
 		taken.take(spec.InitContainers[i].Name) // for an ephemeral container also ""
 	}
 	v.ephemeralContainers(spec, taken)
-	v.fields(PartNetwork, Ref{})
+	v.fields(policy.PartNetwork, policy.Ref{})
 	switch spec.RestartPolicy {
-	case "", RestartPolicyAlways, RestartPolicyOnFailure, RestartPolicyNever: // "" has been defaulted
+	case "", policy.RestartPolicyAlways, policy.RestartPolicyOnFailure, policy.RestartPolicyNever: // "" has been defaulted
 	default:
-		if value := string(spec.RestartPolicy); !v.f.Proposals.proposedValue("restartPolicy", value) {
+		if value := string(spec.RestartPolicy); !v.f.Proposals.ProposedValue("restartPolicy", value) {
 			v.unsupported(prefix+"restartPolicy", value, "Always", "OnFailure", "Never")
 			v.proposed("restartPolicy", value)
 		}
 	}
 	if n := spec.MaxRestartTimes; n != nil && *n < 0 {
-		before := len(v.faults.kept)
+		before := len(v.Faults.Kept())
 		v.invalid(prefix+"maxRestartTimes", strconv.Itoa(int(*n)), negativeText)
-		v.unworded(before, KEP3322)
+		v.unworded(before, policy.KEP3322)
 	}
 	if spec.PodFailurePolicy != nil {
 		v.podFailurePolicy(spec, prefix)
 	}
-	v.fields(PartScheduling, Ref{})
+	v.fields(policy.PartScheduling, policy.Ref{})
 	if d := spec.ActiveDeadlineSeconds; d != nil && (*d < 1 || *d > math.MaxInt32) {
 		v.invalid(prefix+"activeDeadlineSeconds", strconv.FormatInt(*d, 10), "must be between 1 and 2147483647, inclusive")
 	}
-	v.fields(PartNames, Ref{})
+	v.fields(policy.PartNames, policy.Ref{})
 }
 
 // handlers checks the hooks and probes of a container that may have them.
-func (v *validator) handlers(c *Container) {
+func (v *validator) handlers(c *policy.Container) {
 	if c.HasLifecycle || c.HasLivenessProbe || c.HasReadinessProbe || c.HasStartupProbe {
-		v.fields(PartHandlers, v.at)
+		v.fields(policy.PartHandlers, v.at)
 	}
 }
 
@@ -196,7 +154,7 @@ func (t takenNames) take(name string) {
 
 func (v *validator) nameIsFree(name string, taken takenNames) {
 	if taken[name] {
-		v.add(v.here(".name"), TypeDuplicate, CodeDuplicate, quoted(name), "")
+		v.Add(v.here(".name"), policy.TypeDuplicate, policy.CodeDuplicate, policy.Quoted(name), "")
 	}
 }
 
@@ -204,19 +162,19 @@ func (v *validator) nameIsFree(name string, taken takenNames) {
 //
 // Source: validateContainerCommon in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to
 // v1.37.
-func (v *validator) anyContainer(c *Container, pod RestartPolicy) {
+func (v *validator) anyContainer(c *policy.Container, pod policy.RestartPolicy) {
 	if c.Name == "" {
 		v.required(v.here(".name"), "")
 	} else {
 		for _, fault := range DNSLabel.Faults(c.Name, v.f.Minor) {
-			v.invalid(v.here(".name"), quoted(c.Name), fault)
+			v.invalid(v.here(".name"), policy.Quoted(c.Name), fault)
 		}
 	}
-	v.fields(PartImage, v.at)
+	v.fields(policy.PartImage, v.at)
 	if len(c.ResizePolicy) > 0 {
 		v.resizePolicy(c.ResizePolicy, v.here(".resizePolicy"), pod)
 	}
-	v.fields(PartSecurity, v.at)
+	v.fields(policy.PartSecurity, v.at)
 }
 
 // resizePolicy checks that only what the Pod's policy allows restarts a container. The container's
@@ -224,7 +182,7 @@ func (v *validator) anyContainer(c *Container, pod RestartPolicy) {
 //
 // Source: validateResizePolicy in pkg/apis/core/validation/validation.go, Kubernetes v1.33 to
 // v1.37.
-func (v *validator) resizePolicy(list []ContainerResizePolicy, path string, pod RestartPolicy) {
+func (v *validator) resizePolicy(list []policy.ContainerResizePolicy, path string, pod policy.RestartPolicy) {
 	whose := "`restartPolicy`"
 	if v.f.Minor >= 36 {
 		whose = "pod `restartPolicy`"
@@ -232,7 +190,7 @@ func (v *validator) resizePolicy(list []ContainerResizePolicy, path string, pod 
 	taken := make(map[string]bool, len(list))
 	for i, p := range list {
 		if taken[p.ResourceName] {
-			v.add(path+Index(i), TypeDuplicate, CodeDuplicate, v.ResourceName(p.ResourceName), "")
+			v.Add(path+policy.Index(i), policy.TypeDuplicate, policy.CodeDuplicate, v.ResourceName(p.ResourceName), "")
 		}
 		taken[p.ResourceName] = true
 		switch p.ResourceName {
@@ -240,22 +198,22 @@ func (v *validator) resizePolicy(list []ContainerResizePolicy, path string, pod 
 		case "":
 			v.required(path, "")
 		default:
-			v.unsupportedText(path, v.ResourceName(p.ResourceName), "cpu", "memory")
+			v.UnsupportedText(path, v.ResourceName(p.ResourceName), "cpu", "memory")
 		}
 		switch p.RestartPolicy {
-		case ResizeNotRequired, ResizeRestartContainer:
+		case policy.ResizeNotRequired, policy.ResizeRestartContainer:
 		case "":
 			v.required(path, "")
 		default:
 			v.unsupported(path, string(p.RestartPolicy), "NotRequired", "RestartContainer")
 		}
-		if pod == RestartPolicyNever && p.RestartPolicy != ResizeNotRequired {
+		if pod == policy.RestartPolicyNever && p.RestartPolicy != policy.ResizeNotRequired {
 			v.invalid(path, v.Word(string(p.RestartPolicy)), "must be 'NotRequired' when "+whose+" is 'Never'")
 		}
 	}
 }
 
-func (v *validator) mainContainer(c *Container) {
+func (v *validator) mainContainer(c *policy.Container) {
 	if v.f.ContainerRestartRules {
 		v.rules(c)
 	} else if c.RestartPolicy != nil {
@@ -263,9 +221,9 @@ func (v *validator) mainContainer(c *Container) {
 	}
 }
 
-func (v *validator) initContainer(c *Container) {
+func (v *validator) initContainer(c *policy.Container) {
 	if c.RestartPolicy == nil {
-		if v.f.Proposals.Has(KEP5307Future) {
+		if v.f.Proposals.Has(policy.KEP5307Future) {
 			v.rules(c)
 		} else if v.f.Minor >= 35 && len(c.RestartPolicyRules) > 0 { // 1.34 looks at nothing here
 			v.rulesNeedPolicy()
@@ -274,10 +232,10 @@ func (v *validator) initContainer(c *Container) {
 	}
 	switch {
 	case !v.f.ContainerRestartRules:
-		if *c.RestartPolicy != RestartPolicyAlways {
+		if *c.RestartPolicy != policy.RestartPolicyAlways {
 			v.unsupported(v.here(".restartPolicy"), string(*c.RestartPolicy), "Always")
 		}
-	case *c.RestartPolicy == RestartPolicyAlways && !v.f.RestartAllContainersOnContainerExits && !v.f.Proposals.Has(KEP5307Future):
+	case *c.RestartPolicy == policy.RestartPolicyAlways && !v.f.RestartAllContainersOnContainerExits && !v.f.Proposals.Has(policy.KEP5307Future):
 		if len(c.RestartPolicyRules) > 0 {
 			v.forbidden(v.here(".restartPolicyRules"), "restartPolicyRules are not allowed for init containers with restart policy Always")
 		}
@@ -287,8 +245,8 @@ func (v *validator) initContainer(c *Container) {
 }
 
 // initOnly checks what an init container may not have unless it is a sidecar.
-func (v *validator) initOnly(c *Container) {
-	if c.IsSidecar(InitContainer) {
+func (v *validator) initOnly(c *policy.Container) {
+	if c.IsSidecar(policy.InitContainer) {
 		return
 	}
 	for _, field := range []struct {
@@ -306,8 +264,8 @@ func (v *validator) initOnly(c *Container) {
 		return
 	}
 	for i, p := range c.ResizePolicy {
-		if p.RestartPolicy == ResizeRestartContainer {
-			v.invalid(v.here(".resizePolicy"+Index(i)+".restartPolicy"), v.Word(string(p.RestartPolicy)),
+		if p.RestartPolicy == policy.ResizeRestartContainer {
+			v.invalid(v.here(".resizePolicy"+policy.Index(i)+".restartPolicy"), v.Word(string(p.RestartPolicy)),
 				"must not be set to 'RestartContainer' for non-sidecar initContainers")
 		}
 	}
@@ -318,17 +276,17 @@ func (v *validator) initOnly(c *Container) {
 //
 // Source: validateEphemeralContainers in pkg/apis/core/validation/validation.go, Kubernetes v1.33
 // to v1.37.
-func (v *validator) ephemeralContainers(spec *PodSpec, taken takenNames) {
+func (v *validator) ephemeralContainers(spec *policy.PodSpec, taken takenNames) {
 	for i := range spec.EphemeralContainers {
 		c := &spec.EphemeralContainers[i]
-		v.at = Ref{EphemeralContainer, i}
+		v.at = policy.Ref{Kind: policy.EphemeralContainer, Index: i}
 		v.anyContainer(c, spec.RestartPolicy)
 		v.nameIsFree(c.Name, taken)
 		taken.take(c.Name)
-		if c.TargetContainerName != "" && !spec.hasOther(c.TargetContainerName) {
-			v.add(v.here(".targetContainerName"), TypeNotFound, CodeNotFound, quoted(c.TargetContainerName), "")
+		if c.TargetContainerName != "" && !hasOther(spec, c.TargetContainerName) {
+			v.Add(v.here(".targetContainerName"), policy.TypeNotFound, policy.CodeNotFound, policy.Quoted(c.TargetContainerName), "")
 		}
-		v.fields(PartEphemeral, v.at)
+		v.fields(policy.PartEphemeral, v.at)
 		for _, field := range []struct {
 			name string
 			set  bool // an empty list is refused as well
@@ -341,14 +299,14 @@ func (v *validator) ephemeralContainers(spec *PodSpec, taken takenNames) {
 				v.forbidden(v.here("."+field.name), "cannot be set for an Ephemeral Container")
 			}
 		}
-		v.fields(PartSubPaths, v.at)
+		v.fields(policy.PartSubPaths, v.at)
 	}
 }
 
 // hasOther reports whether a container that is not ephemeral has this name.
-func (s *PodSpec) hasOther(name string) bool {
+func hasOther(s *policy.PodSpec, name string) bool {
 	r, found := s.Find(name) // ephemeral containers come last
-	return found && r.Kind != EphemeralContainer
+	return found && r.Kind != policy.EphemeralContainer
 }
 
 // rules checks restartPolicy and restartPolicyRules. Rules without a policy are checked all the
@@ -356,18 +314,18 @@ func (s *PodSpec) hasOther(name string) bool {
 //
 // Source: validateContainerRestartPolicy in pkg/apis/core/validation/validation.go, Kubernetes
 // v1.34 to v1.37.
-func (v *validator) rules(c *Container) {
+func (v *validator) rules(c *policy.Container) {
 	switch {
 	case c.RestartPolicy == nil && len(c.RestartPolicyRules) == 0:
 		return
-	case c.RestartPolicy == nil && v.f.Proposals.Has(KEP5307Future) && v.f.Proposals.Reading(OptionMissingPolicy) == 0:
+	case c.RestartPolicy == nil && v.f.Proposals.Has(policy.KEP5307Future) && v.f.Proposals.Reading(policy.OptionMissingPolicy) == 0:
 	case c.RestartPolicy == nil:
 		v.rulesNeedPolicy()
-	case *c.RestartPolicy != RestartPolicyAlways && *c.RestartPolicy != RestartPolicyNever && *c.RestartPolicy != RestartPolicyOnFailure:
+	case *c.RestartPolicy != policy.RestartPolicyAlways && *c.RestartPolicy != policy.RestartPolicyNever && *c.RestartPolicy != policy.RestartPolicyOnFailure:
 		v.unsupported(v.here(".restartPolicy"), string(*c.RestartPolicy), "Always", "Never", "OnFailure")
 	}
-	if n := len(c.RestartPolicyRules); n > MaxRestartRules {
-		v.tooMany(v.here(".restartPolicyRules"), n, MaxRestartRules)
+	if n := len(c.RestartPolicyRules); n > policy.MaxRestartRules {
+		v.tooMany(v.here(".restartPolicyRules"), n, policy.MaxRestartRules)
 	}
 	for i := range c.RestartPolicyRules {
 		v.rule(&c.RestartPolicyRules[i], i)
@@ -377,13 +335,13 @@ func (v *validator) rules(c *Container) {
 // ofRule returns the path of a field of rule i; field begins with the bracket that closes the
 // index.
 func (v *validator) ofRule(i int, field string) string {
-	if v.faults.full(field) {
+	if v.Faults.Full(field) {
 		return field
 	}
 	return v.here(".restartPolicyRules[" + strconv.Itoa(i) + field)
 }
 
-func (v *validator) rule(rule *ContainerRestartRule, i int) {
+func (v *validator) rule(rule *policy.ContainerRestartRule, i int) {
 	if !v.actionAllowed(rule.Action) {
 		supported := []string{"Restart"}
 		if v.f.RestartAllContainersOnContainerExits && v.f.Minor >= 36 { // 1.35 accepts both and lists one
@@ -392,8 +350,8 @@ func (v *validator) rule(rule *ContainerRestartRule, i int) {
 		v.unsupported(v.ofRule(i, "].action"), string(rule.Action), supported...)
 		v.proposed("action", string(rule.Action))
 	}
-	exits, before := "].exitCodes", len(v.faults.kept)
-	if v.f.Proposals.Has(KEP5307Future) {
+	exits, before := "].exitCodes", len(v.Faults.Kept())
+	if v.f.Proposals.Has(policy.KEP5307Future) {
 		if rule.Spelling != "" {
 			exits = "]." + rule.Spelling
 		}
@@ -405,7 +363,7 @@ func (v *validator) rule(rule *ContainerRestartRule, i int) {
 		return
 	}
 	switch rule.ExitCodes.Operator {
-	case OperatorIn, OperatorNotIn:
+	case policy.OperatorIn, policy.OperatorNotIn:
 	default:
 		v.unsupported(v.ofRule(i, exits+".operator"), string(rule.ExitCodes.Operator), "In", "NotIn")
 	}
@@ -413,36 +371,36 @@ func (v *validator) rule(rule *ContainerRestartRule, i int) {
 		v.tooMany(v.ofRule(i, exits+".values"), n, maxRuleValues)
 	}
 	if rule.Spelling != "" {
-		v.unworded(before, KEP5307Future)
+		v.unworded(before, policy.KEP5307Future)
 	}
 }
 
 // conditions checks what a rule asks for where a proposal lets it ask for more than exit codes.
-func (v *validator) conditions(rule *ContainerRestartRule, i int) {
-	before := len(v.faults.kept)
+func (v *validator) conditions(rule *policy.ContainerRestartRule, i int) {
+	before := len(v.Faults.Kept())
 	switch {
 	case rule.Conditions == 0:
 		v.required(v.ofRule(i, "]"), "one condition is required: exitCodes, restartTimes or oomKilled")
 	case rule.Conditions > 1:
-		v.invalid(v.ofRule(i, "]"), omitted, "a rule has one condition, found "+strconv.Itoa(rule.Conditions))
+		v.invalid(v.ofRule(i, "]"), policy.Omitted, "a rule has one condition, found "+strconv.Itoa(rule.Conditions))
 	case rule.Restarts != nil && *rule.Restarts < 0:
 		v.invalid(v.ofRule(i, "].restartTimes"), strconv.Itoa(int(*rule.Restarts)), negativeText)
 	case rule.Restarts == nil && rule.ExitCodes == nil && !rule.OOMKilled:
 		v.invalid(v.ofRule(i, "].oomKilled"), "false", "must be true; leave it out otherwise")
 	}
-	v.unworded(before, KEP5307Future)
+	v.unworded(before, policy.KEP5307Future)
 }
 
 // unworded takes the text of the API server out of the faults from number n on: they are about
 // words of proposal x, which no release has.
-func (v *validator) unworded(n int, x ProposalID) {
-	for i := n; i < len(v.faults.kept); i++ {
-		v.faults.kept[i].Message, v.faults.kept[i].Proposal = "", proposals[x].Name
+func (v *validator) unworded(n int, x policy.ProposalID) {
+	for i := n; i < len(v.Faults.Kept()); i++ {
+		v.Faults.Kept()[i].Message, v.Faults.Kept()[i].Proposal = "", x.Name()
 	}
 }
 
-func (v *validator) actionAllowed(a ContainerRestartRuleAction) bool {
-	return v.f.Proposals.proposedValue("action", string(a)) || a == ActionRestart || a == ActionRestartAllContainers && v.f.RestartAllContainersOnContainerExits
+func (v *validator) actionAllowed(a policy.ContainerRestartRuleAction) bool {
+	return v.f.Proposals.ProposedValue("action", string(a)) || a == policy.ActionRestart || a == policy.ActionRestartAllContainers && v.f.RestartAllContainersOnContainerExits
 }
 
 func (v *validator) rulesNeedPolicy() {
@@ -454,9 +412,9 @@ func (v *validator) rulesNeedPolicy() {
 func (v *validator) tooMany(path string, n, most int) {
 	limit := strconv.Itoa(most)
 	if v.f.Minor >= 36 {
-		v.add(path, TypeTooMany, CodeTooMany, strconv.Itoa(n), "must have at most "+limit+" items")
+		v.Add(path, policy.TypeTooMany, policy.CodeTooMany, strconv.Itoa(n), "must have at most "+limit+" items")
 	} else {
-		v.add(path, TypeTooLong, CodeTooMany, "", "may not be more than "+limit+" bytes")
+		v.Add(path, policy.TypeTooLong, policy.CodeTooMany, "", "may not be more than "+limit+" bytes")
 	}
 }
 
@@ -468,18 +426,18 @@ func (v *validator) forbidden(path, detail string) { v.Forbidden(path, detail) }
 func (v *validator) invalid(path, value, detail string) { v.Invalid(path, value, detail) }
 
 func (v *validator) unsupported(path, value string, supported ...string) {
-	if !v.faults.Skip(path, CodeUnsupported) {
-		v.unsupportedText(path, v.Word(value), supported...)
+	if !v.Faults.Skip(path, policy.CodeUnsupported) {
+		v.UnsupportedText(path, v.Word(value), supported...)
 	}
 }
 
 // proposed completes the last fault, about a value of a field to which proposals bring words.
 func (v *validator) proposed(field, value string) {
-	v.f.Proposals.proposed(v.faults.Last(), field, value)
+	v.f.Proposals.Complete(v.Faults.Last(), field, value)
 }
 
 // resizePolicies returns a list as Kubernetes prints it.
-func (v *validator) resizePolicies(list []ContainerResizePolicy) string {
+func (v *validator) resizePolicies(list []policy.ContainerResizePolicy) string {
 	words := [6]string{"[", `{"ResourceName":`, `,"RestartPolicy":`, "}", ",", "]"}
 	if v.f.Minor < 34 {
 		const name = "core.ContainerResizePolicy{"
@@ -495,43 +453,14 @@ func (v *validator) resizePolicies(list []ContainerResizePolicy) string {
 	return s + words[5]
 }
 
-// bounded cuts s after [MaxQuotedBytes]; more reports that by an ellipsis.
-func bounded(s string) (part, more string) {
-	if len(s) <= MaxQuotedBytes {
-		return s, ""
+// fields checks a part of the spec, if it has fields to check.
+func (v *validator) fields(p policy.Part, at policy.Ref) {
+	if v.rest != nil {
+		v.rest.Check(&v.Report, p, at)
 	}
-	cut := MaxQuotedBytes
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut], "…"
 }
 
-// jsonText returns s, valid UTF-8, as encoding/json writes it.
-func jsonText(s string) string {
-	const hex = "0123456789abcdef"
-	b := append(make([]byte, 0, len(s)+2), '"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b = append(b, '\\', byte(r))
-		case r == '\n':
-			b = append(b, `\n`...)
-		case r == '\r':
-			b = append(b, `\r`...)
-		case r == '\t':
-			b = append(b, `\t`...)
-		case r == '\b':
-			b = append(b, `\b`...)
-		case r == '\f':
-			b = append(b, `\f`...)
-		case r < ' ' || r == '<' || r == '>' || r == '&':
-			b = append(b, '\\', 'u', '0', '0', hex[r>>4], hex[r&0xF])
-		case r == 0x2028 || r == 0x2029:
-			b = append(append(b, `\u202`...), hex[r&0xF])
-		default:
-			b = utf8.AppendRune(b, r)
-		}
-	}
-	return string(append(b, '"'))
+// part checks a part of the object, if it has fields to check.
+func (v *validator) part(p policy.ObjectPart) bool {
+	return v.around == nil || v.around.Check(&v.Report, p)
 }

@@ -1,8 +1,10 @@
-package policy
+package admission
 
 import (
 	"strconv"
 	"strings"
+
+	"github.com/podfate/podfate/policy"
 )
 
 // Limits that the API server enforces on Jobs.
@@ -21,9 +23,6 @@ const (
 	manyText        = " when completions are above 100000 and used with backoff limit per index"
 	managedPathText = "Invalid path (" + regexText + `[A-Za-z0-9/\-._~%!$&'()*+,;=:]+')`
 )
-
-// podFailureActions are the actions that a rule of a podFailurePolicy may have.
-const podFailureActions = "Count FailIndex FailJob Ignore"
 
 // Texts of this package.
 const (
@@ -45,8 +44,8 @@ const (
 	numberMaxFailed   = 6
 )
 
-// number returns number i of jobFields, or absent.
-func (j *Job) number(i int) int64 {
+// jobNumber returns number i of jobFields, or absent.
+func jobNumber(j *policy.Job, i int) int64 {
 	p := [...]*int32{j.Parallelism, j.Completions, nil, j.BackoffLimit, j.TTLSecondsAfterFinished, j.BackoffLimitPerIndex, j.MaxFailedIndexes}[i]
 	switch {
 	case i == numberDeadline && j.ActiveDeadlineSeconds != nil:
@@ -65,7 +64,7 @@ const absent = -1 << 63
 type jobValidator struct {
 	*validator
 	at string
-	j  *Job
+	j  *policy.Job
 }
 
 // bad notes a fault of a value, which is given as Kubernetes prints it.
@@ -79,7 +78,7 @@ func (v *jobValidator) missing(field, detail string) { v.required(v.at+field, de
 
 // most reports number i of the Job if it is larger than most.
 func (v *jobValidator) most(i int, most int64, detail string) {
-	if n := v.j.number(i); n > most {
+	if n := jobNumber(v.j, i); n > most {
 		v.badNumber(jobFields[i], n, atMostText+detail)
 	}
 }
@@ -87,14 +86,14 @@ func (v *jobValidator) most(i int, most int64, detail string) {
 // tooMany reports a list that is too long in the words that all releases have for Jobs.
 func (v *jobValidator) tooMany(field string, n, most int) {
 	if n > most {
-		v.add(v.at+field, TypeTooMany, CodeTooMany, strconv.Itoa(n), "must have at most "+strconv.Itoa(most)+" items")
+		v.Add(v.at+field, policy.TypeTooMany, policy.CodeTooMany, strconv.Itoa(n), "must have at most "+strconv.Itoa(most)+" items")
 	}
 }
 
 // tooLong reports a text that is too long.
 func (v *jobValidator) tooLong(field, s string, most int) {
 	if len(s) > most {
-		v.add(v.at+field, TypeTooLong, CodeTooLong, "", "may not be more than "+strconv.Itoa(most)+" bytes")
+		v.Add(v.at+field, policy.TypeTooLong, policy.CodeTooLong, "", "may not be more than "+strconv.Itoa(most)+" bytes")
 	}
 }
 
@@ -102,7 +101,7 @@ func (v *jobValidator) tooLong(field, s string, most int) {
 // missing.
 func (v *jobValidator) oneOf(field, value, list string) {
 	if value == "" {
-		v.missing(field, `valid values: ["`+strings.Join(words(list), `" "`)+`"]`)
+		v.missing(field, `valid values: ["`+strings.Join(policy.SplitWords(list), `" "`)+`"]`)
 	} else {
 		v.supported(field, value, list)
 	}
@@ -110,50 +109,21 @@ func (v *jobValidator) oneOf(field, value, list string) {
 
 // supported reports a value that is not one of a list, which has spaces between them.
 func (v *jobValidator) supported(field, value, list string) {
-	if !hasWord(list, value) {
-		v.unsupported(v.at+field, value, words(list)...)
+	if !policy.HasWord(list, value) {
+		v.unsupported(v.at+field, value, policy.SplitWords(list)...)
 	}
-}
-
-// words splits a text at its spaces.
-func words(s string) (list []string) {
-	for s != "" {
-		var w string
-		w, s = cutByte(s, ' ')
-		list = append(list, w)
-	}
-	return list
-}
-
-// hasWord reports whether word is one of those that list has between spaces.
-func hasWord(list, word string) bool {
-	for list != "" {
-		var w string
-		if w, list = cutByte(list, ' '); w == word {
-			return true
-		}
-	}
-	return false
-}
-
-// cutByte returns what is before and behind the first c in s; behind is "" if there is no c.
-func cutByte(s string, c byte) (before, behind string) {
-	if i := strings.IndexByte(s, c); i >= 0 {
-		return s[:i], s[i+1:]
-	}
-	return s, ""
 }
 
 // jobSpec checks the spec of a Job up to its template. It returns false if the API server panics;
 // the last fault then says so.
 //
 // Source: validateJobSpec in pkg/apis/batch/validation/validation.go, Kubernetes v1.33 to v1.37.
-func (v *validator) jobSpec(o *Object) bool {
+func (v *validator) jobSpec(o *policy.Object) bool {
 	path := o.JobPath()
 	j := o.Job
 	c := &jobValidator{v, path, j}
 	for i, field := range jobFields {
-		if n := j.number(i); n < 0 && n != absent {
+		if n := jobNumber(j, i); n < 0 && n != absent {
 			c.badNumber(field, n, negativeText)
 		}
 	}
@@ -163,17 +133,17 @@ func (v *validator) jobSpec(o *Object) bool {
 	if j.ManagedBy != nil {
 		c.managedBy("managedBy", *j.ManagedBy)
 	}
-	mode := NonIndexedCompletion
+	mode := policy.NonIndexedCompletion
 	if j.CompletionMode != nil {
 		mode = *j.CompletionMode
 		c.supported("completionMode", string(mode), "NonIndexed Indexed")
 	}
 	switch mode {
-	case IndexedCompletion:
+	case policy.IndexedCompletion:
 		c.indexed()
-	case NonIndexedCompletion:
+	case policy.NonIndexedCompletion:
 		for i := numberPerIndex; i <= numberMaxFailed; i++ {
-			if n := j.number(i); n != absent {
+			if n := jobNumber(j, i); n != absent {
 				c.badNumber(jobFields[i], n, indexedText)
 			}
 		}
@@ -183,7 +153,7 @@ func (v *validator) jobSpec(o *Object) bool {
 	} else if j.PodFailurePolicy != nil {
 		c.failureRules(&o.Spec)
 	}
-	if j.SuccessPolicy != nil && mode == IndexedCompletion {
+	if j.SuccessPolicy != nil && mode == policy.IndexedCompletion {
 		if c.at = path + "successPolicy.rules"; !c.successRules() {
 			return false
 		}
@@ -227,18 +197,18 @@ func (v *jobValidator) indexed() {
 // Source: IsDomainPrefixedPath in k8s.io/apimachinery v0.33 to v0.37,
 // pkg/util/validation/validation.go.
 func (v *jobValidator) managedBy(field, s string) {
-	host, rest := cutByte(s, '/')
+	host, rest, _ := strings.Cut(s, "/")
 	switch {
 	case s == "":
 		v.missing(field, "")
 	case host == "" || rest == "":
-		v.bad(field, quoted(s), `must be a domain-prefixed path (such as "acme.io/foo")`)
+		v.bad(field, policy.Quoted(s), `must be a domain-prefixed path (such as "acme.io/foo")`)
 	default:
 		for _, fault := range DNSSubdomain.Faults(host, v.f.Minor) {
-			v.bad(field, quoted(host), fault)
+			v.bad(field, policy.Quoted(host), fault)
 		}
 		if !spelled(rest, "/-._~%!$&'()*+,;=:") {
-			v.bad(field, quoted(rest), managedPathText)
+			v.bad(field, policy.Quoted(rest), managedPathText)
 		}
 	}
 	v.tooLong(field, s, maxManagedByBytes)
@@ -248,23 +218,23 @@ func (v *jobValidator) managedBy(field, s string) {
 //
 // Source: validatePodFailurePolicy and what it calls in pkg/apis/batch/validation/validation.go,
 // Kubernetes v1.33 to v1.37.
-func (v *jobValidator) failureRules(spec *PodSpec) {
+func (v *jobValidator) failureRules(spec *policy.PodSpec) {
 	path := v.at + "podFailurePolicy.rules"
 	rules := v.j.PodFailurePolicy.Rules
 	v.tooMany("podFailurePolicy.rules", len(rules), MaxJobRules)
 	for i := range rules {
 		rule := &rules[i]
-		v.at = path + Index(i)
-		v.oneOf(".action", string(rule.Action), podFailureActions)
-		if rule.Action == ActionFailIndex && v.j.BackoffLimitPerIndex == nil {
+		v.at = path + policy.Index(i)
+		v.oneOf(".action", string(rule.Action), policy.PodFailureActions)
+		if rule.Action == policy.ActionFailIndex && v.j.BackoffLimitPerIndex == nil {
 			v.bad(".action", v.Word("FailIndex"), "requires the backoffLimitPerIndex to be set")
 		}
 		if d := rule.Written; d != nil {
-			before := len(v.faults.kept)
+			before := len(v.Faults.Kept())
 			for _, fault := range d.Faults {
-				v.bad(d.At, omitted, fault)
+				v.bad(d.At, policy.Omitted, fault)
 			}
-			v.unworded(before, KEP3329Draft)
+			v.unworded(before, policy.KEP3329Draft)
 			if len(d.Faults) > 0 {
 				continue
 			}
@@ -275,9 +245,9 @@ func (v *jobValidator) failureRules(spec *PodSpec) {
 		}
 		v.tooMany(".onPodConditions", len(rule.OnPodConditions), MaxJobRules)
 		for k, c := range rule.OnPodConditions {
-			pattern := ".onPodConditions" + Index(k)
+			pattern := ".onPodConditions" + policy.Index(k)
 			for _, fault := range LabelKey.Faults(c.Type, v.f.Minor) {
-				v.bad(pattern+".type", quoted(c.Type), fault)
+				v.bad(pattern+".type", policy.Quoted(c.Type), fault)
 			}
 			v.oneOf(pattern+".status", c.Status, "False True Unknown")
 		}
@@ -286,15 +256,15 @@ func (v *jobValidator) failureRules(spec *PodSpec) {
 			if codes {
 				detail = "specifying both OnExitCodes and OnPodConditions is not supported"
 			}
-			v.bad("", omitted, detail)
+			v.bad("", policy.Omitted, detail)
 		}
 	}
 }
 
-func (v *jobValidator) onExitCodes(on *PodFailurePolicyOnExitCodes, spec *PodSpec) {
+func (v *jobValidator) onExitCodes(on *policy.PodFailurePolicyOnExitCodes, spec *policy.PodSpec) {
 	v.oneOf(".onExitCodes.operator", string(on.Operator), "In NotIn")
-	if on.ContainerName != nil && !spec.hasOther(*on.ContainerName) {
-		v.bad(".onExitCodes.containerName", quoted(*on.ContainerName), "must be one of the container or initContainer names in the pod template")
+	if on.ContainerName != nil && !hasOther(spec, *on.ContainerName) {
+		v.bad(".onExitCodes.containerName", policy.Quoted(*on.ContainerName), "must be one of the container or initContainer names in the pod template")
 	}
 	const field = ".onExitCodes.values"
 	if len(on.Values) == 0 {
@@ -304,11 +274,11 @@ func (v *jobValidator) onExitCodes(on *PodFailurePolicyOnExitCodes, spec *PodSpe
 	ordered, previous := true, int32(-1<<31)
 	seen := make(map[int32]bool, len(on.Values))
 	for i, value := range on.Values {
-		if value == 0 && on.Operator == OperatorIn {
-			v.badNumber(field+Index(i), 0, "must not be 0 for the In operator")
+		if value == 0 && on.Operator == policy.OperatorIn {
+			v.badNumber(field+policy.Index(i), 0, "must not be 0 for the In operator")
 		}
 		if seen[value] {
-			v.add(v.at+field+Index(i), TypeDuplicate, CodeDuplicate, strconv.Itoa(int(value)), "")
+			v.Add(v.at+field+policy.Index(i), policy.TypeDuplicate, policy.CodeDuplicate, strconv.Itoa(int(value)), "")
 		}
 		seen[value] = true
 		ordered = ordered && previous <= value
@@ -330,7 +300,7 @@ func (v *jobValidator) successRules() bool {
 	}
 	v.tooMany("", len(rules), MaxJobRules)
 	for i, rule := range rules {
-		v.at = path + Index(i)
+		v.at = path + policy.Index(i)
 		indexes, count := rule.SucceededIndexes, rule.SucceededCount
 		if indexes == nil && count == nil {
 			v.missing("", "at least one of succeededCount or succeededIndexes must be specified")
@@ -343,14 +313,14 @@ func (v *jobValidator) successRules() bool {
 			if indexes == nil && *count < 0 {
 				v.badNumber(".succeededCount", int64(*count), negativeText)
 			}
-			v.faults.Add(FieldError{Path: v.at, Code: CodePanics, Detail: panicsText})
+			v.Faults.Add(policy.FieldError{Path: v.at, Code: policy.CodePanics, Detail: panicsText})
 			return false
 		}
 		total, completions := int32(0), *v.j.Completions
 		if indexes != nil {
 			var fault string
 			if total, fault = countIndexes(*indexes, completions); fault != "" {
-				v.bad(".succeededIndexes", quoted(*indexes), "error parsing succeededIndexes: "+fault)
+				v.bad(".succeededIndexes", policy.Quoted(*indexes), "error parsing succeededIndexes: "+fault)
 			}
 		}
 		if count == nil {
@@ -384,9 +354,9 @@ func countIndexes(s string, completions int32) (total int32, fault string) {
 		if end >= 0 {
 			part = s[:end]
 		}
-		from, to := cutByte(part, '-')
+		from, to, _ := strings.Cut(part, "-")
 		if strings.IndexByte(to, '-') >= 0 {
-			return 0, "the fragment " + quoted(part) + " violates the requirement that an index interval can have at most two parts separated by '-'"
+			return 0, "the fragment " + policy.Quoted(part) + " violates the requirement that an index interval can have at most two parts separated by '-'"
 		}
 		x, fault := indexOf(from, completions)
 		y := x
@@ -417,9 +387,9 @@ func indexOf(s string, completions int32) (n int, fault string) {
 	n, err := strconv.Atoi(s)
 	switch {
 	case err != nil:
-		return 0, "cannot convert string to integer for index: " + quoted(s)
+		return 0, "cannot convert string to integer for index: " + policy.Quoted(s)
 	case n >= int(completions):
-		return 0, "too large index: " + quoted(s)
+		return 0, "too large index: " + policy.Quoted(s)
 	}
 	return n, ""
 }
@@ -432,7 +402,7 @@ func notIncreasing(previous, current int) string {
 //
 // Source: ValidateJob in pkg/apis/batch/validation/validation.go, Kubernetes v1.33 to v1.36;
 // validateNameAllowsCompletions there, v1.37.
-func (v *validator) podHostname(o *Object) {
+func (v *validator) podHostname(o *policy.Object) {
 	if !o.Job.Indexed() || o.Job.Completions == nil || *o.Job.Completions <= 0 {
 		return
 	}
@@ -441,9 +411,9 @@ func (v *validator) podHostname(o *Object) {
 	if ok, dots := dnsName(host); ok && !dots && len(host) <= maxLabelBytes {
 		return
 	}
-	host, more := bounded(host)
-	v.invalid("metadata.name", quoted(name), "will not able to create pod with invalid DNS label: "+host+more)
-	if f := v.faults.Last(); name != o.Name {
+	host, more := policy.Bounded(host)
+	v.invalid("metadata.name", policy.Quoted(name), "will not able to create pod with invalid DNS label: "+host+more)
+	if f := v.Faults.Last(); name != o.Name {
 		f.Message, f.Detail = "", f.Detail+drawnText
 	}
 }
@@ -463,26 +433,26 @@ const (
 //
 // Source: ValidateJobSpecUpdate in pkg/apis/batch/validation/validation.go, Kubernetes v1.33 to
 // v1.37.
-func (v *validator) jobUpdate(o, old *Object) {
+func (v *validator) jobUpdate(o, old *policy.Object) {
 	j, was := o.Job, old.Job
 	for i, field := range immutableFields {
 		path := "spec." + field
 		if i == immutableTemplate {
 			if !sameSpec(&o.Spec, &old.Spec, v.f.Minor) || gracePeriod(&o.Spec) != gracePeriod(&old.Spec) || !sameInt64(o.Spec.ActiveDeadlineSeconds, old.Spec.ActiveDeadlineSeconds) {
-				if was.resourcesMutable(v.f) {
+				if resourcesMutable(was, v.f) {
 					path += ".spec" // its metadata may change, and resources
 				}
-				v.faults.Add(FieldError{Path: path, Type: TypeInvalid, Code: CodeInvalid, Detail: "field is immutable"})
+				v.Faults.Add(policy.FieldError{Path: path, Type: policy.TypeInvalid, Code: policy.CodeInvalid, Detail: "field is immutable"})
 			}
 			continue
 		}
-		if j.policy(i, true) == was.policy(i, true) {
+		if printPolicy(j, i, true) == printPolicy(was, i, true) {
 			continue
 		}
 		if i != immutableCompletions || !j.Indexed() {
 			v.printed(path, j, i, "field is immutable")
 		} else if j.Completions != nil && *j.Completions != *j.Parallelism {
-			v.invalid(path, j.policy(i, false), "can only be modified in tandem with spec.parallelism")
+			v.invalid(path, printPolicy(j, i, false), "can only be modified in tandem with spec.parallelism")
 		}
 	}
 }
@@ -492,15 +462,15 @@ func (v *validator) jobUpdate(o, old *Object) {
 //
 // Source: validationOptionsForJob in pkg/registry/batch/job/strategy.go, validatePodTemplateUpdate
 // in pkg/apis/batch/validation/validation.go, Kubernetes v1.35 to v1.37.
-func (j *Job) resourcesMutable(f Features) bool {
+func resourcesMutable(j *policy.Job, f policy.Features) bool {
 	return f.MutablePodResourcesForSuspendedJobs && j.Suspend != nil && *j.Suspend && !j.Status.Active &&
 		(j.Status.Suspended || !j.Status.Started && f.Minor > 35)
 }
 
 // printed notes a fault about field i of immutableFields, which may be absent. Releases before 1.34
 // print policies in Go's syntax, and so the address of whatever stands behind a pointer.
-func (v *validator) printed(path string, j *Job, i int, detail string) {
-	value := j.policy(i, false)
+func (v *validator) printed(path string, j *policy.Job, i int, detail string) {
+	value := printPolicy(j, i, false)
 	if v.f.Minor >= 34 || value[0] != '{' {
 		if v.f.Minor < 34 && value == "null" {
 			value = `"null"`
@@ -508,9 +478,9 @@ func (v *validator) printed(path string, j *Job, i int, detail string) {
 		v.invalid(path, value, detail)
 		return
 	}
-	value, fixed := j.goPolicy(i)
+	value, fixed := goPolicy(j, i)
 	v.invalid(path, value, detail)
-	if f := v.faults.Last(); !fixed {
+	if f := v.Faults.Last(); !fixed {
 		f.Message, f.Detail = "", f.Detail+addressesText
 	}
 }
@@ -519,7 +489,7 @@ func (v *validator) printed(path string, j *Job, i int, detail string) {
 // something stands behind a pointer in it.
 //
 // Source: Error.ErrorBody in k8s.io/apimachinery v0.33, pkg/util/validation/field/errors.go.
-func (j *Job) goPolicy(i int) (text string, fixed bool) {
+func goPolicy(j *policy.Job, i int) (text string, fixed bool) {
 	t := printer{comma: ", "}
 	if fixed = true; i == immutableSuccess {
 		t.goList("batch.SuccessPolicy{Rules:", "batch.SuccessPolicyRule", len(j.SuccessPolicy.Rules), j.SuccessPolicy.Rules == nil, func(i int) {
@@ -532,9 +502,9 @@ func (j *Job) goPolicy(i int) (text string, fixed bool) {
 	t.goList("batch.PodFailurePolicy{Rules:", "batch.PodFailurePolicyRule", len(j.PodFailurePolicy.Rules), j.PodFailurePolicy.Rules == nil, func(i int) {
 		rule := &j.PodFailurePolicy.Rules[i]
 		fixed = fixed && rule.OnExitCodes == nil
-		t.raw("Action:" + quoted(string(rule.Action)) + ", OnExitCodes:(*batch.PodFailurePolicyOnExitCodesRequirement)(nil)")
+		t.raw("Action:" + policy.Quoted(string(rule.Action)) + ", OnExitCodes:(*batch.PodFailurePolicyOnExitCodesRequirement)(nil)")
 		t.goList(", OnPodConditions:", "batch.PodFailurePolicyOnPodConditionsPattern", len(rule.OnPodConditions), rule.OnPodConditions == nil, func(i int) {
-			t.raw("Type:" + quoted(rule.OnPodConditions[i].Type) + ", Status:" + quoted(rule.OnPodConditions[i].Status))
+			t.raw("Type:" + policy.Quoted(rule.OnPodConditions[i].Type) + ", Status:" + policy.Quoted(rule.OnPodConditions[i].Status))
 		})
 	})
 	return string(t.b) + "}", fixed
@@ -560,10 +530,10 @@ func (t *printer) goList(before, element string, n int, absent bool, members fun
 	t.raw("}")
 }
 
-// policy returns field i of immutableFields as the API server prints it: policies as JSON of the
+// printPolicy returns field i of immutableFields as the API server prints it: policies as JSON of the
 // internal type, with the names that fields have in Go. With same set, texts are equal if and only
 // if the API server calls the values equal: an absent list is an empty one.
-func (j *Job) policy(i int, same bool) string {
+func printPolicy(j *policy.Job, i int, same bool) string {
 	t := printer{same: same, comma: ","}
 	switch i {
 	case immutableCompletions:
@@ -576,7 +546,7 @@ func (j *Job) policy(i int, same bool) string {
 		t.number(j.BackoffLimitPerIndex)
 	case 5:
 		if j.ManagedBy != nil && !same {
-			return quoted(*j.ManagedBy)
+			return policy.Quoted(*j.ManagedBy)
 		}
 		t.text(j.ManagedBy)
 	case immutableSuccess:
@@ -587,7 +557,7 @@ func (j *Job) policy(i int, same bool) string {
 
 // printer writes values as the API server prints them.
 type printer struct {
-	same  bool   // see [Job.policy]
+	same  bool   // see [printPolicy]
 	comma string // between the elements of a list
 	b     []byte
 }
@@ -599,9 +569,9 @@ func (t *printer) member(before, s string) {
 	t.raw(before)
 	more := ""
 	if !t.same {
-		s, more = bounded(s)
+		s, more = policy.Bounded(s)
 	}
-	t.raw(jsonText(s))
+	t.raw(policy.WholeJSONText(s))
 	t.raw(more)
 }
 
@@ -647,7 +617,7 @@ func (t *printer) int32s(list []int32) {
 	}
 }
 
-func (t *printer) failurePolicy(p *PodFailurePolicy) {
+func (t *printer) failurePolicy(p *policy.PodFailurePolicy) {
 	if p == nil {
 		t.raw("null")
 		return
@@ -678,7 +648,7 @@ func (t *printer) failurePolicy(p *PodFailurePolicy) {
 	t.raw("}")
 }
 
-func (t *printer) successPolicy(p *SuccessPolicy) {
+func (t *printer) successPolicy(p *policy.SuccessPolicy) {
 	if p == nil {
 		t.raw("null")
 		return

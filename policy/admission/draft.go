@@ -1,0 +1,60 @@
+package admission
+
+import (
+	"strconv"
+
+	"github.com/podfate/podfate/policy"
+)
+
+// draftActions are the actions of the draft.
+const draftActions = "Ignore Terminate"
+
+// draftRules checks a backoffPolicy.
+func (v *jobValidator) draftRules(spec *policy.PodSpec) {
+	before := len(v.Faults.Kept())
+	if v.j.BothPolicies {
+		v.forbidden(v.at+"backoffPolicy", "stands beside podFailurePolicy; a Job has one of them")
+	}
+	path := v.at + "backoffPolicy.rules"
+	rules := v.j.PodFailurePolicy.Rules
+	v.tooMany("backoffPolicy.rules", len(rules), MaxJobRules)
+	for i := range rules {
+		rule := &rules[i]
+		d := rule.Written
+		v.at = path + policy.Index(i)
+		v.oneOf(".action", d.Action, draftActions)
+		switch {
+		case d.Conditions == 0:
+			v.missing("", "one condition is required, on exit codes or on the reason of the Pod")
+		case d.Conditions > 1:
+			v.bad("", policy.Omitted, "a rule has one condition, found "+strconv.Itoa(d.Conditions))
+		}
+		if d.NamedAt != "" {
+			v.forbidden(v.at+d.NamedAt, "counts only beside exit codes")
+		}
+		if d.Operator != "" {
+			v.supported(d.At, d.Operator, "In NotIn")
+		}
+		for _, fault := range d.Faults {
+			v.bad(d.At, policy.Omitted, fault)
+		}
+		if on := rule.OnExitCodes; on != nil && on.ContainerName != nil && !hasOther(spec, *on.ContainerName) {
+			v.bad(".containerName", policy.Quoted(*on.ContainerName), "must be one of the container or initContainer names in the pod template")
+		}
+	}
+	v.unworded(before, policy.KEP3329Draft)
+}
+
+// podFailurePolicy checks the policy that a Pod has by the proposal [FailurePolicyAnywhere]. There
+// is no Job that it could end.
+func (v *validator) podFailurePolicy(spec *policy.PodSpec, prefix string) {
+	before := len(v.Faults.Kept())
+	j := &jobValidator{v, prefix, &policy.Job{PodFailurePolicy: spec.PodFailurePolicy}}
+	for i, rule := range spec.PodFailurePolicy.Rules {
+		if rule.Action == policy.ActionFailJob || rule.Action == policy.ActionFailIndex {
+			v.forbidden(prefix+"podFailurePolicy.rules"+policy.Index(i)+".action", string(rule.Action)+" is about a Job, and a Pod has none")
+		}
+	}
+	j.failureRules(spec)
+	v.unworded(before, policy.FailurePolicyAnywhere)
+}
