@@ -46,7 +46,7 @@ func running(t *testing.T) (origin string) {
 	}
 	s, err := server.New(server.Config{
 		Start: func(ctx context.Context) (server.Engine, error) {
-			host, err := wasm.New(ctx, wasm.Options{})
+			host, err := wasm.New(ctx, wasm.Options{CacheDir: policytest.Code(t)})
 			if err != nil {
 				return nil, err
 			}

@@ -68,7 +68,7 @@ func TestCommandLine(t *testing.T) {
 			}
 			if engine.module && !policytest.Long() { // it is started for each request; TestModule of policytest asks it all of them
 				if testing.Short() {
-					t.Skip("each request compiles the module")
+					t.Skip("left out with -short: each request compiles the module")
 				}
 				door.Every = 10
 			}
@@ -94,6 +94,9 @@ func TestCommandLineOfItsOwn(t *testing.T) {
 	const pod = `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "i"}]}%s}`
 	for _, engine := range engines {
 		t.Run(engine.name, func(t *testing.T) {
+			if engine.module {
+				policytest.Quick(t, "the module is decoded for each request; the tests of cli ask it some")
+			}
 			want, _ := ops.Call(number("describe"), describe)
 			got, failed, err := commandLine(nil, "describe", "-o", "json", "--engine", engine.name)
 			if err != nil || failed || !bytes.Equal(got, want) {

@@ -10,7 +10,7 @@ import (
 // The module answers as package ops does, byte for byte.
 func ExampleHost_Call() {
 	ctx := context.Background()
-	host, err := wasm.New(ctx, wasm.Options{})
+	host, err := wasm.New(ctx, wasm.Options{Interpreter: true}) // without it the module is compiled first
 	if err != nil {
 		fmt.Println(err)
 		return

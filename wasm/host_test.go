@@ -34,31 +34,12 @@ func compilerIsEnough(t *testing.T, interpreter bool) {
 	}
 }
 
-// shared is a folder for the code of modules that all tests with -short use, so that it is compiled
-// once. TestMain removes it.
-var shared = sync.OnceValue(func() string {
-	dir, err := os.MkdirTemp("", "podfate-code-")
-	if err != nil {
-		panic(err)
-	}
-	made = dir
-	return filepath.Join(dir, "code")
-})
-
-var made string // by shared
-
-func TestMain(m *testing.M) {
-	status := m.Run()
-	if made != "" {
-		os.RemoveAll(made)
-	}
-	os.Exit(status)
-}
-
 func newHost(t testing.TB, o Options) *Host {
 	t.Helper()
-	if testing.Short() && !o.Interpreter && o.CacheDir == "" {
-		o.CacheDir = shared()
+	if large := o.Module == nil || len(o.Module) > 1<<20; large && o.CacheDir == "" {
+		// With -short code that is there already; it starts sooner than the interpreter, too.
+		o.CacheDir = policytest.Code(t)
+		o.Interpreter = o.Interpreter && o.CacheDir == ""
 	}
 	h, err := New(context.Background(), o)
 	if err != nil {

@@ -39,6 +39,9 @@ const (
 // Module returns a copy of the shipped module.
 func Module() []byte { return append([]byte(nil), policyModule...) }
 
+// Size returns the length of the shipped module in bytes, without the copy.
+func Size() int { return len(policyModule) }
+
 // SHA256 returns the digest of the shipped module in lower-case hexadecimal, as policy.wasm.sha256
 // has it.
 func SHA256() string { return strings.Fields(policySum)[0] }

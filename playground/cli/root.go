@@ -225,7 +225,7 @@ func folded(text string, columns int) string {
 // version names the program, the interfaces that it speaks and the module in it.
 func version() string {
 	return fmt.Sprintf("podfate %s\nabi %s, schema %s\nmodule sha256:%s, %d bytes",
-		programVersion(), ops.ABIVersion, ops.SchemaVersion, wasm.SHA256(), len(wasm.Module()))
+		programVersion(), ops.ABIVersion, ops.SchemaVersion, wasm.SHA256(), wasm.Size())
 }
 
 func programVersion() string {

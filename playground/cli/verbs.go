@@ -747,7 +747,7 @@ func closeEngine(engine server.Engine) {
 
 // moduleMember is the request's member that names the module in this program.
 func moduleMember() json.RawMessage {
-	return json.RawMessage(`{"sha256":"` + wasm.SHA256() + `","bytes":` + strconv.Itoa(len(wasm.Module())) + `}`)
+	return json.RawMessage(`{"sha256":"` + wasm.SHA256() + `","bytes":` + strconv.Itoa(wasm.Size()) + `}`)
 }
 
 // translateFlags adds the flags of translate.

@@ -20,7 +20,7 @@ func TestModule(t *testing.T) {
 				t.Skip("the interpreter is slow, and the compiler was asked the same")
 			}
 			ctx := context.Background()
-			host, err := wasm.New(ctx, wasm.Options{Interpreter: engine.interpreter})
+			host, err := wasm.New(ctx, wasm.Options{Interpreter: engine.interpreter, CacheDir: policytest.Code(t)})
 			if err != nil {
 				t.Fatal(err)
 			}

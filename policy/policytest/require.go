@@ -1,9 +1,13 @@
 package policytest
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
+	"time"
 )
 
 // RequireAll reports whether PODFATE_REQUIRE=all is set: then a runtime that is not installed fails
@@ -40,6 +44,55 @@ func Sample[T any](t testing.TB, n int, list []T) []T {
 		kept = append(kept, list[i])
 	}
 	return kept
+}
+
+// keepCode is how long machine code stays in the folder of [Code] when nobody compiles anew. Each
+// version of the module leaves some 15 MB.
+const keepCode = 24 * time.Hour
+
+// Code returns a folder for the machine code that wazero makes of modules, which with -short all
+// packages and all runs share: like Go's own code the module is then compiled when it changes, and
+// not by each test binary, which takes three seconds each time. wazero names what lies there by the
+// module's digest; the folder is named by go.mod, in which wazero's version is. It is empty without
+// -short, and where others could write to the folder: then the module is compiled.
+func Code(t testing.TB) string {
+	t.Helper()
+	home, err := os.UserCacheDir()
+	if err != nil || !testing.Short() {
+		return ""
+	}
+	modules, err := os.ReadFile("go.mod")
+	for above := ".."; err != nil && len(above) < 32; above = filepath.Join("..", above) { // tests run in the folder of their package
+		modules, err = os.ReadFile(filepath.Join(above, "go.mod"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(home, "podfate-tests", fmt.Sprintf("code-%x", sha256.Sum256(modules))[:13])
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return ""
+	}
+	for above := dir; above != filepath.Dir(above); above = filepath.Dir(above) {
+		if info, err := os.Stat(above); err != nil || info.Mode().Perm()&0o022 != 0 {
+			return ""
+		}
+	}
+	forget(filepath.Dir(dir))
+	t.Logf("left out with -short: compiling the module anew; its code is in %s", dir)
+	return dir
+}
+
+// forget removes code that was compiled longer than [keepCode] ago.
+func forget(dir string) {
+	filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return nil
+		}
+		if info, err := entry.Info(); err == nil && time.Since(info.ModTime()) > keepCode {
+			os.Remove(path)
+		}
+		return nil
+	})
 }
 
 // Full skips a test that is part of a full run only: of CI, which sets PODFATE_REQUIRE=all, and of

@@ -58,7 +58,7 @@ func run(out string, small bool, engine, vectors string, evaluations int) error 
 		return err
 	}
 	defer file.Close()
-	player, line, err := newPlayer(engine)
+	player, line, err := newPlayer(engine, "")
 	if err != nil {
 		return err
 	}

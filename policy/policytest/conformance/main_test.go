@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"sync"
 	"testing"
 
 	"github.com/podfate/podfate/policy/policytest"
+	"github.com/podfate/podfate/wasm"
 )
 
 // TestEnginesInGo plays the vectors on the native machine and on both engines of wazero, and lets
@@ -21,17 +23,21 @@ func TestEnginesInGo(t *testing.T) {
 			if thorough {
 				evaluations = 2_000_000
 			}
-			var vectors bytes.Buffer
-			want, err := policytest.WriteVectors(&vectors, !thorough)
-			if err != nil {
-				t.Fatal(err)
+			made := few
+			if thorough {
+				made = all
 			}
-			player, line, err := newPlayer(engine)
+			vectors, want := made(t)
+			code := ""
+			if engine == "compiler" {
+				code = compiled(t)
+			}
+			player, line, err := newPlayer(engine, code)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer player.Close()
-			got, err := player.Replay(bytes.NewReader(vectors.Bytes()), func(text string) { t.Error(text) })
+			got, err := player.Replay(bytes.NewReader(vectors), func(text string) { t.Error(text) })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,6 +58,44 @@ func TestEnginesInGo(t *testing.T) {
 	}
 }
 
+// few and all make the vectors once for all engines.
+var few, all = vectorsOnce(true), vectorsOnce(false)
+
+func vectorsOnce(small bool) func(*testing.T) ([]byte, policytest.Line) {
+	var (
+		once    sync.Once
+		vectors bytes.Buffer
+		line    policytest.Line
+		err     error
+	)
+	return func(t *testing.T) ([]byte, policytest.Line) {
+		t.Helper()
+		once.Do(func() { line, err = policytest.WriteVectors(&vectors, small) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return vectors.Bytes(), line
+	}
+}
+
+// compiled returns the folder of [policytest.Code] with the code of the module in it, which package
+// wasm has checked; wazero alone would run what is damaged.
+func compiled(t *testing.T) string {
+	t.Helper()
+	code := policytest.Code(t)
+	if code == "" {
+		return ""
+	}
+	host, err := wasm.New(t.Context(), wasm.Options{Instances: 1, CacheDir: code})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := host.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return code
+}
+
 // TestFullInstance asks an instance with all the buffers and policies that it may have for answers
 // with a hundred thousand faults.
 func TestFullInstance(t *testing.T) {
@@ -68,7 +112,7 @@ func TestFullInstance(t *testing.T) {
 			asked++
 		}
 	}
-	player, _, err := newPlayer("compiler")
+	player, _, err := newPlayer("compiler", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,9 @@ import (
 	"github.com/podfate/podfate/wasm"
 )
 
-// newPlayer returns a player on an engine, and the beginning of its line.
-func newPlayer(engine string) (*policytest.Player, policytest.Line, error) {
+// newPlayer returns a player on an engine, and the beginning of its line. code is a folder in which
+// package wasm has kept machine code, empty to compile the module.
+func newPlayer(engine, code string) (*policytest.Player, policytest.Line, error) {
 	line := policytest.Line{Engine: "wazero-" + engine, Version: wazeroVersion(), Module: wasm.SHA256()}
 	var config wazero.RuntimeConfig
 	switch engine {
@@ -26,6 +27,13 @@ func newPlayer(engine string) (*policytest.Player, policytest.Line, error) {
 		config = wazero.NewRuntimeConfigInterpreter()
 	default:
 		return nil, line, fmt.Errorf("no engine is called %q: native, compiler, interpreter", engine)
+	}
+	if code != "" {
+		cache, err := wazero.NewCompilationCacheWithDir(code)
+		if err != nil {
+			return nil, line, err
+		}
+		config = config.WithCompilationCache(cache)
 	}
 	ctx := context.Background()
 	r := wazero.NewRuntimeWithConfig(ctx, config)
