@@ -113,21 +113,21 @@ func (r *retries) span(b manifest.Value, name string) policy.Millis {
 	return policy.Millis(d / 1e6)
 }
 
-// says returns what becomes of the Pod after exit e has failed it, as fate has it. seconds is how
-// long the node took, -1 if nobody knows.
-func (r *retries) says(e exit, seconds int64) string {
+// says returns what becomes of the Pod after exit e has failed it. seconds is how long the node
+// took, -1 if nobody knows.
+func (r *retries) says(e exit, seconds int64) ownerVerdict {
 	main := e.ref.Kind == policy.MainContainer
 	sidecar := main && e.ref.Index > 0
-	action, path := ownerRetries, r.path
+	says := ownerVerdict{action: ownerRetries, path: r.path}
 	switch {
 	case main && r.daemon, sidecar && (e.code == 137 || e.code == 143):
-		return ownerSucceeds // the failure is passed over
+		return ownerVerdict{action: ownerSucceeds} // the failure is passed over
 	case r.why != "":
-		action, path = r.why, r.whyPath
+		return ownerVerdict{why: r.why, path: r.whyPath}
 	case r.never != "":
-		action, path = ownerFails, r.never
+		return ownerVerdict{action: ownerFails, path: r.never}
 	case r.transient:
-		action, path = unknownMessage, path+".retryPolicy"
+		return ownerVerdict{why: unknownMessage, path: r.path + ".retryPolicy"}
 	case r.expression != "":
 		x := condition{text: r.expression, code: -1, seconds: seconds}
 		if sidecar {
@@ -135,19 +135,18 @@ func (r *retries) says(e exit, seconds int64) string {
 		} else if main {
 			x.code = int64(e.code)
 		}
-		path += ".expression"
+		says.path += ".expression"
 		switch x.judge() {
 		case isFalse:
-			action = ownerFails
+			says.action = ownerFails
 		case isUnknown:
-			action = x.why
+			return ownerVerdict{why: x.why, path: says.path}
 		}
 	}
-	path = action + " " + path
-	if action == ownerRetries && r.limit > 0 {
-		path += " " + strconv.FormatInt(r.limit, 10)
+	if says.action == ownerRetries {
+		says.limit = r.limit
 	}
-	return path
+	return says
 }
 
 // truth is what a condition comes to.

@@ -13,9 +13,8 @@ type fate struct {
 	policy.Decision
 	why, path string    // why the kubelet's decision is undecided, and the place that is the cause; "" otherwise
 	job       jobEffect // the zero value without a Job; never with a message, which names the code
-	owner     string    // what the owner of another kind makes of the failed Pod: an action, or in small letters why it is not known; after blanks the path that says so, and a limit; "" for nothing
-
-	pod podVerdict
+	owner     ownerVerdict
+	pod       podVerdict
 }
 
 // same reports whether a and b are one answer.
@@ -108,7 +107,7 @@ func (q *asked) tableOf(base exit, counted bool) containerTable {
 		exit, server policy.Decision
 		zero         bool
 		rule         int32
-		owner        string
+		owner        ownerVerdict
 		pod          podVerdict
 		f            *fate
 	}

@@ -209,20 +209,29 @@ const firstSignal = 128
 // that it looks at has not terminated.
 const noExitCode = 0xbeef
 
+// ownerVerdict is what the owner of another kind makes of a failed Pod; the zero value if the Pod
+// goes on, or nobody asks for its exit code.
+type ownerVerdict struct {
+	action string
+	why    string // why the action is not known; "" if it is
+	path   string // the place that says so, "" for none
+	limit  int64  // how often the owner tries again, 0 without a limit
+}
+
 // ownerSays returns what the owner makes of the Pod after exit e, about which the kubelet decided
-// d; "" if the Pod goes on, or nobody asks for its exit code. To restartPolicy ExitCode, a code from
+// d. To restartPolicy ExitCode, a code from
 // 128 on stands for a signal, and the Pod is made anew; one below is the program's own failure, and
 // the owner fails.
 //
 // Source: IsRetryableExitCode in pkg/util/train/train_util.go and ReconcilePods in
 // pkg/controller.v1/common/pod.go, kubeflow/training-operator v1.7 to v1.9.
-func (l *loaded) ownerSays(cl *cluster, e exit, d policy.Decision) string {
+func (l *loaded) ownerSays(cl *cluster, e exit, d policy.Decision) (says ownerVerdict) {
 	if l.template == nil || l.template.ExitCodeOf == "" && l.again == nil {
-		return ""
+		return says
 	}
 	pod, failed := l.failedBy(cl, e, d)
 	if !failed {
-		return ""
+		return says
 	}
 	if l.again != nil {
 		return l.again.says(e, -1)
@@ -234,30 +243,24 @@ func (l *loaded) ownerSays(cl *cluster, e exit, d policy.Decision) string {
 		}
 	}
 	if code >= firstSignal {
-		return ownerRetries
+		return ownerVerdict{action: ownerRetries}
 	}
-	return ownerFails
+	return ownerVerdict{action: ownerFails}
 }
 
-// writeOwner writes what the owner makes of a Pod, as fate has it.
-func writeOwner(w *manifest.Writer, says string) {
-	if says == "" {
+// writeOwner writes what the owner makes of a Pod.
+func writeOwner(w *manifest.Writer, says ownerVerdict) {
+	if says.action == "" && says.why == "" {
 		return
 	}
-	action, path, _ := strings.Cut(says, " ")
-	path, limit, _ := strings.Cut(path, " ")
 	w.Key("owner")
 	w.Object()
-	if action[0] >= 'a' {
-		w.Key("undecided")
-	} else {
-		w.Key("action")
-	}
-	w.Word(action)
-	optional(w, "path", path)
-	if limit != "" {
+	optional(w, "undecided", says.why)
+	optional(w, "action", says.action)
+	optional(w, "path", says.path)
+	if says.limit > 0 {
 		w.Key("limit")
-		w.Raw([]byte(limit))
+		w.Int(says.limit)
 	}
 	w.End()
 }

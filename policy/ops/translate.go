@@ -177,8 +177,8 @@ func (t *translator) retriedJob(l *loaded) {
 		n := 0
 		for code := 1; code < codes; code++ {
 			says := r.says(exit{ref: ref, code: int32(code)}, -1)
-			open = open || says[0] >= 'a'
-			if fails.has[code] = says[0] == 'F'; fails.has[code] {
+			open = open || says.why != ""
+			if fails.has[code] = says.action == ownerFails; fails.has[code] {
 				n++
 			}
 		}
@@ -237,8 +237,7 @@ func (t *translator) sameEnd(f, g *fate) bool {
 	default:
 		makes = string(policy.ActionCount)
 	}
-	action, _, _ := strings.Cut(f.owner, " ")
-	return f.ends() == g.ends() && action == makes
+	return f.ends() == g.ends() && f.owner.why == "" && f.owner.action == makes
 }
 
 // set makes what is at path value, JSON.
