@@ -147,9 +147,8 @@ func (c *call) readVariants(of string) (list []variant) {
 		return nil
 	case v.Len() < policy.MinVariants || v.Len() > policy.MaxVariants:
 		c.fault(v, path, policy.CodeOutOfRange, "must be "+strconv.Itoa(policy.MinVariants)+" to "+strconv.Itoa(policy.MaxVariants)+" variants, found "+strconv.Itoa(v.Len()))
-		return nil
 	}
-	for e := v.First(); e.Exists(); e = e.Next() {
+	for e := v.First(); e.Exists() && len(list) < policy.MaxVariants; e = e.Next() {
 		at := element(path, len(list))
 		c.members(e, at, "name", "patch", "manifest")
 		one := variant{patch: c.objectIn(e, at, "patch"), manifest: c.objectIn(e, at, "manifest")}

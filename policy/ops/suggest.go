@@ -37,6 +37,13 @@ func (c *call) suggest() {
 	var ref policy.Ref
 	r := wishReader{c: c, l: l, p: p}
 	ref = r.read()
+	if r.others != 0 {
+		for code := 1; code < codes; code++ {
+			if p.want[code] == 0 {
+				p.want[code] = r.others
+			}
+		}
+	}
 	if c.failOnFaults() {
 		return
 	}
@@ -150,13 +157,6 @@ func (r *wishReader) read() policy.Ref {
 	if r.n == 0 && wishes.Kind() == manifest.Object {
 		c.requestFault(wishes, policy.FieldError{Path: "wishes", Code: policy.CodeRequired, Allowed: wishWords[1:], Detail: "at least one wish is required"})
 	}
-	if r.others != 0 {
-		for code := 1; code < codes; code++ {
-			if r.p.want[code] == 0 {
-				r.p.want[code] = r.others
-			}
-		}
-	}
 	return r.ref
 }
 
@@ -174,25 +174,24 @@ func (r *wishReader) flip(v manifest.Value, path string) {
 		r.ref = ref
 	}
 	to, ok := c.text(v.Get("to"), child(path, "to"))
-	for x, word := range wishWords {
-		if word == to && x > 0 {
-			if e := v.Get("exit"); given(e) {
-				r.entry(e, child(path, "exit"), uint8(x))
-			} else {
-				c.requestFault(v, policy.FieldError{Path: child(path, "exit"), Code: policy.CodeRequired, Detail: "an exit code is required"})
-			}
-			return
-		}
+	x := len(wishWords) - 1
+	for wishWords[x] != to && x > 0 {
+		x--
 	}
-	if ok || !given(v.Get("to")) {
+	if x == 0 && (ok || !given(v.Get("to"))) {
 		c.requestFault(v, policy.FieldError{
 			Path: child(path, "to"), Code: policy.CodeUnsupported, Allowed: wishWords[1:], Detail: strconv.Quote(cut(to)) + " is nothing that an exit can come to",
 		})
 	}
+	if e := v.Get("exit"); given(e) {
+		r.entry(e, child(path, "exit"), uint8(x))
+	} else {
+		c.requestFault(v, policy.FieldError{Path: child(path, "exit"), Code: policy.CodeRequired, Detail: "an exit code is required"})
+	}
 }
 
 // entry reads what wish x is about: a code, a range of codes such as "1-127", all others, or a
-// disruption.
+// disruption. An x of 0 is a wish that is not known.
 func (r *wishReader) entry(v manifest.Value, path string, x uint8) {
 	c := r.c
 	if r.n++; r.n == policy.MaxWishes+1 {
@@ -218,7 +217,11 @@ func (r *wishReader) entry(v manifest.Value, path string, x uint8) {
 			from = -1
 		}
 	case manifest.String:
-		switch s := v.Str(); s {
+		s := v.Str()
+		if x == 0 && (s == "disruption" || s == "others") {
+			return
+		}
+		switch s {
 		case "disruption":
 			if x <= wishStop {
 				bad(policy.CodeForbidden, "a disruption ends the Pod, whatever its containers do; only the Job can make something of it", wishWords[wishCount:]...)
@@ -253,7 +256,7 @@ func (r *wishReader) entry(v manifest.Value, path string, x uint8) {
 		bad(policy.CodeOutOfRange, detail, strconv.FormatInt(least, 10)+"-255", "others", "disruption")
 		return
 	}
-	for code := from; code <= to; code++ {
+	for code := from; code <= to && x > 0; code++ {
 		switch have := r.p.want[code]; {
 		case have == 0, have == wishStop && x > wishStop:
 			r.p.want[code], r.at[code] = x, path
