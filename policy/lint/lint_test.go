@@ -20,7 +20,7 @@ func notIn(a ContainerRestartRuleAction, values ...int32) ContainerRestartRule {
 // warned lists codes with the ends of their paths, without those that every restart-all has.
 func warned(o *Object, minor int) string {
 	var list []string
-	for _, w := range lint.Warnings(o, DefaultFeatures(minor), DefaultFeatures(minor)) {
+	for _, w := range lint.Warnings(o, DefaultFeatures(minor), DefaultFeatures(minor), false) {
 		path := w.Path
 		for _, prefix := range []string{"spec.containers[0]", "spec.initContainers[0]", "."} {
 			path = strings.TrimPrefix(path, prefix)
@@ -169,7 +169,7 @@ func TestShadowingIsExact(t *testing.T) {
 				}
 				o := Object{Kind: "Pod", Spec: spec, SpecPath: "spec."}
 				warned := false
-				for _, w := range lint.Warnings(&o, f, f) {
+				for _, w := range lint.Warnings(&o, f, f, false) {
 					warned = warned || w.Path == "spec.containers[0].restartPolicyRules[2]" && (w.Code == lint.Shadowed || w.Code == lint.DuplicateRule)
 				}
 				if warned != (matches && !reached) {

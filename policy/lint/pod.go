@@ -63,11 +63,12 @@ const (
 // Warnings reports what the API server of f accepts of o and what will still not work, or not as it
 // seems, on a node with a kubelet of node: the Pod's policy first, then init and main containers,
 // the grace period, then the Job. Call
-// [admission.DropDisabled] first: what was dropped has no warning. If node is f, it warns of older nodes as well.
+// [admission.DropDisabled] first: what was dropped has no warning. If node is f, it warns of older
+// nodes as well, unless the Pod is static: its file lies on that node and is placed on no other.
 //
 // It looks only at single exits and never at what a program does. Codes are stable.
-func Warnings(o *policy.Object, f, node policy.Features) []policy.FieldError {
-	l := linter{o: o, f: f, node: node}
+func Warnings(o *policy.Object, f, node policy.Features, static bool) []policy.FieldError {
+	l := linter{o: o, f: f, node: node, saidOlderKubelet: static, saidOlderNode: static}
 	l.wrongCase(o.SpecPath+"restartPolicy", string(o.Spec.RestartPolicy), "Always", "OnFailure", "Never")
 	for _, kind := range []policy.ContainerKind{policy.InitContainer, policy.MainContainer} {
 		for i := range o.Spec.List(kind) {

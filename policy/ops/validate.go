@@ -41,7 +41,7 @@ func (c *call) validate() {
 		}
 		if l.readable {
 			l.warnings = append(l.warnings, c.manifestFaults(c.draftSpellings(&l.object, f.Proposals))...)
-			l.warnings = append(l.warnings, c.manifestFaults(lint.Warnings(&l.object, f, cl.node().features))...)
+			l.warnings = append(l.warnings, c.manifestFaults(lint.Warnings(&l.object, f, cl.node().features, a.static))...)
 		}
 		found.add(l)
 	}

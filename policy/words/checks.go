@@ -107,6 +107,9 @@ func fault(v manifest.Value) item {
 		}
 	}
 	if path := Visible(i.path); path != "" && !strings.HasPrefix(i.text, path) {
+		if own, says, found := strings.Cut(i.text, ": "); found && strings.HasSuffix(path, "."+own) {
+			i.text = says // what Kubernetes says of the Pod that a template makes begins with the path in the Pod
+		}
 		i.text = join(": ", path, i.text)
 	}
 	return i

@@ -33,6 +33,7 @@ func TestPlain(t *testing.T) {
 	for fault, want := range map[string]string{
 		`{"path":"spec.a","detail":"must be a list, found 7","message":"json: cannot unmarshal","allowed":["b","c"]}`:           "spec.a: must be a list, found 7 (possible: b, c) (Kubernetes: json: cannot unmarshal)",
 		`{"path":"spec.a","type":"Required value","detail":"it is missing","message":"spec.a: Required value","allowed":["b"]}`: "spec.a: Required value",
+		`{"path":"spec.t.spec.a","type":"Required value","message":"spec.a: Required value: b"}`:                                "spec.t.spec.a: Required value: b",
 		`{"path":"pods[0]","type":"x","message":"no name"}`:                                                                     "pods[0]: no name",
 		`{"path":"a","detail":"unknown","allowed":["b"]}`:                                                                       "a: unknown (possible: b)",
 		`{"path":"a","detail":"unknown","allowed":[` + strings.Repeat(`"",`, 30) + `""]}`:                                       "a: unknown",
