@@ -226,7 +226,8 @@ func (t *tester) read(head members, doc *schema.Document, at finding) (e expecta
 	case len(e.expect) == 0 && len(e.phases) == 0:
 		return e, "expect: nothing is expected"
 	}
-	if of == "" {
+	said := of != ""
+	if !said {
 		of = e.operation()
 	}
 	op, known := ops.Lookup(of)
@@ -234,6 +235,10 @@ func (t *tester) read(head members, doc *schema.Document, at finding) (e expecta
 		return e, "of " + strconv.Quote(of) + ": is no operation that can be tested"
 	}
 	e.op = op
+	if name := e.foreign(); !said && name != "" {
+		line, _ := doc.Position(name)
+		return e, fmt.Sprintf("%s in line %d: %s is not asked it, and by %s this is a test of %s; leave one of both out, or say of", name, line, of, e.sign(), of)
+	}
 	allowed := expected[of]
 	if allowed == nil {
 		allowed = []string{}
@@ -281,6 +286,31 @@ func (e *expectation) operation() string {
 		return "curve"
 	}
 	return "validate"
+}
+
+// sign is what [expectation.operation] went by.
+func (e *expectation) sign() string {
+	for _, name := range []string{"codes", "phase"} {
+		if e.expect[name] != nil {
+			return "expect." + name
+		}
+	}
+	return "its other members"
+}
+
+// foreign is a member of the test that other operations are asked and its own is not, empty if
+// there is none. What no operation knows is left to the core to refuse.
+func (e *expectation) foreign() string {
+	if e.op.Name == "compare" { // asks another operation, with its members
+		return ""
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.members)) {
+		asked := func(op ops.Operation) bool { return slices.Contains(ops.Members(op.Name), name) }
+		if !asked(e.op) && slices.ContainsFunc(ops.Table(), asked) {
+			return name
+		}
+	}
+	return ""
 }
 
 // readManifest reads the file that a test names.
