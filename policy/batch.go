@@ -169,9 +169,7 @@ type batchVariants struct {
 	tables   []batchTable
 	verdicts []Verdict     // those of all tables
 	limits   []Verdict     // in their place where a restart is one too many; nil without a limit
-	slots    [][256]uint16 // by table and code, their places: one look-up more than without variants
-	zeros    []uint16      // by table, the place for code 0 with the reason OOMKilled
-	step     int           // from a table to that of ends for lack of memory
+	slots    [][512]uint16 // by restarts, reason and code, their places: one look-up more than without variants
 	shift    uint8         // to the restarts that the limit counts, in the conditions of an event
 	most     uint64        // from so many on the limit is reached; more than there can be without one
 }
@@ -229,9 +227,7 @@ func (b *Batch) add(from *exitTable, c Container, kind ContainerKind, o BatchOpt
 	if from.more != nil {
 		b.varies = true
 		t.more = &batchVariants{variants: *from.more}
-		if t.more.killed {
-			t.more.step = len(t.more.from) + 1
-		}
+		t.more.slots = make([][512]uint16, len(t.more.from)+1)
 		if o.Features.Proposals.Reading(OptionCounts) == 0 {
 			t.more.shift = 32
 		}
@@ -241,7 +237,7 @@ func (b *Batch) add(from *exitTable, c Container, kind ContainerKind, o BatchOpt
 		for i := range from.more.tables {
 			v := b.table(&from.more.tables[i], unknown, o)
 			v.more, v.limited = t.more, from.more.limited
-			t.more.add(v, len(b.tables))
+			t.more.add(v, i, len(b.tables))
 		}
 	}
 	if b.failure != nil && kind != EphemeralContainer {
@@ -250,16 +246,16 @@ func (b *Batch) add(from *exitTable, c Container, kind ContainerKind, o BatchOpt
 	b.tables = append(b.tables, t)
 }
 
-// add adds table t of container number n.
-func (m *batchVariants) add(t batchTable, n int) {
+// add adds table t, the i-th of container number n.
+func (m *batchVariants) add(t batchTable, i, n int) {
 	first := len(m.verdicts)
 	m.tables, m.verdicts = append(m.tables, t), append(append(m.verdicts, t.verdicts...), t.killed)
-	m.zeros = append(m.zeros, uint16(len(m.verdicts)-1))
-	var slots [256]uint16
-	for code := range slots {
-		slots[code] = uint16(first + int(t.first[code])*2 + min(code, 1))
+	slots := &m.slots[i%len(m.slots)]
+	half := i / len(m.slots) << 8 // the later tables are those of ends for lack of memory
+	for code := half; code < len(slots); code++ {
+		slots[code] = uint16(first + int(t.first[code&0xFF])*2 + min(code&0xFF, 1))
 	}
-	m.slots = append(m.slots, slots)
+	slots[256] = uint16(len(m.verdicts) - 1)
 	for _, v := range m.verdicts[first:] {
 		if d := v.Decision(); m.limited && d.Action.Again() {
 			v = verdict(d.limited(), n, -1, BatchOptions{Fallback: true})
@@ -360,12 +356,14 @@ func (b *Batch) Exits(events []Event, verdicts []Verdict) (faults int) {
 		} else {
 			slot = uint(t.rule(e.ExitCode))*2 + 1
 		}
-		*v = t.verdicts[slot]
+		w := &t.verdicts[slot]
+		*v = *w
 		if e.Flags != 0 {
 			if e.Flags&EventOOMKilled != 0 && e.ExitCode == 0 {
-				*v = t.killed
+				w = &t.killed
+				*v = *w
 			}
-			if e.Flags&EventHistory != 0 && v.again() {
+			if w.waits(e.Flags) {
 				b.wait(e, v)
 			}
 		}
@@ -384,7 +382,8 @@ func (b *Batch) varied(events []Event, verdicts []Verdict) (faults int) {
 		if n == NoContainer {
 			n = only
 		}
-		if int(n) >= len(tables) || e.Flags&^(EventOOMKilled|EventHistory|EventRestarts) != 0 || e.Conditions != 0 && e.Flags&EventRestarts == 0 || e.RanFor < 0 {
+		flags := e.Flags
+		if int(n) >= len(tables) || flags&^(EventOOMKilled|EventHistory|EventRestarts) != 0 || flags&EventRestarts == 0 && e.Conditions != 0 || e.RanFor < 0 {
 			v.fail(e)
 			faults++
 			continue
@@ -404,23 +403,21 @@ func (b *Batch) varied(events []Event, verdicts []Verdict) (faults int) {
 		if uint64(uint32(e.Conditions>>(m.shift&63))) >= m.most {
 			list = m.limits
 		}
-		if e.Flags&^EventRestarts == 0 {
-			*v = list[m.slots[k][uint8(e.ExitCode)]]
+		slot := uint(uint8(e.ExitCode))
+		if flags&^EventRestarts == 0 {
+			*v = list[m.slots[k][slot]]
 			v.Tag = e.Tag
 			continue
 		}
-		if e.Flags&EventOOMKilled != 0 {
-			k += m.step
+		if flags&EventOOMKilled != 0 {
+			slot += 256
 		}
-		slot := m.slots[k][uint8(e.ExitCode)]
-		if e.Flags&EventOOMKilled != 0 && e.ExitCode == 0 {
-			slot = m.zeros[k]
-		}
-		*v = list[slot]
-		if e.Flags&EventHistory != 0 && v.again() {
+		w := &list[m.slots[k][slot]]
+		*v = *w
+		v.Tag = e.Tag
+		if w.waits(flags) {
 			b.wait(e, v)
 		}
-		v.Tag = e.Tag
 	}
 	return faults
 }
@@ -447,14 +444,14 @@ func (b *Batch) modify(e *Event, v *Verdict, t *batchTable) {
 	if t.limited {
 		t.more.limitTo(e, v)
 	}
-	if e.Flags&EventHistory != 0 && v.again() {
+	if v.waits(e.Flags) {
 		b.wait(e, v)
 	}
 }
 
-// again reports whether v starts the container again.
-func (v *Verdict) again() bool {
-	return v.Action == actionRestart || v.Action == actionRestartAll || v.Action == actionRestartPod
+// waits reports whether v starts the container again and the flags of its event say when.
+func (v *Verdict) waits(f EventFlags) bool {
+	return f&EventHistory != 0 && actionsAgain>>(v.Action&31)&1 != 0
 }
 
 // wait sets the wait of a restart, from the history of e. One that waits for nothing keeps that.
@@ -615,6 +612,7 @@ const (
 	actionIgnore     = 6
 	actionCount      = 7
 	actionRestartPod = 11
+	actionsAgain     = 1<<actionRestart | 1<<actionRestartAll | 1<<actionRestartPod
 	levelRule        = 1
 	reasonRule       = 1
 	reasonNoRule     = 13

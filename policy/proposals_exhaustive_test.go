@@ -240,11 +240,30 @@ func compareProposal(t *testing.T, w naiveWorld) (decisions int) {
 						return decisions
 					}
 				}
+				if of, ok := waitsLike(b, event, d, f); !ok {
+					t.Errorf("%+v, %+v: %+v waits %d ms", w, e, d, of.Wait)
+					return decisions
+				}
 				decisions++
 			}
 		}
 	}
 	return decisions
+}
+
+// waitsLike reports whether b makes event, now with a history of one restart, wait as d says.
+func waitsLike(b *Batch, event Event, d Decision, f Features) (v Verdict, ok bool) {
+	event.Flags, event.History = event.Flags|EventHistory, 1
+	want := Millis(-1)
+	switch {
+	case d.Action.Again() && d.Waits(f):
+		want = KubeletBackoff(f, 0).Delay(1)
+	case d.Action.Again():
+		want = 0
+	}
+	var verdict [1]Verdict
+	b.Exits([]Event{event}, verdict[:])
+	return verdict[0], verdict[0].Wait == want && verdict[0].Decision() == d
 }
 
 // Flat rules under the proposal come to what they come to without it, where the manifest is valid.
