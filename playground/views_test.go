@@ -119,6 +119,7 @@ func TestCompareView(t *testing.T) {
 	p.edit(t, "exits", `f.value = 'main: 42@10s x2, 1@5s'`)
 	p.until(t, "both on one axis", `document.querySelectorAll('#reply .lanes .lane.container').length === 2 && document.querySelectorAll('#reply .axis').length === 1`)
 	link := p.share(t)
+	p.until(t, "what follows the answer", `!reply.ariaBusy`)
 	browser := p.eval(t, painted)
 	p.noScripts(t, true)
 	p.run(t, chromedp.Click(chromedp.CSS(`#pair button`)))

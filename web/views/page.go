@@ -48,6 +48,10 @@ func Control(path string) string {
 // there on.
 const maxLines = 5000
 
+// perGroup is how many numbers of lines are in one element: groups out of view are not laid out. The
+// page's script has the same.
+const perGroup = 100
+
 // lines is the number of lines of the editor.
 func lines(manifest string) int { return min(strings.Count(manifest, "\n")+1, maxLines) }
 

@@ -7,7 +7,7 @@ import {commandLine, curl} from './commands.js';
 import {compare} from './compare.js';
 import {Engine} from './engine.js';
 import {clear, keep, kept, latest} from './kept.js';
-import {live, marks, reply} from './paint.js';
+import {live, marks, repaint} from './paint.js';
 import {LinkError, decode, encode, holdsState} from './share.js';
 import {say, use} from './text.js';
 import {timeline, together} from './timeline.js';
@@ -37,6 +37,9 @@ let examples = []; // loaded beside the module, so that the menu works when the 
 let chosen; // the example whose texts the form has, undefined for the reader's own
 let begun = false; // the form is that of an example, a link or the reader, and it is known which
 let fixes = []; // edits of the answer on the page
+let worlds; // what becomes of the question in each version, on the page
+let asking = false; // a question is under way
+let unkept; // the timer of the text that is kept next
 let offer = ''; // the question that is asked instead of the form's, one that the answer before offered
 let number = 0; // under which the reader's own text is kept, 0 for an example's or a link's
 
@@ -85,6 +88,8 @@ function fillForm(form) {
 /** Shows which view is chosen: '' or answer, codes, versions, backoff. */
 function showView(name = '') {
   offer = '';
+  worlds = undefined;
+  $('reply').ariaBusy = null;
   const tabs = [...$('tabs').children];
   const known = tabs.find((tab) => tab.value === name) ?? tabs[0];
   $('view').value = known === tabs[0] ? '' : known.value;
@@ -174,21 +179,34 @@ function showGates() {
 // --- the editor ---
 
 const maxLines = 5000;
+const perGroup = 100; // numbers in an element: those out of view are not laid out. views.perGroup is the same
+
+const lineOf = (n) => $('L' + n);
+
+/** The number of a line's element in the gutter, 0 for others. */
+const numberOf = (e) => (gutter.contains(e) && /^L\d+$/.test(e.id) ? Number(e.id.slice(1)) : 0);
+
+function setRows(field, rows) {
+  if (field.rows !== rows) field.rows = rows;
+}
 
 /** Numbers the lines and marks those that the answer speaks of. */
 function showLines(marked) {
-  for (const [field, least] of [[pods, 10], [$('old'), 4], [$('other'), 12]]) field.rows = Math.min(Math.max(field.value.split('\n').length, least), maxLines);
+  for (const [field, least] of [[pods, 10], [$('old'), 4], [$('other'), 12]]) setRows(field, Math.min(Math.max(field.value.split('\n').length, least), maxLines));
   const lines = Math.min(manifest.value.split('\n').length, maxLines);
-  manifest.rows = Math.max(lines + 1, 12);
-  while (gutter.children.length > lines) gutter.lastElementChild.remove();
-  for (let n = gutter.children.length + 1; n <= lines; n++) {
+  setRows(manifest, Math.max(lines + 1, 12));
+  let n = numberOf(gutter.lastElementChild?.lastElementChild);
+  for (; n > lines; n--) (n % perGroup === 1 ? lineOf(n).parentElement : lineOf(n)).remove();
+  while (n < lines) {
+    if (n++ % perGroup === 0) gutter.append(document.createElement('div'));
     const number = document.createElement('span');
     number.id = 'L' + n;
     number.textContent = n;
-    gutter.append(number);
+    gutter.lastElementChild.append(number);
   }
   if (!marked) return;
-  for (let n = 1; n <= lines; n++) gutter.children[n - 1].className = marked.get(n) ?? '';
+  for (const e of gutter.querySelectorAll('.fault, .warning, .decided')) e.classList.remove('fault', 'warning', 'decided');
+  for (const [at, as] of marked) lineOf(at)?.classList.add(as);
 }
 
 /** Moves the cursor to a line and column, and selects the rest of the line. */
@@ -200,16 +218,16 @@ function goTo(line, column) {
   const from = start + [...text.slice(start)].slice(0, column - 1).join('').length;
   manifest.focus({preventScroll: true});
   manifest.setSelectionRange(from, end < 0 ? text.length : end);
-  $('L' + line)?.scrollIntoView({block: 'nearest'});
+  lineOf(line)?.scrollIntoView({block: 'nearest'});
 }
 
 /** Shows what belongs together: what the pointer is on, else what has the focus, else the line of the cursor. */
-function highlight({type, target}) {
+function highlight({type, target} = {}) {
+  if (type === 'selectionchange' && asking) return; // the answer that comes does it
   const under = type === 'mouseover' ? target : undefined;
   const focused = document.activeElement;
-  const line = under?.parentElement === gutter ? [...gutter.children].indexOf(under) + 1
-    : focused === manifest ? manifest.value.slice(0, manifest.selectionStart).split('\n').length : 0;
-  together($('reply'), gutter, [under, focused], line);
+  const line = numberOf(under) || (focused === manifest ? manifest.value.slice(0, manifest.selectionStart).split('\n').length : 0);
+  together($('reply'), lineOf, [under, focused], line);
 }
 
 // --- answers ---
@@ -217,17 +235,33 @@ function highlight({type, target}) {
 /** Asks the module in this browser and shows what it says. */
 async function run() {
   const form = {...readForm(), ...(offer && {offer, view: ''})};
+  asking = true;
   const result = await engine.ask(form);
   if (!result) return; // another question came before
+  asking = false;
   const {document: painted} = result;
   last = result.bytes && result;
   choose(painted, form.view);
-  if (result.strip) painted.blocks.unshift(strip(...result.strip));
+  const paint = () => {
+    repaint($('reply'), worlds ? {...painted, blocks: [strip(...worlds), ...painted.blocks]} : painted);
+    timeline($('reply'), painted);
+  };
+  if (result.more) {
+    const follows = result.more.then((now) => {
+      if (now === undefined) return false; // another question came before
+      worlds = now;
+      $('reply').ariaBusy = null;
+      return true;
+    });
+    $('reply').ariaBusy = 'true';
+    if (worlds) follows.then((known) => known && paint()); // until then those of the answer before stay
+    else if (!await follows) return;
+  }
   fixes = painted.blocks.find((b) => b.block === 'fixes')?.items ?? [];
-  $('reply').replaceChildren(...reply(painted));
-  timeline($('reply'), painted);
-  $('answer-title').textContent = say('heading.answer');
+  paint();
+  if ($('answer-title').textContent !== say('heading.answer')) $('answer-title').textContent = say('heading.answer');
   showLines(marks(painted));
+  requestAnimationFrame(() => setTimeout(highlight)); // the answer is seen first
   brief(live(painted), painted.verdict.tone);
   $('where').textContent = say(result.millis === undefined ? 'where' : 'where.millis', {n: result.millis?.toFixed(1)});
   $('compare').disabled = !last;
@@ -288,10 +322,22 @@ function write(text) {
   asked(manifest);
 }
 
+const mostBytes = 256 << 10; // of a manifest: limits of yaml.js
+
+/** Refuses what is pasted beyond what is read: an editor with a text of any length would stand still for as long. */
+function refuseLong(event) {
+  const {target, data} = event;
+  if (target.localName !== 'textarea' || target === pods || !data || 3 * (target.value.length + data.length) <= mostBytes) return;
+  const n = new TextEncoder().encode(target.value.slice(0, target.selectionStart) + data + target.value.slice(target.selectionEnd)).length;
+  if (n <= mostBytes) return;
+  event.preventDefault();
+  showFixed('paste.long', '', {n, most: mostBytes});
+}
+
 /** Says what became of a fix, and offers to take it back. */
-function showFixed(key, before = '') {
+function showFixed(key, before = '', values = {}) {
   $('fixed').hidden = !key;
-  $('fixed-text').textContent = key && say(key);
+  $('fixed-text').textContent = key && say(key, values);
   $('before').value = before;
   $('undo').hidden = !before;
 }
@@ -330,6 +376,7 @@ async function showLink() {
  * is said, and the form stays as it is.
  */
 async function openAddress() {
+  keepNow();
   begun = true;
   const mine = history.state?.kept;
   const query = new URLSearchParams(location.search);
@@ -386,6 +433,8 @@ function notice(text = '', ...buttons) {
 function pressNotice({target: {dataset}}) {
   if (dataset.notice === 'kept.open') openOwn();
   if (dataset.notice !== 'kept.clear') return;
+  clearTimeout(unkept);
+  unkept = undefined;
   clear();
   if (number) {
     history.replaceState(null, '', location.pathname);
@@ -403,22 +452,32 @@ function openOwn() {
 /** Writes what the form says into the address, or keeps it if it has a text of the reader's own. */
 function remember() {
   if (!begun) return;
+  if (number) { // the text has its number: writing it for each letter would make typing slow
+    clearTimeout(unkept);
+    unkept = setTimeout(keepNow, 200);
+    return;
+  }
   const form = readForm();
-  const address = number ? undefined : addressOf(form, chosen);
+  const address = addressOf(form, chosen);
   if (address) {
     history.replaceState(null, '', address);
     return;
   }
-  const first = !number;
-  if (first) number = latest() + 1;
+  number = latest() + 1;
   const room = keep(number, form);
-  if (first) {
-    // A link is somebody's question: Back returns to it.
-    history[holdsState(location.hash) ? 'pushState' : 'replaceState']({kept: number}, '', location.pathname);
-    notice();
-    show(undefined, number);
-  }
+  // A link is somebody's question: Back returns to it.
+  history[holdsState(location.hash) ? 'pushState' : 'replaceState']({kept: number}, '', location.pathname);
+  notice();
+  show(undefined, number);
   if (!room) notice(say('kept.full'));
+}
+
+/** Keeps what was typed, if it is not kept yet. */
+function keepNow() {
+  if (!unkept) return;
+  clearTimeout(unkept);
+  unkept = undefined;
+  if (number && !keep(number, readForm())) notice(say('kept.full'));
 }
 
 async function copy(button) {
@@ -454,7 +513,7 @@ function asked(control) {
   if (control.id.startsWith('event') || control.id === 'timing' || control.id === 'first') return; // written when Add is pressed
   offer = '';
   showLines();
-  showGates();
+  if (control !== manifest && control !== exits) showGates();
   remember();
   runSoon();
 }
@@ -478,6 +537,7 @@ function wire() {
   ask.addEventListener('input', (event) => {
     asked(event.target);
   });
+  document.addEventListener('beforeinput', refuseLong);
   ask.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
@@ -508,6 +568,7 @@ function wire() {
   $('share').addEventListener('toggle', () => $('share').open && showLink());
   $('compare').addEventListener('click', runCompare);
   $('notice').addEventListener('click', pressNotice);
+  addEventListener('pagehide', keepNow);
   addEventListener('popstate', () => {
     if (location.hash && !holdsState(location.hash)) return;
     openAddress().then(runSoon);

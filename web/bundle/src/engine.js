@@ -16,6 +16,7 @@ export class Engine {
   #underWay; // {id, resolve, timer}
   #next; // {form, resolve}: asked while another question is under way
   #id = 0;
+  #later; // {id, resolve}: what follows the last answer
 
   /** createWorker makes a worker from its address: the page's policy decides which addresses it trusts. */
   constructor(createWorker, workerURL) {
@@ -48,6 +49,7 @@ export class Engine {
       worker.onmessage = ({data}) => {
         if (data.describe) resolve(data.describe);
         else if (data.id === this.#underWay?.id) this.#finish(data);
+        else if (data.strip && data.id === this.#later?.id) this.#later.resolve(data.strip);
       };
     });
     this.#ready.catch(() => {}); // whoever waits is told; nobody may be waiting
@@ -57,7 +59,8 @@ export class Engine {
 
   /**
    * Answers a form: {operation, request, document, bytes, millis}; undefined if another question came before this one was begun. A question
-   * that takes longer than patience has a document that says so.
+   * that takes longer than patience has a document that says so. With more, a promise, something follows: undefined if another question
+   * comes before, null if it does not come within patience.
    */
   async ask(form) {
     return new Promise((resolve) => {
@@ -77,6 +80,7 @@ export class Engine {
     const {form, resolve} = this.#next;
     this.#next = undefined;
     const id = ++this.#id;
+    this.#later?.resolve(undefined);
     this.#underWay = {id, resolve, timer: setTimeout(() => this.#restart('TIMEOUT'), patience)};
     this.#worker.postMessage({id, form});
   }
@@ -85,6 +89,12 @@ export class Engine {
     const {resolve, timer} = this.#underWay;
     clearTimeout(timer);
     this.#underWay = undefined;
+    if (result.more) {
+      result.more = new Promise((follows) => {
+        this.#later = {id: result.id, resolve: follows};
+        setTimeout(follows, patience, null);
+      });
+    }
     resolve(result);
     this.#begin();
   }

@@ -21,9 +21,37 @@ const glyph = (mark) => h('span', {class: 'glyph', 'aria-hidden': 'true'}, glyph
 const note = (...text) => h('p', {class: 'note'}, ...text);
 const join = (first, second) => (!second || second === first ? first : `${first} ${second}`);
 
+/** The parts of an answer, each [what it says, its painter]. */
+const parts = ({verdict, blocks, releases}) => [[verdict, paintVerdict], ...blocks.map((b) => [b, block]),
+  ...(releases ? [[releases, () => note(say('cluster', {releases}))]] : [])];
+const elements = ([of, paint]) => [paint(of)].flat(3).filter(Boolean);
+
 /** The elements of the answer. */
-export function reply({verdict, blocks, releases}) {
-  return [paintVerdict(verdict), blocks.map(block), releases && note(say('cluster', {releases}))].flat(3).filter(Boolean);
+export const reply = (document) => parts(document).flatMap(elements);
+
+let painted = []; // parts of the answer on the page: {text, nodes}
+
+/**
+ * Paints an answer into the page and leaves alone what says the same as before: most keystrokes change little, and what is not touched
+ * is not laid out again. Elements that somebody else put among the parts stay behind the one they follow.
+ */
+export function repaint(root, document) {
+  if (painted.length === 0) root.replaceChildren(); // the server's
+  const old = painted;
+  painted = parts(document).map((part) => {
+    const text = JSON.stringify(part[0]);
+    const i = old.findIndex((o) => o.text === text);
+    return i < 0 ? {text, nodes: elements(part)} : old.splice(i, 1)[0];
+  });
+  for (const {nodes} of old) for (const node of nodes) node.remove();
+  const ours = painted.flatMap(({nodes}) => nodes);
+  const known = new Set(ours);
+  let at = root.firstChild;
+  for (const node of ours) {
+    while (at && !known.has(at)) at = at.nextSibling;
+    if (node === at) at = at.nextSibling;
+    else root.insertBefore(node, at);
+  }
 }
 
 /** What a screen reader is told about an answer, once: of what is refused also why. */

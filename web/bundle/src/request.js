@@ -42,6 +42,16 @@ export const parseOne = (path, text) => beside(path, text, undefined, (docs, out
   write(docs[0], out);
 });
 
+const trees = new Map(); // the last texts and their documents: one question asks about a text more than once
+
+function readOnce(text) {
+  if (!trees.has(text)) {
+    if (trees.size > 1) trees.clear();
+    trees.set(text, read(text));
+  }
+  return trees.get(text);
+}
+
 /**
  * The request of a form {manifest, pods, exits, version, validation, gates}: {operation, text, marks, manifest}. text is one
  * line of JSON; marks are pairs of an offset in it and one in the manifest as typed, −1 for what was not typed there;
@@ -75,7 +85,7 @@ export function buildRequest(form, lint = false) {
   }
   if (pods) more.push(['pods', parsePods(form.pods)]);
   more.sort(([a], [b]) => (a < b ? -1 : 1));
-  const docs = read(form.manifest);
+  const docs = readOnce(form.manifest);
   const lax = /^(?:Warn|Ignore)$/.test(form.validation);
   if (!lax) refuseRepeats(docs);
   const {manifest, kubelet, scenario} = sortOut(docs);

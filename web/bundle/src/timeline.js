@@ -8,18 +8,24 @@ const scales = ['linear', 'log', 'fit'];
 
 let scale = scales[0]; // the reader's choice, for all answers
 let chosen; // the instant that the reader chose, in milliseconds; without one the last decision is selected
+let [made, of] = [[], []]; // the controls on the page, and the elements that they are of
 
 /** Puts the controls below the drawing of an answer, if it has one and a table that says what happens when. */
 export function timeline(reply, {blocks}) {
   const b = blocks.find(({block}) => block === 'lanes');
   const rows = blocks.flatMap(({block, rows: list}) => (block === 'table' ? list.filter((r) => r.atMillis !== undefined) : []));
-  let drawing = reply.querySelector('.lanes');
+  const drawing = reply.querySelector('.lanes');
+  const lines = [...reply.querySelectorAll('tr[data-at]')]; // of the table, one for each row
+  const now = [drawing, ...lines];
+  if (now.length === of.length && now.every((e, i) => e === of[i])) return; // nothing was painted anew
+  of = now;
+  for (const e of made) e.remove();
+  made = [];
   if (!b || !drawing) return;
   const drawn = () => ({...b, ...(scale === 'log' && {scale}), ...(scale === 'fit' && stopsOf(b))});
   let at = rows.findIndex((r) => r.atMillis === chosen);
   if (at < 0) at = Math.max(rows.findLastIndex((r) => r.path), 0);
 
-  const lines = [...reply.querySelectorAll('tr[data-at]')]; // of the table, one for each row
   for (const line of lines) line.addEventListener('click', () => go(lines.indexOf(line)));
   const range = h('input', {type: 'range', id: 'instant', min: 0, max: Math.max(rows.length - 1, 0), step: 1, 'aria-label': say('instant')});
   const told = h('p', {class: 'instant'});
@@ -63,21 +69,15 @@ export function timeline(reply, {blocks}) {
     const off = rows.map((r) => Math.abs(placeOf(r.atMillis, drawn()) - x));
     go(off.indexOf(Math.min(...off)));
   };
-  const listen = () => {
-    if (rows.length === 0) return;
+  if (rows.length > 0) {
     drawing.addEventListener('pointerdown', (event) => {
       drawing.setPointerCapture(event.pointerId);
       point(event);
     });
     drawing.addEventListener('pointermove', (event) => event.buttons && point(event));
-  };
+  }
 
-  const redraw = () => {
-    const next = lanes(drawn());
-    drawing.replaceWith(next);
-    drawing = next;
-    listen();
-  };
+  const redraw = () => drawing.replaceChildren(...lanes(drawn()).childNodes);
 
   const axis = h('fieldset', {class: 'axis-of'}, h('legend', {class: 'hidden'}, say('axis')), scales.map((name) => {
     const radio = h('input', {type: 'radio', name: 'axis', id: 'axis-' + name, value: name});
@@ -89,9 +89,9 @@ export function timeline(reply, {blocks}) {
     });
     return [radio, h('label', {for: 'axis-' + name}, say('axis.' + name))];
   }));
-  drawing.after(h('div', {class: 'scrub'}, rows.length > 0 && [back, range, on], axis), ...(rows.length > 0 ? [told] : []));
-  if (scale === scales[0]) listen();
-  else redraw();
+  made = [h('div', {class: 'scrub'}, rows.length > 0 && [back, range, on], axis), ...(rows.length > 0 ? [told] : [])];
+  drawing.after(...made);
+  if (scale !== scales[0]) redraw();
   show();
 }
 
@@ -102,12 +102,13 @@ function stopsOf({lanes: list, untilMillis: until}) {
   return stops.length > 1 ? {scale: 'fit', stops} : {};
 }
 
+let near = new Set(); // what is marked
+
 /**
  * Marks everything that speaks of the same line of the manifest, or of the same instant, as the first of targets that has one: the
- * editor's line, steps, cards, rows and exits. Without one it marks what speaks of a line of the editor, 0 for none.
+ * editor's line, which lineOf gives, steps, cards, rows and exits. Without one it marks what speaks of a line of the editor, 0 for none.
  */
-export function together(reply, gutter, targets, line = 0) {
-  for (const e of [...gutter.children, ...reply.querySelectorAll('.near')]) e.classList.remove('near');
+export function together(reply, lineOf, targets, line = 0) {
   let at;
   for (const target of targets) {
     const part = target?.closest?.('[data-line]') ?? target?.closest?.('.trace li, .list li, tr')?.querySelector('[data-line]');
@@ -115,6 +116,9 @@ export function together(reply, gutter, targets, line = 0) {
     at = target?.closest?.('[data-at]')?.dataset.at;
     if (part || at) break;
   }
-  gutter.children[line - 1]?.classList.add('near');
-  for (const e of reply.querySelectorAll(`[data-line="${line}"], [data-at="${at}"]`)) (e.closest('.trace li, .list li, tr, rect') ?? e).classList.add('near');
+  const now = new Set([...reply.querySelectorAll(`[data-line="${line}"], [data-at="${at}"]`)].map((e) => e.closest('.trace li, .list li, tr, rect') ?? e));
+  if (lineOf(line)) now.add(lineOf(line));
+  for (const e of near) if (!now.has(e)) e.classList.remove('near');
+  for (const e of now) if (!near.has(e) || !e.classList.contains('near')) e.classList.add('near');
+  near = now;
 }

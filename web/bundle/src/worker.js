@@ -4,7 +4,7 @@
 //
 // In: {module, sha256, bytes} once, then {id, form}. Out: {describe}, then {id, operation, request,
 // document, bytes, millis}: the answer in words with its places, and the bytes that the module
-// gave, undefined if it was not asked.
+// gave, undefined if it was not asked. With more, {id, strip} follows, unless the next question does.
 import {Instance, operations, parse, recycleBytes} from '../../../plugins/js/instance.js';
 import {addLints, place} from './answer.js';
 import {operationOf} from './operation.js';
@@ -35,7 +35,24 @@ export function reply(data) {
   return {id: data.id, ...answer(data.form), millis: performance.now() - began};
 }
 
-if (globalThis.WorkerGlobalScope) self.onmessage = ({data}) => self.postMessage(reply(data));
+/** Does the steps of what follows an answer one by one: the next question comes between them, and ends them. */
+function follow() {
+  let work;
+  const steps = new MessageChannel();
+  steps.port1.onmessage = () => {
+    const step = work?.more.next();
+    if (step?.done) self.postMessage({id: work.id, strip: step.value});
+    else if (step) steps.port2.postMessage(0);
+  };
+  self.onmessage = ({data}) => {
+    const {more, ...answered} = reply(data);
+    work = more && {id: answered.id, more};
+    self.postMessage({...answered, ...(more && {more: true})});
+    if (more) steps.port2.postMessage(0);
+  };
+}
+
+if (globalThis.WorkerGlobalScope) follow();
 
 /** The bytes that the module answers a JSON text with. */
 function call(operation, text) {
@@ -85,8 +102,17 @@ function compared(form, {operation, text, manifest}, other) {
   // request.manifest.
   const at = (path) => (manifest && path.startsWith('request.manifest.') ? position(form.manifest, locate(manifest, path.slice(17))) : [0, 0]);
   const sides = [form, ...(two ? [{...form, manifest: form.other?.trim() ? form.other : form.manifest}] : [])];
-  const answers = versions.map((version) => sides.map((side) => answer({...side, version, view: 'trace'}).document.verdict));
-  return {...explain('compare', 'request', asked, at, () => [0, 0]), request: asked, strip: [versions, two ? ['A', 'B'] : [''], answers]};
+  return {...explain('compare', 'request', asked, at, () => [0, 0]), request: asked, more: strip(sides, two ? ['A', 'B'] : [''])};
+}
+
+/** What becomes of a question in each version: many questions, which are asked when the answer has been given. */
+function* strip(sides, names) {
+  const answers = [];
+  for (const version of versions) {
+    answers.push(sides.map((side) => answer({...side, version, view: 'trace'}).document.verdict));
+    yield;
+  }
+  return [versions, names, answers];
 }
 
 /** The manifest of a form with a fix made: {manifest}, or why it is not made: {why}. */
