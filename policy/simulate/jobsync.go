@@ -59,10 +59,10 @@ func (j *job) sync() {
 	if j.finished {
 		return
 	}
-	s := round{job: j, status: j.status, active: j.active, ready: j.ready, terminating: j.terminating, record: j.backoff}
-	s.status.Conditions = s.status.Conditions[:len(s.status.Conditions):len(s.status.Conditions)]
-	if s.since = s.status.StartTime; s.since < 0 && !j.suspended {
-		s.status.StartTime, s.since = wholeSecond(j.now), j.now
+	s := round{job: j, draft: j.status, active: j.active, ready: j.ready, terminating: j.terminating, record: j.backoff}
+	s.draft.Conditions = s.draft.Conditions[:len(s.draft.Conditions):len(s.draft.Conditions)]
+	if s.since = s.draft.StartTime; s.since < 0 && !j.suspended {
+		s.draft.StartTime, s.since = wholeSecond(j.now), j.now
 	}
 	s.countFinished()
 	s.judge()
@@ -93,9 +93,9 @@ func (j *job) sync() {
 
 // round is a sync under way: the status as it will be written.
 type round struct {
-	*job
-	status                     JobStatus
-	since                      Millis // startTime, to the millisecond in the round that sets it
+	job                        *job
+	draft                      JobStatus // as it will be written
+	since                      Millis    // startTime, to the millisecond in the round that sets it
 	active, ready, terminating int64
 	succeeded, failed          int64 // with the Pods that this sync counts
 	record                     backoffRecord
@@ -103,6 +103,9 @@ type round struct {
 	suspension                 bool         // the condition Suspended has changed
 	deleted                    []*jobPod
 	newSucceeded, newFailed    []int32
+	freed                      []*jobPod // whose finalizer goes
+	counted                    int       // of those, towards finishedPerSync
+	announced                  []JobCondition
 }
 
 // countFinished counts the Pods that have finished since the last sync, and what they mean for the
@@ -112,39 +115,39 @@ type round struct {
 // newBackoffRecord in backoff_utils.go, calculateSucceededIndexes and calculateFailedIndexes in
 // indexed_job_utils.go, Kubernetes v1.33 to v1.37.
 func (s *round) countFinished() {
-	s.succeeded, s.failed = s.status.Succeeded, s.status.Failed
+	s.succeeded, s.failed = s.draft.Succeeded, s.draft.Failed
 	succeeded, failed := int64(0), int64(0)
-	s.failed += s.counted
+	s.failed += s.job.counted
 	lastSuccess, lastFailure := Millis(-1), Millis(-1)
-	for _, p := range s.finishing {
+	for _, p := range s.job.finishing {
 		if p.Fails {
 			failed++
-			lastFailure = max(lastFailure, s.finishTime(p))
-			match := s.match(p)
+			lastFailure = max(lastFailure, s.job.finishTime(p))
+			match := s.job.match(p)
 			if match.Counted() {
 				s.failed++
 			}
-			if s.perIndex && s.indexFails(p, match) && !s.status.FailedIndexSet.has(p.Index) {
+			if s.job.perIndex && s.job.indexFails(p, match) && !s.draft.FailedIndexSet.has(p.Index) {
 				s.newFailed = addLast(s.newFailed, p.Index)
 			}
 			continue
 		}
 		succeeded++
-		lastSuccess = max(lastSuccess, s.finishTime(p))
-		if s.indexed && !s.status.CompletedIndexes.has(p.Index) {
+		lastSuccess = max(lastSuccess, s.job.finishTime(p))
+		if s.job.indexed && !s.draft.CompletedIndexes.has(p.Index) {
 			s.newSucceeded = addLast(s.newSucceeded, p.Index)
 		}
 	}
-	if s.succeeded += succeeded; s.indexed {
-		s.succeeded = s.status.CompletedIndexes.Len() + int64(len(s.newSucceeded))
+	if s.succeeded += succeeded; s.job.indexed {
+		s.succeeded = s.draft.CompletedIndexes.Len() + int64(len(s.newSucceeded))
 	}
 	switch r := &s.record; {
 	case succeeded == 0 && failed > 0:
 		r.failures, r.last = r.failures+failed, lastFailure
 	case succeeded > 0:
 		*r = backoffRecord{last: -1}
-		for _, p := range s.finishing {
-			if at := s.finishTime(p); p.Fails && at > lastSuccess {
+		for _, p := range s.job.finishing {
+			if at := s.job.finishTime(p); p.Fails && at > lastSuccess {
 				r.failures, r.last = r.failures+1, max(r.last, at)
 			}
 		}
@@ -175,7 +178,7 @@ func (j *job) indexFails(p *jobPod, m policy.PodFailureMatch) bool {
 
 // judge decides whether the Job ends.
 func (s *round) judge() {
-	switch met, failed := s.status.condition(jobSuccessCriteriaMet), s.status.condition(jobFailureTarget); {
+	switch met, failed := s.draft.condition(jobSuccessCriteriaMet), s.draft.condition(jobFailureTarget); {
 	case met != nil:
 		s.end = *met
 	case failed != nil:
@@ -183,26 +186,26 @@ func (s *round) judge() {
 		s.end.Type = jobFailed
 	default:
 		counts := JobCounts{
-			Message: s.failJobMessage(), Failed: s.failed, Restarts: s.restarts,
-			FailedIndexes: s.status.FailedIndexSet.Len() + int64(len(s.newFailed)), Succeeded: s.succeeded,
+			Message: s.failJobMessage(), Failed: s.failed, Restarts: s.job.restarts,
+			FailedIndexes: s.draft.FailedIndexSet.Len() + int64(len(s.newFailed)), Succeeded: s.succeeded,
 		}
-		if seconds := s.spec.ActiveDeadlineSeconds; seconds != nil && s.status.StartTime >= 0 && !s.suspended {
+		if seconds := s.job.spec.ActiveDeadlineSeconds; seconds != nil && s.draft.StartTime >= 0 && !s.job.suspended {
 			deadline := s.since + allowed(*seconds)
-			if counts.Overdue = s.now >= deadline; !counts.Overdue {
-				s.wake = min(s.wake, deadline)
+			if counts.Overdue = s.job.now >= deadline; !counts.Overdue {
+				s.job.wake = min(s.job.wake, deadline)
 			}
 		}
-		if reason, message := counts.Failure(s.spec, s.pod.RestartPolicy); reason != "" {
+		if reason, message := counts.Failure(s.job.spec, s.job.pod.RestartPolicy); reason != "" {
 			s.end = JobCondition{Type: jobFailureTarget, Reason: reason, Message: message}
-			if !s.inTwoSteps && reason != failurePolicyReason {
+			if !s.job.inTwoSteps && reason != failurePolicyReason {
 				s.end.Type = jobFailed
 			}
 		}
 	}
-	if s.perIndex {
+	if s.job.perIndex {
 		s.delay()
 	}
-	if s.end.Type == "" && s.indexed && s.succeeded > 0 {
+	if s.end.Type == "" && s.job.indexed && s.succeeded > 0 {
 		if rule := s.successRule(); rule >= 0 {
 			s.end = JobCondition{Type: jobSuccessCriteriaMet, Reason: "SuccessPolicy", Message: "Matched rules at index " + strconv.Itoa(rule)}
 		}
@@ -270,36 +273,36 @@ func (s *JobStatus) condition(name string) *JobCondition {
 // Source: getFailJobMessage in pkg/controller/job/job_controller.go, Kubernetes v1.33 to v1.37.
 func (s *round) failJobMessage() (message string) {
 	var first *jobPod
-	for _, p := range s.finishing {
-		if p.Fails && (first == nil || p.Number < first.Number) && s.match(p).Action == policy.ActionFailJob {
+	for _, p := range s.job.finishing {
+		if p.Fails && (first == nil || p.Number < first.Number) && s.job.match(p).Action == policy.ActionFailJob {
 			first = p
 		}
 	}
 	if first == nil {
 		return ""
 	}
-	m := s.match(first)
-	return m.Message(s.statusOf(first), s.sc.Namespace, PodName(s.sc.Name, first.Number, first.Index))
+	m := s.job.match(first)
+	return m.Message(s.job.statusOf(first), s.job.sc.Namespace, PodName(s.job.sc.Name, first.Number, first.Index))
 }
 
 // successRule returns the first rule of the success policy that is met, -1 if none is.
 //
 // Source: matchSuccessPolicy in pkg/controller/job/success_policy.go, Kubernetes v1.33 to v1.37.
 func (s *round) successRule() int {
-	if s.spec.SuccessPolicy == nil {
+	if s.job.spec.SuccessPolicy == nil {
 		return -1
 	}
-	for i := range s.spec.SuccessPolicy.Rules {
-		rule, found := &s.spec.SuccessPolicy.Rules[i], s.succeeded
+	for i := range s.job.spec.SuccessPolicy.Rules {
+		rule, found := &s.job.spec.SuccessPolicy.Rules[i], s.succeeded
 		if rule.SucceededIndexes != nil {
-			found = s.status.CompletedIndexes.common(&s.success[i])
+			found = s.draft.CompletedIndexes.common(&s.job.success[i])
 			for _, n := range s.newSucceeded {
-				if s.success[i].has(n) {
+				if s.job.success[i].has(n) {
 					found++
 				}
 			}
 		}
-		if isMet(rule, s.success[i].Len(), found) {
+		if isMet(rule, s.job.success[i].Len(), found) {
 			return i
 		}
 	}
@@ -348,30 +351,30 @@ func SuccessRule(p *policy.SuccessPolicy, completions int32, done *Indexes) int 
 // Source: getPodsWithDelayedDeletionPerIndex in pkg/controller/job/indexed_job_utils.go, Kubernetes
 // v1.33 to v1.37.
 func (s *round) delay() {
-	s.syncs++
+	s.job.syncs++
 	var last *jobPod
 	next := 0
-	for _, p := range s.finishing {
+	for _, p := range s.job.finishing {
 		for next < len(s.newFailed) && s.newFailed[next] < p.Index {
 			next++
 		}
-		if !p.Fails || s.succeededNow(p.Index) || s.status.FailedIndexSet.has(p.Index) || next < len(s.newFailed) && s.newFailed[next] == p.Index || s.activeOn(p.Index) {
+		if !p.Fails || s.succeededNow(p.Index) || s.draft.FailedIndexSet.has(p.Index) || next < len(s.newFailed) && s.newFailed[next] == p.Index || s.job.activeOn(p.Index) {
 			continue
 		}
 		if last != nil && last.Index == p.Index {
-			if last.absolute() > p.absolute() || s.finishTime(p) < s.finishTime(last) {
+			if last.absolute() > p.absolute() || s.job.finishTime(p) < s.job.finishTime(last) {
 				continue
 			}
 			last.delayed = 0
 		}
-		p.delayed, last = s.syncs, p
+		p.delayed, last = s.job.syncs, p
 	}
 }
 
 func (p *PodResult) absolute() int32 { return p.FailureCount + max(p.IgnoredCount, 0) }
 
 func (s *round) succeededNow(index int32) bool {
-	if s.status.CompletedIndexes.has(index) {
+	if s.draft.CompletedIndexes.has(index) {
 		return true
 	}
 	n := len(s.newSucceeded)
@@ -401,9 +404,9 @@ func (j *job) activeOn(index int32) bool { return j.busy.has(index) }
 // Source: manageJob and the rest of syncJob in pkg/controller/job/job_controller.go, Kubernetes
 // v1.33 to v1.37.
 func (s *round) manage() {
-	spec := s.spec
-	if s.suspended {
-		for _, p := range s.running {
+	spec := s.job.spec
+	if s.job.suspended {
+		for _, p := range s.job.running {
 			if !p.Phase.Terminal() && p.Deleted < 0 {
 				s.deleted = append(s.deleted, p)
 			}
@@ -419,30 +422,30 @@ func (s *round) manage() {
 	}
 	if complete {
 		s.end = JobCondition{Type: jobSuccessCriteriaMet, Reason: "CompletionsReached", Message: "Reached expected number of succeeded pods"}
-		if !s.inTwoSteps {
+		if !s.job.inTwoSteps {
 			s.end.Type = jobComplete
 		}
 		return
 	}
 	var old *JobCondition
-	for i := range s.status.Conditions {
-		if s.status.Conditions[i].Type == jobSuspended {
-			old = &s.status.Conditions[i]
+	for i := range s.draft.Conditions {
+		if s.draft.Conditions[i].Type == jobSuspended {
+			old = &s.draft.Conditions[i]
 		}
 	}
-	if old == nil && !s.suspended || old != nil && old.False == !s.suspended {
+	if old == nil && !s.job.suspended || old != nil && old.False == !s.job.suspended {
 		return
 	}
 	s.suspension = true
-	now := JobCondition{Type: jobSuspended, Reason: "JobSuspended", Message: "Job suspended", Since: wholeSecond(s.now)}
-	if s.suspended && s.sc.Pod.Kubelet.Features.MutableSchedulingDirectivesForSuspendedJobs {
-		s.status.StartTime = -1
+	now := JobCondition{Type: jobSuspended, Reason: "JobSuspended", Message: "Job suspended", Since: wholeSecond(s.job.now)}
+	if s.job.suspended && s.job.sc.Pod.Kubelet.Features.MutableSchedulingDirectivesForSuspendedJobs {
+		s.draft.StartTime = -1
 	}
-	if !s.suspended {
+	if !s.job.suspended {
 		now = JobCondition{Type: jobSuspended, False: true, Reason: "JobResumed", Message: "Job resumed", Since: now.Since}
-		s.status.StartTime = wholeSecond(s.now)
+		s.draft.StartTime = wholeSecond(s.job.now)
 	}
-	list := append([]JobCondition(nil), s.status.Conditions...)
+	list := append([]JobCondition(nil), s.draft.Conditions...)
 	for i := range list {
 		if list[i].Type == jobSuspended {
 			list[i] = now
@@ -451,14 +454,14 @@ func (s *round) manage() {
 	if old == nil {
 		list = append(list, now)
 	}
-	s.status.Conditions = list
+	s.draft.Conditions = list
 	// The event comes even if the API server then refuses the status.
 	s.job.record(&Record{Event: conditionKind(&now), Container: OfJob, Reason: now.Reason, Message: now.Message})
 }
 
 // replace creates the Pods that are missing, unless the back-off says to wait.
 func (s *round) replace() {
-	spec := s.spec
+	spec := s.job.spec
 	want := int64(*spec.Parallelism)
 	if spec.Completions != nil {
 		want = max(min(want, int64(*spec.Completions)-s.succeeded), 0)
@@ -466,23 +469,23 @@ func (s *round) replace() {
 		want = s.active
 	}
 	missing := want - s.active
-	if s.onlyFailed {
+	if s.job.onlyFailed {
 		missing -= s.terminating
 	}
 	if missing <= 0 {
 		return
 	}
-	if !s.perIndex && s.waits(s.record.failures, s.record.last) {
+	if !s.job.perIndex && s.waits(s.record.failures, s.record.last) {
 		return
 	}
 	if missing > MaxJobPods {
-		s.exceed(LimitActivePods) // whatever becomes of the first of them
+		s.job.exceed(LimitActivePods) // whatever becomes of the first of them
 		return
 	}
 	missing = min(missing, podsPerSync)
-	if !s.indexed {
+	if !s.job.indexed {
 		for range missing {
-			s.create(-1, -1, -1)
+			s.job.create(-1, -1, -1)
 		}
 		s.active += missing
 		return
@@ -490,11 +493,11 @@ func (s *round) replace() {
 	created, until := s.pending(int(missing))
 	for _, i := range created {
 		failures, ignored := int32(-1), int32(-1)
-		if s.perIndex {
-			s.unwait(i)
-			failures, ignored = s.nextCounts(s.replaced(i))
+		if s.job.perIndex {
+			s.job.unwait(i)
+			failures, ignored = s.job.nextCounts(s.replaced(i))
 		}
-		s.create(i, failures, ignored)
+		s.job.create(i, failures, ignored)
 	}
 	s.active += int64(len(created))
 	if len(created) == 0 && until != never {
@@ -519,7 +522,7 @@ func (j *job) nextCounts(p *jobPod) (failures, ignored int32) {
 // waits reports whether the back-off is not over yet.
 func (s *round) waits(failures int64, last Millis) bool {
 	end := s.backoffEnd(failures, last)
-	if end <= s.now {
+	if end <= s.job.now {
 		return false
 	}
 	s.wait(end)
@@ -539,7 +542,7 @@ func (s *round) backoffEnd(failures int64, last Millis) Millis {
 	if failures == 0 {
 		return 0
 	}
-	retries := s.sc.Retries
+	retries := s.job.sc.Retries
 	if retries.Max == 0 {
 		retries = JobRetries()
 	}
@@ -550,12 +553,12 @@ func (s *round) backoffEnd(failures int64, last Millis) Millis {
 // wait lets the controller look again at the end of the back-off. Up to 1.35 it then takes the Job
 // for one without active Pods.
 func (s *round) wait(end Millis) {
-	s.wake = min(s.wake, end)
-	if s.told != end {
-		s.told = end
-		s.job.record(&Record{Event: BackOff, Container: OfJob, Until: end, Delay: end - s.now})
+	s.job.wake = min(s.job.wake, end)
+	if s.job.told != end {
+		s.job.told = end
+		s.job.record(&Record{Event: BackOff, Container: OfJob, Until: end, Delay: end - s.job.now})
 	}
-	if s.sc.Pod.Kubelet.Features.Minor <= 35 {
+	if s.job.sc.Pod.Kubelet.Features.Minor <= 35 {
 		s.active = 0
 	}
 }
@@ -563,11 +566,11 @@ func (s *round) wait(end Millis) {
 // replaced returns the failed Pod whose index waits for another one, if it is among those that
 // finish.
 func (s *round) replaced(index int32) *jobPod {
-	for _, p := range s.finishing[first(len(s.finishing), func(i int) bool { return s.finishing[i].Index >= index }):] {
+	for _, p := range s.job.finishing[first(len(s.job.finishing), func(i int) bool { return s.job.finishing[i].Index >= index }):] {
 		if p.Index != index {
 			break
 		}
-		if p.delayed == s.syncs {
+		if p.delayed == s.job.syncs {
 			return p
 		}
 	}
@@ -576,7 +579,7 @@ func (s *round) replaced(index int32) *jobPod {
 
 // retryAt is when the index of p, which has failed, may have another Pod.
 func (s *round) retryAt(p *jobPod) Millis {
-	return s.backoffEnd(int64(p.absolute())+1, s.finishTime(p))
+	return s.backoffEnd(int64(p.absolute())+1, s.job.finishTime(p))
 }
 
 // pending looks at the first n indexes that have neither ended nor a Pod. It returns those whose
@@ -586,9 +589,9 @@ func (s *round) retryAt(p *jobPod) Millis {
 // getPodCreationInfoForIndependentIndexes in job_controller.go, Kubernetes v1.33 to v1.37.
 func (s *round) pending(n int) (list []int32, until Millis) {
 	until = never
-	wait := s.waiting
+	wait := s.job.waiting
 	ask := func(index int32, end Millis) {
-		if n--; end > s.now {
+		if n--; end > s.job.now {
 			until = min(until, end)
 		} else {
 			list = append(list, index)
@@ -601,7 +604,7 @@ func (s *round) pending(n int) (list []int32, until Millis) {
 		}
 	}
 	succeeded, failed := s.newSucceeded, s.newFailed
-	for _, r := range s.idle.runs {
+	for _, r := range s.job.idle.runs {
 		for i := r.first; i <= r.last; i++ {
 			if waitingBelow(i); n == 0 {
 				return list, until
@@ -616,7 +619,7 @@ func (s *round) pending(n int) (list []int32, until Millis) {
 				continue
 			}
 			end := Millis(0)
-			if s.perIndex {
+			if s.job.perIndex {
 				if p := s.replaced(i); p != nil {
 					end = s.retryAt(p)
 				}
@@ -624,7 +627,7 @@ func (s *round) pending(n int) (list []int32, until Millis) {
 			ask(i, end)
 		}
 	}
-	waitingBelow(*s.spec.Completions)
+	waitingBelow(*s.job.spec.Completions)
 	return list, until
 }
 
@@ -632,20 +635,20 @@ func (s *round) pending(n int) (list []int32, until Millis) {
 // more than are taken at once the others wait for the next sync.
 func (s *round) takeable() (list []*jobPod) {
 	ends := s.end.Type != ""
-	for _, p := range s.finishing {
-		if ends || p.Phase == policy.PodSucceeded || !s.perIndex || p.delayed != s.syncs {
+	for _, p := range s.job.finishing {
+		if ends || p.Phase == policy.PodSucceeded || !s.job.perIndex || p.delayed != s.job.syncs {
 			list = append(list, p)
 		}
 	}
 	if !ends {
 		return list
 	}
-	for _, p := range s.running {
+	for _, p := range s.job.running {
 		if p.finalizer && !p.listed && p.Over < 0 {
 			list = append(list, p)
 		}
 	}
-	if !s.indexed || len(list) <= finishedPerSync {
+	if !s.job.indexed || len(list) <= finishedPerSync {
 		return list
 	}
 	sorted := make([]*jobPod, len(list))
@@ -660,86 +663,122 @@ func (s *round) takeable() (list []*jobPod) {
 // Source: trackJobStatusAndRemoveFinalizers, canRemoveFinalizer, flushUncountedAndRemoveFinalizers
 // and enactJobFinished in pkg/controller/job/job_controller.go, Kubernetes v1.33 to v1.37.
 func (s *round) write() {
-	j, was := s.job, &s.job.status
-	now := &s.status
+	j, was, now := s.job, &s.job.status, &s.draft
 	now.Active, now.Ready = s.active, s.ready
-	if f := s.sc.Pod.Kubelet.Features; f.ReplacesPods() {
+	if j.sc.Pod.Kubelet.Features.ReplacesPods() {
 		now.Terminating = s.terminating
 	}
-	flush := s.suspension || now.JobCounters != was.JobCounters || !was.Written
-	var freed []*jobPod
-	counted := 0
-	take := func(p *jobPod) bool {
-		freed = append(freed, p)
-		switch {
-		case p.Phase == policy.PodSucceeded && s.indexed:
-			if !was.CompletedIndexes.has(p.Index) {
-				counted++
-			}
-		case p.Phase == policy.PodSucceeded:
-			now.Succeeded++
-			counted++
-		case (p.Fails || s.end.Type != "" && s.end.Type != jobSuccessCriteriaMet) && s.match(p).Counted():
-			now.Failed++
-			counted++
-		default:
-			p.Unjudged = !p.Fails // it runs, and the Job has succeeded without it
-		}
-		return counted < finishedPerSync
-	}
-	if s.end.Type != "" {
-		s.unwaitAll()
-	}
-	goesOn := true
-	for _, p := range s.takeable() {
-		if goesOn = take(p); !goesOn {
-			break
-		}
-	}
-	flush = flush || counted > 0 || len(s.newFailed) > 0 || len(s.newSucceeded) > 0
-	var announced []JobCondition
-	condition := func(c JobCondition) {
-		c.Since = wholeSecond(s.now)
-		now.Conditions = append(now.Conditions, c)
-		announced = append(announced, c)
-		flush = true
-	}
-	finally := s.end
-	switch s.end.Type {
-	case jobFailureTarget:
-		condition(s.end)
-		finally.Type = jobFailed
-	case jobSuccessCriteriaMet:
-		if now.condition(jobSuccessCriteriaMet) == nil {
-			condition(s.end)
-		}
-		finally.Type = jobComplete
-	}
-	if flush && s.refused() {
+	changed := s.suspension || now.JobCounters != was.JobCounters || !was.Written
+	all := s.takeFinished()
+	last := s.announceEnd()
+	changed = changed || s.counted > 0 || len(s.newFailed) > 0 || len(s.newSucceeded) > 0 || len(s.announced) > 0
+	if changed && s.refused() {
 		return
 	}
-	if flush {
+	if changed {
 		j.backoff = s.record
 	}
-	finished := goesOn && finally.Type != "" && (s.terminating == 0 || !j.inTwoSteps)
-	if finished && j.sc.Pod.Kubelet.Features.JobManagedBy && now.StartTime < 0 && !(s.suspended && s.spec.Completions != nil && *s.spec.Completions == 0) {
-		// Only the second write is refused: that a Job is over which has not started.
-		finished = false
-		s.refuse()
-	} else {
-		j.failures = 0
-	}
-	if finished {
-		if condition(finally); finally.Type == jobComplete {
-			now.CompletionTime = wholeSecond(s.now)
+	if j.finished = s.ends(last, all); j.finished {
+		changed = true
+		if s.announce(last); last.Type == jobComplete {
+			now.CompletionTime = wholeSecond(j.now)
 		}
 	}
-	j.finished = finished
+	s.recordIndexes()
+	for i := range s.announced {
+		c := &s.announced[i]
+		j.record(&Record{Event: conditionKind(c), Container: OfJob, Reason: c.Reason, Message: c.Message})
+	}
+	for _, p := range s.freed {
+		p.finalizer = false
+		j.showGone(p)
+	}
+	s.keep()
+	j.dirty = j.dirty || len(s.freed) > 0
+	if changed {
+		now.Written, j.dirty = true, true
+	}
+	j.status = *now
+}
+
+// takeFinished counts Pods that have finished, and reports whether it took all that are left: a
+// round counts at most finishedPerSync.
+func (s *round) takeFinished() (all bool) {
+	if s.end.Type != "" {
+		s.job.unwaitAll()
+	}
+	for _, p := range s.takeable() {
+		if s.take(p); s.counted >= finishedPerSync {
+			return false
+		}
+	}
+	return true
+}
+
+// take counts one Pod, whose finalizer then goes.
+func (s *round) take(p *jobPod) {
+	s.freed = append(s.freed, p)
+	switch {
+	case p.Phase == policy.PodSucceeded && s.job.indexed:
+		if !s.job.status.CompletedIndexes.has(p.Index) {
+			s.counted++
+		}
+	case p.Phase == policy.PodSucceeded:
+		s.draft.Succeeded++
+		s.counted++
+	case (p.Fails || s.end.Type != "" && s.end.Type != jobSuccessCriteriaMet) && s.job.match(p).Counted():
+		s.draft.Failed++
+		s.counted++
+	default:
+		p.Unjudged = !p.Fails // it runs, and the Job has succeeded without it
+	}
+}
+
+// announce adds a condition to the status that will be written.
+func (s *round) announce(c JobCondition) {
+	c.Since = wholeSecond(s.job.now)
+	s.draft.Conditions = append(s.draft.Conditions, c)
+	s.announced = append(s.announced, c)
+}
+
+// announceEnd announces how the Job will end, and returns the condition with which it ends when its
+// Pods are gone; one without a type if the Job goes on.
+func (s *round) announceEnd() (last JobCondition) {
+	last = s.end
+	switch s.end.Type {
+	case jobFailureTarget:
+		s.announce(s.end)
+		last.Type = jobFailed
+	case jobSuccessCriteriaMet:
+		if s.draft.condition(jobSuccessCriteriaMet) == nil {
+			s.announce(s.end)
+		}
+		last.Type = jobComplete
+	}
+	return last
+}
+
+// ends reports whether the Job ends in this round with the condition last, now that all Pods that
+// have finished are counted, or not. The write that says so is refused if the Job has not started.
+func (s *round) ends(last JobCondition, all bool) bool {
+	j := s.job
+	over := all && last.Type != "" && (s.terminating == 0 || !j.inTwoSteps)
+	if over && j.sc.Pod.Kubelet.Features.JobManagedBy && s.draft.StartTime < 0 && !(j.suspended && j.spec.Completions != nil && *j.spec.Completions == 0) {
+		s.refuse()
+		return false
+	}
+	j.failures = 0
+	return over
+}
+
+// recordIndexes writes down which indexes have succeeded and failed in this round.
+func (s *round) recordIndexes() {
+	j, now := s.job, &s.draft
 	for _, i := range s.newSucceeded {
 		now.CompletedIndexes.add(i)
 		j.idle.remove(i)
 	}
-	if s.indexed {
+	if j.indexed {
 		now.Succeeded = now.CompletedIndexes.Len()
 	}
 	for _, i := range s.newFailed {
@@ -747,32 +786,18 @@ func (s *round) write() {
 		j.idle.remove(i)
 		j.record(&Record{Event: IndexFailed, Container: OfJob, Index: i})
 	}
-	for i := range announced {
-		c := &announced[i]
-		j.record(&Record{Event: conditionKind(c), Container: OfJob, Reason: c.Reason, Message: c.Message})
-	}
-	for _, p := range freed {
-		p.finalizer = false
-		j.showGone(p)
-	}
-	s.keep()
-	j.dirty = j.dirty || len(freed) > 0
-	if flush {
-		now.Written, j.dirty = true, true
-	}
-	j.status = *now
 }
 
 // keep leaves among those that finish whose finalizer stays, but for those of which nothing changes
 // before they are replaced.
 func (s *round) keep() {
-	left, all := s.finishing[:0], s.finishing
+	left, all := s.job.finishing[:0], s.job.finishing
 	for i, p := range all {
 		switch {
 		case !p.finalizer:
-		case s.end.Type == "" && s.perIndex && p.delayed == s.syncs && p.Over >= 0 && !s.busy.has(p.Index) &&
+		case s.end.Type == "" && s.job.perIndex && p.delayed == s.job.syncs && p.Over >= 0 && !s.job.busy.has(p.Index) &&
 			(len(left) == 0 || left[len(left)-1].Index != p.Index) && (i+1 == len(all) || all[i+1].Index != p.Index):
-			s.rest(p, s.retryAt(p))
+			s.job.rest(p, s.retryAt(p))
 		default:
 			left = append(left, p)
 		}
@@ -786,14 +811,14 @@ func (s *round) keep() {
 // Source: getStatusValidationOptions in pkg/registry/batch/job/strategy.go, validateJobStatus in
 // pkg/apis/batch/validation/validation.go, Kubernetes v1.33 to v1.37.
 func (s *round) refused() bool {
-	if !s.sc.Pod.Kubelet.Features.JobManagedBy {
+	if !s.job.sc.Pod.Kubelet.Features.JobManagedBy {
 		return false // the status is not looked at
 	}
-	was, now := &s.job.status, &s.status
+	was, now := &s.job.status, &s.draft
 	moreReady := now.Ready > now.Active && (now.Ready != was.Ready || now.Active != was.Active)
-	moved := was.StartTime >= 0 && now.StartTime != was.StartTime && !s.suspended
-	resuming := s.suspension && !s.suspended
-	if moreReady || moved && !(resuming && s.sc.Pod.Kubelet.Features.Minor >= 35) {
+	moved := was.StartTime >= 0 && now.StartTime != was.StartTime && !s.job.suspended
+	resuming := s.suspension && !s.job.suspended
+	if moreReady || moved && !(resuming && s.job.sc.Pod.Kubelet.Features.Minor >= 35) {
 		s.refuse()
 		return true
 	}

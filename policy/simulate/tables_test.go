@@ -136,7 +136,7 @@ func (r *tableRow) job(t *testing.T) (*round, map[string]*jobPod) {
 			p.add(r, j, pods)
 		}
 	}
-	return &round{job: j, status: j.status, record: j.backoff}, pods
+	return &round{job: j, draft: j.status, record: j.backoff}, pods
 }
 
 func number(text *string, otherwise int32) int32 {
@@ -194,33 +194,33 @@ func (r *tableRow) ask(t *testing.T) any {
 	}
 	switch r.Test {
 	case "success":
-		s.succeeded = s.status.CompletedIndexes.Len()
+		s.succeeded = s.draft.CompletedIndexes.Len()
 		if rule := s.successRule(); s.succeeded > 0 && rule >= 0 {
 			return "Matched rules at index " + strconv.Itoa(rule)
 		}
 		return ""
 	case "succeeded":
 		s.countFinished()
-		return union(s.status.CompletedIndexes, s.newSucceeded)
+		return union(s.draft.CompletedIndexes, s.newSucceeded)
 	case "failed":
 		s.countFinished()
-		return union(s.status.FailedIndexSet, s.newFailed)
+		return union(s.draft.FailedIndexSet, s.newFailed)
 	case "indexFailed":
-		return s.indexFails(pods["0"], s.match(pods["0"]))
+		return s.job.indexFails(pods["0"], s.job.match(pods["0"]))
 	case "delayed":
 		s.delay()
 		kept := map[string]string{}
 		for uid, p := range pods {
-			if p.delayed == s.syncs {
+			if p.delayed == s.job.syncs {
 				kept[strconv.Itoa(int(p.Index))] = uid
 			}
 		}
 		return kept
 	case "counts":
-		failures, ignored := s.nextCounts(pods["0"])
+		failures, ignored := s.job.nextCounts(pods["0"])
 		return []int32{failures, max(ignored, 0)}
 	case "pending":
-		s.perIndex = false
+		s.job.perIndex = false
 		list, _ := s.pending(r.N)
 		return list
 	case "record":
