@@ -213,7 +213,7 @@ func (k *kubelet) ask(c *container, code int32) {
 	if i := c.spec.FirstMatch(code); i >= 0 {
 		c.asked.trigger = c.spec.RestartPolicyRules[i].Action == policy.ActionRestartAllContainers
 	}
-	k.steps += int64(c.values)
+	k.report.steps += int64(c.values)
 }
 
 func (k *kubelet) restartsAfter(c *container, code int32) bool {
@@ -234,7 +234,7 @@ func (k *kubelet) triggers(c *container, code int32) bool {
 // Source: ShouldContainerBeRestarted in pkg/kubelet/container/helpers.go, Kubernetes v1.33 to
 // v1.37.
 func (k *kubelet) wanted(c *container) bool {
-	if k.deleted {
+	if k.ending.deleted {
 		return false
 	}
 	in := c.latest()

@@ -59,23 +59,23 @@ func (k *kubelet) upcoming() (*Event, *int) {
 // events lets happen what the scenario has for this instant and reports whether the kubelet should
 // look.
 func (k *kubelet) events() (happened bool) {
-	if k.deadline <= k.now && !k.terminated && !k.down {
-		k.deadline = never
+	if k.ending.deadline <= k.now && !k.ending.terminated && !k.down {
+		k.ending.deadline = never
 		k.note(Kind(EventDeadlineExceeded.String()), none, "")
-		k.pastDeadline = true
+		k.ending.pastDeadline = true
 		happened = true
 	}
-	if k.deletion <= k.now {
-		k.deletion = never
+	if k.ending.deletion <= k.now {
+		k.ending.deletion = never
 		happened = k.event(&Event{At: k.now, Type: EventDeleted, ExitCode: KilledExitCode}) || happened
 	}
-	for !k.stopped {
+	for !k.report.stopped {
 		e, n := k.upcoming()
 		if e == nil || e.At > k.now {
 			break
 		}
 		*n++
-		k.steps += 8
+		k.report.steps += 8
 		if k.event(e) {
 			happened = true
 		}
@@ -91,13 +91,13 @@ func (k *kubelet) event(e *Event) (happened bool) {
 	if r.Container >= 0 && e.Type == EventStartupFailed {
 		k.ctrs[r.Container].startupFailures--
 	}
-	if k.terminated && e.Type == EventRecreated && k.birth == never && k.watch == nil {
+	if k.ending.terminated && e.Type == EventRecreated && k.birth == never && k.views.watch == nil {
 		k.record(&r)
 		k.again = e.After
 		k.over()
 		return false
 	}
-	if k.terminated {
+	if k.ending.terminated {
 		r.Ignored = ignoredPodOver
 		k.record(&r)
 		return false
@@ -111,7 +111,7 @@ func (k *kubelet) event(e *Event) (happened bool) {
 		k.undecided(Undecided{Reason: "outside_the_model", Event: e.Index})
 		return false
 	}
-	k.killCode = e.ExitCode
+	k.ending.killCode = e.ExitCode
 	switch {
 	case k.down && e.Type.byKubelet():
 		r.Ignored = ignoredNoKubelet
@@ -120,7 +120,7 @@ func (k *kubelet) event(e *Event) (happened bool) {
 	}
 	if e.Type.endsPod() && r.Ignored == "" {
 		if r.Ignored = k.unheard(e.Type); r.Ignored == "" {
-			k.endCode = e.ExitCode
+			k.ending.endCode = e.ExitCode
 		}
 	}
 	if r.Container >= 0 && r.Ignored == "" {
@@ -142,7 +142,7 @@ func (k *kubelet) event(e *Event) (happened bool) {
 // to v1.37.
 func (k *kubelet) unheard(t EventType) string {
 	switch {
-	case k.busy != terminating:
+	case k.queue.busy != terminating:
 	case t == EventEvicted, t == EventNodeShutdown, t == EventStorageExceeded, t == EventKubeletPreempted:
 		return ignoredTerminating
 	}
@@ -151,45 +151,45 @@ func (k *kubelet) unheard(t EventType) string {
 
 // ends reports whether something has asked for the end of the Pod.
 func (k *kubelet) ends() bool {
-	return k.deleted || k.pastDeadline || k.evictedBy != nil || k.refusedPod
+	return k.ending.deleted || k.ending.pastDeadline || k.ending.evictedBy != nil || k.ending.refusedPod
 }
 
 func (k *kubelet) podEvent(e *Event) {
 	switch e.Type {
 	case EventRecreated:
-		if k.watch == nil { // a Job replaces its Pods itself
+		if k.views.watch == nil { // a Job replaces its Pods itself
 			k.again = e.After
 		}
-		k.deleted = true
+		k.ending.deleted = true
 		k.send3329(e)
 		k.shorten(e.Grace)
 	case EventDeleted, EventPreempted, EventDrained, EventTaintEvicted, EventDeviceTainted:
 		if by := &endings[e.Type]; by.by != "" {
-			k.api.disruption, k.api.disruptedBy = by.message, by.by
+			k.views.api.disruption, k.views.api.disruptedBy = by.message, by.by
 		}
-		k.deleted = true
+		k.ending.deleted = true
 		k.send3329(e)
 		k.shorten(e.Grace)
 	case EventNodeLost:
-		v := k.api // the collector of Pods writes it, whatever the node says
+		v := k.views.api // the collector of Pods writes it, whatever the node says
 		v.disruption, v.disruptedBy = endings[e.Type].message, endings[e.Type].by
 		v.phase, v.reason, v.message = policy.PodFailed, "", ""
-		k.deleted, k.terminated = true, true
+		k.ending.deleted, k.ending.terminated = true, true
 		k.shift(v)
 		k.over()
 	case EventDeadlineExceeded:
-		k.pastDeadline = true
+		k.ending.pastDeadline = true
 	case EventEvicted, EventStorageExceeded:
 		grace := e.Grace
 		if grace == 0 {
 			grace = evictionGrace
 		}
 		k.shorten(grace)
-		k.evictedBy = &endings[e.Type]
+		k.ending.evictedBy = &endings[e.Type]
 	case EventNodeShutdown, EventKubeletPreempted:
 		k.shorten(0)
 		k.shorten(e.Grace)
-		k.evictedBy = &endings[e.Type]
+		k.ending.evictedBy = &endings[e.Type]
 	case EventKubeletRestarted:
 		k.restartKubelet(e.Kubelet)
 	case EventKubeletStopped:
@@ -225,16 +225,16 @@ func (k *kubelet) podEvent(e *Event) {
 // Source: SyncTerminatingPod in pkg/kubelet/kubelet.go, acknowledgeTerminating in
 // pkg/kubelet/pod_workers.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) markEvicted() {
-	by := k.evictedBy
+	by := k.ending.evictedBy
 	if by == nil {
 		return
 	}
-	if by.reason != nodeShutdownReason || k.made.phase != policy.PodSucceeded {
-		k.made.phase = policy.PodFailed
+	if by.reason != nodeShutdownReason || k.views.made.phase != policy.PodSucceeded {
+		k.views.made.phase = policy.PodFailed
 	}
-	k.made.reason, k.made.message = by.reason, by.podStatus
+	k.views.made.reason, k.views.made.message = by.reason, by.podStatus
 	if by.by != "" {
-		k.made.disruption, k.made.disruptedBy = by.message, by.by
+		k.views.made.disruption, k.views.made.disruptedBy = by.message, by.by
 	}
 	k.keep()
 	k.assume("api_server_echo_comes_later")
@@ -263,7 +263,7 @@ func (k *kubelet) retry() (waits bool) {
 
 // over lets a new Pod come if the one that has just ended is to be followed by one.
 func (k *kubelet) over() {
-	if k.again >= 0 && k.terminated {
+	if k.again >= 0 && k.ending.terminated {
 		k.birth = k.now + k.again
 		k.assume("recreated_pod_keeps_its_name")
 	}
@@ -276,11 +276,11 @@ func (k *kubelet) reborn() {
 	fresh := *k.sc
 	fresh.Past, fresh.Start, fresh.Events, fresh.all = nil, k.now, nil, nil
 	k.reset(&fresh)
-	k.sc, k.res, k.down = was.sc, was.res, was.down
-	k.res.Created = k.now
-	k.rows, k.row, k.finishes = was.rows, was.row, was.finishes
-	k.nextEvent, k.nextOfAll, k.deletion = was.nextEvent, was.nextOfAll, was.deletion
-	k.ids, k.steps, k.assumed = was.ids, was.steps, was.assumed
+	k.sc, k.report.res, k.down = was.sc, was.report.res, was.down
+	k.report.res.Created = k.now
+	k.report.rows, k.report.row, k.ending.finishes = was.report.rows, was.report.row, was.ending.finishes
+	k.nextEvent, k.nextOfAll, k.ending.deletion = was.nextEvent, was.nextOfAll, was.ending.deletion
+	k.ids, k.report.steps, k.report.assumed = was.ids, was.report.steps, was.report.assumed
 	for i := range k.ctrs {
 		c, old := &k.ctrs[i], &ctrs[i]
 		c.tape, c.shared, c.stats, c.startupFailures = old.tape, old.shared, old.stats, old.startupFailures
@@ -317,7 +317,7 @@ func (k *kubelet) stopKubelet() {
 			k.assume("stopping_goes_on_without_the_kubelet")
 		}
 	}
-	k.busy, k.freeAt, k.evictedBy = idle, k.now, nil
+	k.queue.busy, k.queue.freeAt, k.ending.evictedBy = idle, k.now, nil
 	k.forget()
 }
 
@@ -396,10 +396,10 @@ func (k *kubelet) unnoticed(in *instance) (noticed bool) {
 func (k *kubelet) unheardOf() (noticed bool) {
 	switch t := &k.sc.Timing; {
 	case t.KubeletSync:
-		k.quiet = true
+		k.queue.quiet = true
 		k.resync()
 	case t.Detection > 0:
-		k.syncAt = min(k.syncAt, k.now+t.Detection)
+		k.queue.syncAt = min(k.queue.syncAt, k.now+t.Detection)
 	default:
 		return true
 	}

@@ -5,10 +5,10 @@ import "github.com/podfate/podfate/policy"
 // finish describes the Pod as it is at the end.
 func (k *kubelet) finish() {
 	k.lastRows()
-	r := &k.res
-	r.Until, r.Steps = k.now, k.steps
-	r.Phase, r.Reason, r.Message = k.api.phase, k.api.reason, k.api.message
-	r.Deleted = k.deleted && k.terminated && k.api.phase.Terminal()
+	r := &k.report.res
+	r.Until, r.Steps = k.now, k.report.steps
+	r.Phase, r.Reason, r.Message = k.views.api.phase, k.views.api.reason, k.views.api.message
+	r.Deleted = k.ending.deleted && k.ending.terminated && k.views.api.phase.Terminal()
 	r.Conditions = k.conditions()
 	r.Containers = make([]ContainerResult, len(k.ctrs))
 	for i := range k.ctrs {
@@ -19,14 +19,14 @@ func (k *kubelet) finish() {
 		out, st := &r.Containers[i], k.shownStatus(i)
 		*out = ContainerResult{
 			Ref: c.ref, State: k.shown(c, st.state), Last: k.shown(c, st.last), RestartCount: st.restarts,
-			Started: st.started, Ready: st.ready, Totals: c.stats, NextStart: -1, Unlisted: k.api.bare,
+			Started: st.started, Ready: st.ready, Totals: c.stats, NextStart: -1, Unlisted: k.views.api.bare,
 		}
 		switch {
-		case k.terminated || !c.backingOff:
+		case k.ending.terminated || !c.backingOff:
 		case c.retryAt != never:
 			out.NextStart, out.Delay = c.retryAt, c.backoff
-		case k.sc.Timing.KubeletSync && k.refused && k.syncAt != never:
-			out.NextStart, out.Delay = max(k.syncAt, c.until), c.backoff
+		case k.sc.Timing.KubeletSync && k.queue.refused && k.queue.syncAt != never:
+			out.NextStart, out.Delay = max(k.queue.syncAt, c.until), c.backoff
 		}
 	}
 	end := k.now
@@ -38,7 +38,7 @@ func (k *kubelet) finish() {
 	}
 	r.Spent = k.spent(k.sc.Start, end)
 	k.standing()
-	r.Assumptions = k.assumed
+	r.Assumptions = k.report.assumed
 }
 
 // failed notes a run that has ended with code. Of a run that began before the answer does, what
@@ -106,7 +106,7 @@ func (k *kubelet) shown(c *container, s state) State {
 //
 // Source: generateAPIPodStatus in pkg/kubelet/kubelet_pods.go, pkg/kubelet/status/generate.go,
 // mergePodStatus in pkg/kubelet/status/status_manager.go, Kubernetes v1.33 to v1.37.
-func (k *kubelet) conditions() []Condition { return k.conditionsOf(&k.api, k.shownStatus) }
+func (k *kubelet) conditions() []Condition { return k.conditionsOf(&k.views.api, k.shownStatus) }
 
 // conditionsOf returns those of a view with the containers that belong to it.
 func (k *kubelet) conditionsOf(v *view, of func(i int) *status) []Condition {

@@ -502,8 +502,8 @@ func (j *job) finish() {
 		}
 		r.Pods = append(r.Pods, p.PodResult)
 	}
-	one := kubelet{sc: &j.sc.Pod, f: j.sc.Pod.Kubelet.Features, assumed: j.assumed}
+	one := kubelet{sc: &j.sc.Pod, f: j.sc.Pod.Kubelet.Features, report: report{assumed: j.assumed}}
 	one.standing()
-	r.Assumptions = one.assumed
+	r.Assumptions = one.report.assumed
 	j.sc.spare = j.spare
 }

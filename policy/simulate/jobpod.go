@@ -63,9 +63,9 @@ func (p *jobPod) begin(j *job) {
 	sc.Start, sc.Tapes = j.now, nil
 	sc.Events, sc.all = j.eventsOf(p)
 	p.k.reset(sc)
-	p.k.rows, p.k.number = j.rows, p.Number
+	p.k.report.rows, p.k.number = j.rows, p.Number
 	j.useTapes(p)
-	p.k.res.Timeline = j.entries
+	p.k.report.res.Timeline = j.entries
 	p.k.begin()
 	j.observe(p)
 }
@@ -133,7 +133,7 @@ func (p *jobPod) step(j *job) {
 	if at > j.now { // something was done to it
 		at, sync = j.now, false
 	}
-	p.k.res.Timeline = j.entries
+	p.k.report.res.Timeline = j.entries
 	p.k.step(at, sync)
 	j.observe(p)
 }
@@ -146,7 +146,7 @@ func (j *job) delete(p *jobPod) {
 	j.dirty = true
 	j.blockOf(p.Number, []Record{{Event: PodDeleted, Container: none}})
 	if p.k != nil {
-		p.k.deletion = j.now
+		p.k.ending.deletion = j.now
 		p.at = j.now
 		j.due.push(p)
 	}
@@ -177,41 +177,41 @@ func (j *job) observe(p *jobPod) {
 	k := p.k
 	j.tally(p, -1)
 	was := p.Phase
-	deleted, ready, restarts := p.Deleted, k.readyIn(&k.api), k.restarts()
-	p.Phase, p.Reason = k.api.phase, k.api.reason
-	if k.deleted && p.Deleted < 0 {
+	deleted, ready, restarts := p.Deleted, k.readyIn(&k.views.api), k.restarts()
+	p.Phase, p.Reason = k.views.api.phase, k.views.api.reason
+	if k.ending.deleted && p.Deleted < 0 {
 		p.Deleted = j.now
 	}
 	p.DisruptedBy = ""
-	if k.api.disruption != "" {
-		p.DisruptedBy = k.api.disruptedBy
+	if k.views.api.disruption != "" {
+		p.DisruptedBy = k.views.api.disruptedBy
 	}
-	j.dirty, k.news = j.dirty || k.news || was != p.Phase || deleted != p.Deleted || ready != p.ready || restarts != p.restarts, false
+	j.dirty, k.views.news = j.dirty || k.views.news || was != p.Phase || deleted != p.Deleted || ready != p.ready || restarts != p.restarts, false
 	if ready != p.ready {
 		p.ready, p.readyAt = ready, j.now
 	}
 	p.restarts = restarts
 	j.tally(p, 1)
 	j.list(p)
-	if p.Fails && p.Over < 0 && k.terminated {
+	if p.Fails && p.Over < 0 && k.ending.terminated {
 		p.Match = j.ask(p)
 	}
 	j.drain(p, was)
 	j.tellUnknown()
-	if p.at, _ = k.next(); k.terminated {
+	if p.at, _ = k.next(); k.ending.terminated {
 		j.over(p)
 	} else if p.at != never {
 		j.due.push(p)
 	}
-	if j.res.Steps += k.steps - p.steps; j.res.Steps > MaxSteps {
+	if j.res.Steps += k.report.steps - p.steps; j.res.Steps > MaxSteps {
 		j.exceed(LimitSteps)
 	}
-	p.steps = k.steps
-	if len(k.res.Undecided) > 0 || k.res.Exceeded != "" {
-		j.res.Undecided = append(j.res.Undecided, k.res.Undecided...)
+	p.steps = k.report.steps
+	if len(k.report.res.Undecided) > 0 || k.report.res.Exceeded != "" {
+		j.res.Undecided = append(j.res.Undecided, k.report.res.Undecided...)
 		j.stopped = true
-		if k.res.Exceeded != "" {
-			j.exceed(k.res.Exceeded)
+		if k.report.res.Exceeded != "" {
+			j.exceed(k.report.res.Exceeded)
 		}
 	}
 	if p.k == nil {
@@ -321,7 +321,7 @@ func (j *job) over(p *jobPod) {
 	p.Over = j.now
 	j.total(p)
 	j.assumptions(p.k)
-	p.row = p.k.row
+	p.row = p.k.report.row
 	p.k = nil
 	j.showGone(p)
 	j.ended++
@@ -354,26 +354,26 @@ func (j *job) total(p *jobPod) {
 		sum.Restarts += p.k.shownStatus(i).restarts
 	}
 	spent, of := p.k.spent(p.Created, p.k.now), &j.res.Spent
-	if p.Over >= 0 && p.k.api.phase != policy.PodSucceeded {
+	if p.Over >= 0 && p.k.views.api.phase != policy.PodSucceeded {
 		spent.Lost = spent.Ran
 	}
 	of.Ran, of.Waited, of.Lost = of.Ran+spent.Ran, of.Waited+spent.Waited, of.Lost+spent.Lost
 }
 
 func (j *job) assumptions(k *kubelet) {
-	all := kubelet{assumed: j.assumed}
-	for _, code := range k.assumed {
+	all := kubelet{report: report{assumed: j.assumed}}
+	for _, code := range k.report.assumed {
 		all.assume(code)
 	}
-	j.assumed = all.assumed
+	j.assumed = all.report.assumed
 }
 
 // drain moves what the kubelet has recorded into the timeline of the Job. That a sandbox exists
 // goes without saying, and the phase changes when the API shows it.
 func (j *job) drain(p *jobPod, was policy.PodPhase) {
-	k, kept := p.k, p.k.res.Timeline[:0]
-	for i := range k.res.Timeline {
-		r := &k.res.Timeline[i]
+	k, kept := p.k, p.k.report.res.Timeline[:0]
+	for i := range k.report.res.Timeline {
+		r := &k.report.res.Timeline[i]
 		if r.Event == SandboxCreated || r.Event == StatusShown || r.OfKubelet || r.Event == PhaseChanged && r.To.Terminal() {
 			continue
 		}
@@ -387,7 +387,7 @@ func (j *job) drain(p *jobPod, was policy.PodPhase) {
 		kept = append(kept, r)
 	}
 	j.blockOf(p.Number, kept)
-	k.res.Timeline, j.entries = nil, k.res.Timeline[:0]
+	k.report.res.Timeline, j.entries = nil, k.report.res.Timeline[:0]
 	for i := range k.ctrs {
 		k.ctrs[i].startRecord = none
 	}
@@ -399,7 +399,7 @@ func (j *job) statusOf(p *jobPod) *policy.FailedPod {
 		return &p.Status
 	}
 	s := &j.scratch
-	s.Exits, s.Conditions, s.Reason = s.Exits[:0], s.Conditions[:0], p.k.api.reason
+	s.Exits, s.Conditions, s.Reason = s.Exits[:0], s.Conditions[:0], p.k.views.api.reason
 	for _, i := range j.byName {
 		c, now := &p.k.ctrs[i], &p.k.shownStatus(i).state
 		if now.kind == policy.StateTerminated {

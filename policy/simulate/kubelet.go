@@ -26,42 +26,35 @@ type kubelet struct {
 	whole           bool   // something may restart all of the Pod
 	asked           bool   // something asks for restart counts
 	asks            uint32 // up to which
-	sent            string // the reason that came with the deletion, where a proposal lets one come
 
-	counts          policy.PhaseCounts
-	view            statusView
-	made, kept, api view            // what the kubelet works out, what it keeps of that, what the API shows
-	frozen          []status        // what the API shows of each container while the API server refuses more, else empty
-	dropped         bool            // made is not kept
-	toldPhase       policy.PodPhase // which the kubelet alone knows, as the timeline says, "" for none
-	final           bool            // the containers have been stopped for good
-	watch           func(done bool) // of [Watch], else nil: called before and after a status is kept
-	news            bool            // what the API shows has changed
-
-	down         bool   // there is no kubelet
-	again        Millis // how long after the end of this Pod a new one begins, below 0 for never
-	birth        Millis // when that is
-	deleted      bool   // deletionTimestamp is set
-	deadline     Millis // when activeDeadlineSeconds are over
-	pastDeadline bool
-	terminated   bool // the Pod is over
-	refusedPod   bool // the node lacks what the Pod needs, and does not admit it
-	killCode     int32
-	endCode      int32   // what killed containers end with when it ends, unless their runs say it
-	grace        Millis  // of the end of the Pod, 0 before it is known
-	evictedBy    *ending // what is to end the Pod, if the kubelet itself does so
-
-	stopAt, stopGrace Millis // of all containers that are being stopped
-
-	busy   work   // what goes on at freeAt
-	freeAt Millis // the sync under way waits until then
+	counts  policy.PhaseCounts
+	plan    plan
+	started []int // containers started at this instant
 
 	// The last exits after which a container stays down, all containers are restarted, and the next
 	// container has its turn.
 	stopCause, resetCause, turnCause *Cause
 
-	plan      plan
-	started   []int  // containers started at this instant
+	down    bool   // there is no kubelet
+	again   Millis // how long after the end of this Pod a new one begins, below 0 for never
+	birth   Millis // when that is
+	created Millis
+	number  int32 // of the Pod in its Job
+
+	nextEvent int
+	nextOfAll int
+
+	queue  queue
+	ending podEnding
+	views  views
+	report report
+	search search
+}
+
+// queue is what makes the kubelet look at the Pod again, and what it waits for meanwhile.
+type queue struct {
+	busy      work   // what goes on at freeAt
+	freeAt    Millis // the sync under way waits until then
 	refused   bool   // the last sync left a start refused
 	waitUntil Millis // the earliest end of a refused wait
 	told      bool   // the last sync refused a start for the first time
@@ -69,21 +62,46 @@ type kubelet struct {
 	syncAt    Millis // when the work queue wakes
 	syncedAt  Millis // when the last sync was over, from which resyncs count
 	relistAt  Millis // when the kubelet next looks at the runtime because of what it did itself, below 0 for never
+}
 
-	nextEvent int
-	nextOfAll int
-	deletion  Millis // when the controller of a Job deletes the Pod
-	res       Result
-	steps     int64
-	assumed   []string // in the order of their codes
-	stopped   bool
-	search    search
+// podEnding is how and when the Pod ends.
+type podEnding struct {
+	deleted      bool   // deletionTimestamp is set
+	deletion     Millis // when the controller of a Job deletes the Pod
+	finishes     bool   // a deleted Pod is gone when it is over; of a Job's Pod its finalizer decides
+	deadline     Millis // when activeDeadlineSeconds are over
+	pastDeadline bool
+	evictedBy    *ending // what is to end the Pod, if the kubelet itself does so
+	sent         string  // the reason that came with the deletion, where a proposal lets one come
+	refusedPod   bool    // the node lacks what the Pod needs, and does not admit it
 
-	rows     *Rows // nil if nobody asks for them
-	row      Row   // the last one, with At below 0 before the first
-	number   int32 // of the Pod in its Job
-	created  Millis
-	finishes bool // a deleted Pod is gone when it is over; of a Job's Pod its finalizer decides
+	killCode          int32
+	endCode           int32  // what killed containers end with when it ends, unless their runs say it
+	grace             Millis // of the end of the Pod, 0 before it is known
+	stopAt, stopGrace Millis // of all containers that are being stopped
+	terminated        bool   // the Pod is over
+	final             bool   // the containers have been stopped for good
+}
+
+// views is what others see of the Pod.
+type views struct {
+	view            statusView
+	made, kept, api view            // what the kubelet works out, what it keeps of that, what the API shows
+	frozen          []status        // what the API shows of each container while the API server refuses more, else empty
+	dropped         bool            // made is not kept
+	toldPhase       policy.PodPhase // which the kubelet alone knows, as the timeline says, "" for none
+	news            bool            // what the API shows has changed
+	watch           func(done bool) // of [Watch], else nil: called before and after a status is kept
+}
+
+// report is the answer so far.
+type report struct {
+	res     Result
+	steps   int64
+	assumed []string // in the order of their codes
+	stopped bool
+	rows    *Rows // nil if nobody asks for them
+	row     Row   // the last one, with At below 0 before the first
 }
 
 func (k *kubelet) mains() int { return len(k.ctrs) - k.inits - k.ephemerals }
@@ -93,10 +111,10 @@ func (k *kubelet) rac() bool { return k.f.RestartAllContainersOnContainerExits }
 // Pod plays the scenario, which must fit its Spec and have its events in order of time.
 func Pod(sc *Scenario) *Result {
 	k := newKubelet(sc)
-	k.rows, k.finishes = newRows(sc), true
+	k.report.rows, k.ending.finishes = newRows(sc), true
 	k.loop()
 	k.finish()
-	return &k.res
+	return &k.report.res
 }
 
 func newKubelet(sc *Scenario) *kubelet {
@@ -108,9 +126,11 @@ func newKubelet(sc *Scenario) *kubelet {
 // reset makes k a kubelet that has not seen its Pod yet. It keeps the memory of containers.
 func (k *kubelet) reset(sc *Scenario) {
 	*k = kubelet{
-		endCode: KilledExitCode,
-		sc:      sc, spec: sc.Spec, now: sc.Start, freeAt: sc.Start, started: k.started[:0],
-		inits: len(sc.Spec.InitContainers), ephemerals: len(sc.Spec.EphemeralContainers), ctrs: k.ctrs, frozen: k.frozen[:0],
+		sc: sc, spec: sc.Spec, now: sc.Start, started: k.started[:0], ctrs: k.ctrs,
+		inits: len(sc.Spec.InitContainers), ephemerals: len(sc.Spec.EphemeralContainers),
+		queue:  queue{freeAt: sc.Start},
+		ending: podEnding{endCode: KilledExitCode},
+		views:  views{frozen: k.views.frozen[:0]},
 	}
 	for i := range k.ctrs {
 		c := &k.ctrs[i]
@@ -136,15 +156,15 @@ func (k *kubelet) reset(sc *Scenario) {
 				k.at(e.Container).startupFailures++
 			}
 		}
-		k.steps += int64(len(list)) / 32
+		k.report.steps += int64(len(list)) / 32
 	}
-	k.row.At = -1
+	k.report.row.At = -1
 	k.created = sc.Start
-	k.made = view{phase: policy.PodPending, by: policy.PodPending}
-	k.kept, k.api = k.made, k.made
-	k.deadline, k.deletion, k.sandboxGone, k.birth, k.again = never, never, never, never, none
+	k.views.made = view{phase: policy.PodPending, by: policy.PodPending}
+	k.views.kept, k.views.api = k.views.made, k.views.made
+	k.ending.deadline, k.ending.deletion, k.sandboxGone, k.birth, k.again = never, never, never, never, none
 	if d := sc.Spec.ActiveDeadlineSeconds; d != nil {
-		k.deadline = sc.Start + seconds(*d)
+		k.ending.deadline = sc.Start + seconds(*d)
 	}
 	k.use(sc.Kubelet)
 	if sc.Past != nil {
@@ -195,12 +215,12 @@ func (k *kubelet) ref(i int) policy.Ref {
 //
 //go:noinline
 func (k *kubelet) record(r *Record) {
-	if len(k.res.Timeline) >= MaxRecords {
+	if len(k.report.res.Timeline) >= MaxRecords {
 		k.exceed(LimitTimeline)
 		return
 	}
 	r.At = k.now
-	k.res.Timeline = append(k.res.Timeline, *r)
+	k.report.res.Timeline = append(k.report.res.Timeline, *r)
 }
 
 // note records an entry that has nothing but a reason.
@@ -211,10 +231,10 @@ func (k *kubelet) note(event Kind, container int, reason string) {
 }
 
 func (k *kubelet) exceed(limit string) {
-	if k.res.Exceeded == "" {
-		k.res.Exceeded = limit
+	if k.report.res.Exceeded == "" {
+		k.report.res.Exceeded = limit
 	}
-	k.stopped = true
+	k.report.stopped = true
 }
 
 // assume notes an assumption that this answer rests on.
@@ -222,37 +242,37 @@ func (k *kubelet) exceed(limit string) {
 //go:noinline
 func (k *kubelet) assume(code string) {
 	i := 0
-	for i < len(k.assumed) && k.assumed[i] < code {
+	for i < len(k.report.assumed) && k.report.assumed[i] < code {
 		i++
 	}
-	if i < len(k.assumed) && k.assumed[i] == code {
+	if i < len(k.report.assumed) && k.report.assumed[i] == code {
 		return
 	}
-	k.assumed = append(k.assumed, "")
-	copy(k.assumed[i+1:], k.assumed[i:])
-	k.assumed[i] = code
+	k.report.assumed = append(k.report.assumed, "")
+	copy(k.report.assumed[i+1:], k.report.assumed[i:])
+	k.report.assumed[i] = code
 }
 
 // undecided ends the simulation here.
 func (k *kubelet) undecided(u Undecided) {
 	u.At = k.now
-	k.res.Undecided = append(k.res.Undecided, u)
+	k.report.res.Undecided = append(k.report.res.Undecided, u)
 	k.note(UndecidedHere, none, u.Reason)
-	k.stopped = true
+	k.report.stopped = true
 }
 
 // loop goes from instant to instant until the horizon. What happens at the first instant happens to
 // a Pod that runs, unless it is something that keeps it from running.
 func (k *kubelet) loop() {
 	k.begin()
-	for !k.stopped {
+	for !k.report.stopped {
 		t, sync := k.next()
 		if t > k.sc.Until {
 			break
 		}
 		k.step(t, sync)
 	}
-	if !k.stopped {
+	if !k.report.stopped {
 		k.now = k.sc.Until
 	}
 }
@@ -260,7 +280,7 @@ func (k *kubelet) loop() {
 // begin lets the kubelet see the Pod for the first time. Whoever plays several Pods on one clock
 // begins each when it is created, and then always steps the one whose next instant comes first.
 func (k *kubelet) begin() {
-	k.killCode = KilledExitCode
+	k.ending.killCode = KilledExitCode
 	if p := k.sc.Past; p != nil && p.Outside != "" {
 		k.undecided(Undecided{Reason: "outside_the_model", Path: p.Outside, Event: -1})
 		return
@@ -270,7 +290,7 @@ func (k *kubelet) begin() {
 	}
 	k.notice()
 	if e := k.sc.Events; len(e) == 0 || e[0].At > k.now || !e[0].Outside && !e[0].Type.Outside() {
-		if !k.terminated {
+		if !k.ending.terminated {
 			k.settle()
 		}
 		k.tell()
@@ -286,7 +306,7 @@ func (k *kubelet) begin() {
 
 // admit asks whether the node admits the Pod, which it has not seen before.
 func (k *kubelet) admit() {
-	if k.refusedPod = !k.api.phase.Terminal() && k.spec.RefusedByNode(k.f); k.refusedPod {
+	if k.ending.refusedPod = !k.views.api.phase.Terminal() && k.spec.RefusedByNode(k.f); k.ending.refusedPod {
 		k.refusePod()
 	}
 }
@@ -294,7 +314,7 @@ func (k *kubelet) admit() {
 // step plays one instant, which [kubelet.next] named, or an earlier one at which something was done
 // to the Pod.
 func (k *kubelet) step(t Millis, sync bool) {
-	k.now, k.killCode, k.started = t, KilledExitCode, k.started[:0]
+	k.now, k.ending.killCode, k.started = t, KilledExitCode, k.started[:0]
 	if k.birth <= k.now {
 		if k.reborn(); !k.down {
 			k.admit()
@@ -303,10 +323,10 @@ func (k *kubelet) step(t Millis, sync bool) {
 	}
 	noticed := k.notice()
 	happened := k.events()
-	if k.stopped {
+	if k.report.stopped {
 		return
 	}
-	if !k.terminated && !k.down && !k.waiting() && (sync || noticed || happened || k.busy != idle) {
+	if !k.ending.terminated && !k.down && !k.waiting() && (sync || noticed || happened || k.queue.busy != idle) {
 		k.settle()
 	}
 	k.tell()
@@ -317,15 +337,15 @@ func (k *kubelet) step(t Millis, sync bool) {
 // next returns the next instant at which something happens, and whether it is one of a sync of its
 // own.
 func (k *kubelet) next() (at Millis, sync bool) {
-	at = min(k.deletion, k.birth)
+	at = min(k.ending.deletion, k.birth)
 	if e, _ := k.upcoming(); e != nil {
 		at = min(at, e.At)
 	}
-	if k.terminated || k.down {
+	if k.ending.terminated || k.down {
 		return at, false
 	}
-	at = min(at, k.deadline, k.sandboxGone)
-	k.steps += int64(len(k.ctrs)+7) / 8
+	at = min(at, k.ending.deadline, k.sandboxGone)
+	k.report.steps += int64(len(k.ctrs)+7) / 8
 	waits := k.waiting()
 	for i := range k.ctrs {
 		c := &k.ctrs[i]
@@ -336,9 +356,9 @@ func (k *kubelet) next() (at Millis, sync bool) {
 			at, sync = c.retryAt, true
 		}
 	}
-	wake := k.syncAt
+	wake := k.queue.syncAt
 	if waits {
-		wake = k.freeAt
+		wake = k.queue.freeAt
 	}
 	if wake <= at {
 		return wake, true
@@ -353,8 +373,8 @@ func (k *kubelet) seen(in *instance) Millis {
 		return in.exitAt
 	}
 	at := in.exitAt + k.sc.Timing.Detection
-	if in.exitAt <= k.relistAt {
-		at = min(at, k.relistAt)
+	if in.exitAt <= k.queue.relistAt {
+		at = min(at, k.queue.relistAt)
 	}
 	return at
 }
@@ -370,26 +390,26 @@ const relistOnDemand = 100
 // settle syncs until nothing changes, or schedules the next sync if the kubelet needs time to see
 // what it did.
 func (k *kubelet) settle() {
-	k.syncAt, k.relistAt = never, none
+	k.queue.syncAt, k.queue.relistAt = never, none
 	for n := 0; ; n++ {
 		changed := false
-		switch k.busy {
+		switch k.queue.busy {
 		case idle:
 			changed = k.sync()
 			if k.collect() {
 				changed = changed || !k.sc.Timing.KubeletSync
-				k.quiet = k.quiet || k.sc.Timing.KubeletSync
+				k.queue.quiet = k.queue.quiet || k.sc.Timing.KubeletSync
 			}
 		case executing:
 			changed = k.execute(&k.plan)
 		case terminating:
 			k.terminate()
 		}
-		k.steps += int64(len(k.ctrs)+3) / 4
-		if k.steps > MaxSteps {
+		k.report.steps += int64(len(k.ctrs)+3) / 4
+		if k.report.steps > MaxSteps {
 			k.exceed(LimitSteps)
 		}
-		if k.stopped || k.terminated || k.waiting() {
+		if k.report.stopped || k.ending.terminated || k.waiting() {
 			return
 		}
 		if k.sc.Timing.Detection > 0 {
@@ -397,10 +417,10 @@ func (k *kubelet) settle() {
 				continue // that is asked for already
 			}
 			if changed {
-				k.syncAt = k.now + k.sc.Timing.Detection
-				if k.f.PLEGOnDemandRelist && !k.refused {
-					k.relistAt = k.now + min(relistOnDemand, k.sc.Timing.Detection)
-					k.syncAt = k.relistAt
+				k.queue.syncAt = k.now + k.sc.Timing.Detection
+				if k.f.PLEGOnDemandRelist && !k.queue.refused {
+					k.queue.relistAt = k.now + min(relistOnDemand, k.sc.Timing.Detection)
+					k.queue.syncAt = k.queue.relistAt
 				}
 			}
 			break
@@ -408,12 +428,12 @@ func (k *kubelet) settle() {
 		// Differs from a real kubelet, which shows a refused start only with the next sync that
 		// something else causes: here it counts as a change, so that what is shown does not depend
 		// on the other containers.
-		again := k.told && !k.sc.Timing.KubeletSync
-		k.told = false
+		again := k.queue.told && !k.sc.Timing.KubeletSync
+		k.queue.told = false
 		if !k.notice() && !changed && !again {
 			break
 		}
-		if k.stopped {
+		if k.report.stopped {
 			return
 		}
 		if n > 64+8*len(k.ctrs) {
@@ -421,7 +441,7 @@ func (k *kubelet) settle() {
 			return
 		}
 	}
-	if k.syncedAt = k.now; k.sc.Timing.KubeletSync {
+	if k.queue.syncedAt = k.now; k.sc.Timing.KubeletSync {
 		k.schedule()
 	}
 }
@@ -441,31 +461,31 @@ const (
 func (k *kubelet) schedule() {
 	var wait Millis
 	switch {
-	case k.refused && k.f.Minor >= oldestExactBackoff:
-		wait = min(max(k.waitUntil-k.now, 0), syncFrequency)
-	case k.refused:
+	case k.queue.refused && k.f.Minor >= oldestExactBackoff:
+		wait = min(max(k.queue.waitUntil-k.now, 0), syncFrequency)
+	case k.queue.refused:
 		wait = backOffPeriod
-	case k.quiet:
+	case k.queue.quiet:
 		wait = syncFrequency
 	default:
 		return
 	}
-	k.syncAt = min(k.syncAt, k.wakes(k.now, wait))
-	k.quiet = false
+	k.queue.syncAt = min(k.queue.syncAt, k.wakes(k.now, wait))
+	k.queue.quiet = false
 }
 
 // resync puts the Pod into the work queue where it has been since the last sync, which left nothing
 // to do.
 func (k *kubelet) resync() {
-	if k.syncAt != never {
+	if k.queue.syncAt != never {
 		return
 	}
 	every := k.wakes(0, syncFrequency)
-	first := k.wakes(k.syncedAt, syncFrequency)
+	first := k.wakes(k.queue.syncedAt, syncFrequency)
 	if late := k.now - first; late >= 0 {
 		first += (late/every + 1) * every
 	}
-	k.syncAt = first
+	k.queue.syncAt = first
 }
 
 // wakes is when the work queue wakes for what was put into it at an instant, to wait so long.
@@ -489,19 +509,19 @@ func (k *kubelet) wakes(at, wait Millis) Millis {
 // Kubernetes v1.33 to v1.37.
 func (k *kubelet) sync() (changed bool) {
 	k.serial++
-	k.refused, k.waitUntil = false, never
-	if k.refusedPod {
+	k.queue.refused, k.queue.waitUntil = false, never
+	if k.ending.refusedPod {
 		k.terminate()
 		return false
 	}
 	k.generate(false)
 	k.keep()
-	if k.made.phase.Terminal() || k.ends() {
+	if k.views.made.phase.Terminal() || k.ends() {
 		k.terminate()
 		return false
 	}
 	switch {
-	case k.made.restartingAll:
+	case k.views.made.restartingAll:
 		k.planReset(&k.plan)
 	case k.recreates():
 		k.planRecreate(&k.plan)
@@ -514,12 +534,12 @@ func (k *kubelet) sync() (changed bool) {
 
 // execute does what is planned, or what is left of it after a wait for containers that stop.
 func (k *kubelet) execute(p *plan) (changed bool) {
-	k.busy = executing
+	k.queue.busy = executing
 	changed = k.kills(p)
 	if k.waiting() {
 		return true
 	}
-	k.busy = idle
+	k.queue.busy = idle
 	if p.reset {
 		return k.endReset(p)
 	}
@@ -635,7 +655,7 @@ func (k *kubelet) killCause(reason string) *Cause {
 // phaseCause is the exit that leads to a phase, nil if none does.
 func (k *kubelet) phaseCause(to policy.PodPhase) *Cause {
 	switch {
-	case k.ends() && k.evictedBy != &endedByRule:
+	case k.ends() && k.ending.evictedBy != &endedByRule:
 		return nil
 	case to.Terminal():
 		return k.stopCause
@@ -696,7 +716,7 @@ func (k *kubelet) end(i int, at Millis, code int32, reason string) {
 		k.failed(c, in.started, at, code)
 	}
 	in.state, in.finished, in.exitAt, in.code, in.reason = exited, at, never, code, reason
-	c.dirty, c.died, c.cause = true, death{true, k.busy == terminating}, nil
+	c.dirty, c.died, c.cause = true, death{true, k.queue.busy == terminating}, nil
 	k.decide(c, in)
 }
 
@@ -767,7 +787,7 @@ func (k *kubelet) start(i int) bool {
 	k.started = append(k.started, i)
 	c.backingOff, c.dirty = false, true
 	c.stats.Starts++
-	c.startRecord = len(k.res.Timeline)
+	c.startRecord = len(k.report.res.Timeline)
 	k.record(&Record{Event: Started, Container: i, RestartCount: max(in.attempt, k.apiRestarts(c, in.attempt)), Cause: cause})
 	c.cause = nil
 	return true
@@ -835,7 +855,7 @@ func (k *kubelet) backoffLets(i int, last *instance) bool {
 	k.refuse(c)
 	if tell {
 		c.toldRefused = last.id
-		k.told = true
+		k.queue.told = true
 		k.record(&Record{Event: BackOff, Container: i, Until: until, Delay: e.Delay, Cause: k.startCause(c)})
 	}
 	return false
@@ -843,7 +863,7 @@ func (k *kubelet) backoffLets(i int, last *instance) bool {
 
 // refuse leaves c waiting.
 func (k *kubelet) refuse(c *container) {
-	k.refused, k.waitUntil = true, min(k.waitUntil, c.until)
+	k.queue.refused, k.queue.waitUntil = true, min(k.queue.waitUntil, c.until)
 	if !k.sc.Timing.KubeletSync {
 		c.retryAt = c.release
 	}
@@ -876,7 +896,7 @@ func (k *kubelet) planReset(p *plan) {
 
 func (k *kubelet) endReset(p *plan) (changed bool) {
 	if k.f.Minor < 36 && k.sc.Timing.KubeletSync && len(p.kill) > 0 && !p.killed {
-		k.quiet = true // no event of the runtime wakes the kubelet
+		k.queue.quiet = true // no event of the runtime wakes the kubelet
 		return false
 	}
 	return len(p.kill) > 0
@@ -887,17 +907,17 @@ func (k *kubelet) endReset(p *plan) (changed bool) {
 // Source: SyncTerminatingPod and SyncTerminatedPod in pkg/kubelet/kubelet.go, Kubernetes v1.33 to
 // v1.37.
 func (k *kubelet) terminate() {
-	if k.busy != terminating {
-		k.busy = terminating
+	if k.queue.busy != terminating {
+		k.queue.busy = terminating
 		k.markEvicted()
-		grace := k.grace
+		grace := k.ending.grace
 		switch {
-		case k.refusedPod:
+		case k.ending.refusedPod:
 			grace = orphanGrace
 		case grace == 0:
 			grace = k.podGrace()
 		}
-		k.killCode = k.endCode
+		k.ending.killCode = k.ending.endCode
 		if k.killAll(killTerminating, grace) {
 			k.serial++
 		}
@@ -905,25 +925,25 @@ func (k *kubelet) terminate() {
 	if k.waiting() {
 		return
 	}
-	k.busy = idle
+	k.queue.busy = idle
 	k.sandboxReady = false
-	if k.refusedPod {
-		k.terminated = true
+	if k.ending.refusedPod {
+		k.ending.terminated = true
 		k.send(none, false)
 		k.over()
 		return
 	}
-	k.final = true
+	k.ending.final = true
 	for range 3 { // the status is built again until it is what stays
 		k.generate(true)
 		k.keep()
 		k.collect()
 	}
 	k.locate()
-	k.terminated = true
+	k.ending.terminated = true
 	k.look(false)
-	k.send(k.refusal(), k.dropped)
-	k.dropped = false
+	k.send(k.refusal(), k.views.dropped)
+	k.views.dropped = false
 	k.look(true)
 	k.over()
 }
@@ -953,8 +973,8 @@ func (k *kubelet) locate() {
 			s.state = lost
 		}
 	}
-	if !k.kept.phase.Terminal() {
-		k.kept.phase = policy.PodFailed
+	if !k.views.kept.phase.Terminal() {
+		k.views.kept.phase = policy.PodFailed
 	}
 	for i := range k.ctrs {
 		k.ctrs[i].next = k.ctrs[i].api
@@ -1000,7 +1020,7 @@ func (k *kubelet) notice() (noticed bool) {
 			k.restop()
 			continue
 		}
-		if k.exit(i, in.exitAt, in.code, in.reason); k.stopped {
+		if k.exit(i, in.exitAt, in.code, in.reason); k.report.stopped {
 			return noticed
 		}
 	}
@@ -1025,7 +1045,7 @@ func (k *kubelet) exit(i int, at Millis, code int32, reason string) {
 	r := Record{Event: ExitedBy, Container: i, ExitCode: code, Reason: reason}
 	why, path := "", ""
 	if k.sc.Undecided != nil {
-		k.steps += int64(c.values)
+		k.report.steps += int64(c.values)
 		why, path = k.sc.Undecided(c.ref, e)
 	}
 	if why == "" {

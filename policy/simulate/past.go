@@ -60,18 +60,18 @@ const latestRetry = backOffPeriod*3/2 + 2*workQueueTick
 
 // resume makes the kubelet one that has looked after the Pod since it began.
 func (k *kubelet) resume(p *Past) {
-	k.api = view{
+	k.views.api = view{
 		phase: p.Phase, reason: p.Reason, message: p.Message, by: p.Phase, disruption: p.Disruption, disruptedBy: byKubelet,
 		sandboxReady: !p.NoSandbox, initialized: p.Initialized, restartingAll: p.RestartingAll,
 	}
-	k.deleted, k.created = p.Deleted, p.Created
+	k.ending.deleted, k.created = p.Deleted, p.Created
 	if p.Phase.Terminal() {
-		k.deadline = never
+		k.ending.deadline = never
 	} else if d := k.spec.ActiveDeadlineSeconds; d != nil && p.Begun > 0 {
-		k.deadline = max(p.Begun+seconds(*d), k.now)
+		k.ending.deadline = max(p.Begun+seconds(*d), k.now)
 	}
 	if p.Deleted {
-		k.grace = max(p.Gone-k.now, policy.Second)
+		k.ending.grace = max(p.Gone-k.now, policy.Second)
 	}
 	k.sandbox = 1
 	for i := range p.Containers {
@@ -82,10 +82,10 @@ func (k *kubelet) resume(p *Past) {
 	if k.sandboxReady = k.ids > 0 && !p.NoSandbox; k.ids == 0 && !p.NoSandbox {
 		k.sandbox = 0 // nothing shows that there was one
 	}
-	if k.terminated = p.Phase.Terminal(); k.terminated {
+	if k.ending.terminated = p.Phase.Terminal(); k.ending.terminated {
 		for i := range k.ctrs {
 			in := k.ctrs[i].latest()
-			k.terminated = k.terminated && (in == nil || in.state != running)
+			k.ending.terminated = k.ending.terminated && (in == nil || in.state != running)
 		}
 	}
 }
@@ -201,7 +201,7 @@ func (k *kubelet) wait(x *PastContainer, c *container) Wait {
 // foresee tells which of the waits are under way, once the kubelet has looked at the Pod. Nothing
 // is started again in one that is over, is being ended, or will be before.
 func (k *kubelet) foresee() {
-	if k.made.phase.Terminal() || k.deleted {
+	if k.views.made.phase.Terminal() || k.ending.deleted {
 		return
 	}
 	for i := range k.ctrs {
@@ -224,10 +224,10 @@ func (k *kubelet) foresee() {
 			case w.Next > k.now:
 				w.Latest += subsecond
 			}
-			if k.deadline <= w.Earliest { // activeDeadlineSeconds end the Pod first
+			if k.ending.deadline <= w.Earliest { // activeDeadlineSeconds end the Pod first
 				continue
 			}
 		}
-		k.res.Waits = append(k.res.Waits, *w)
+		k.report.res.Waits = append(k.report.res.Waits, *w)
 	}
 }

@@ -69,8 +69,8 @@ func (k *kubelet) decide(c *container, in *instance) {
 	if d.Action.Whole() && d.KeepsSandbox(k.f) {
 		in.do = policy.RestartAllContainers
 	}
-	if in.do == policy.TerminatePod && k.busy != terminating && !k.ends() {
-		k.evictedBy = &endedByRule
+	if in.do == policy.TerminatePod && k.queue.busy != terminating && !k.ends() {
+		k.ending.evictedBy = &endedByRule
 	}
 }
 
@@ -191,11 +191,11 @@ func (k *kubelet) counting() bool {
 // send3329 notes the reason that comes with a deletion: that of the event, or Preemption, which the
 // scheduler sends.
 func (k *kubelet) send3329(e *Event) {
-	if !k.f.Proposals.Has(policy.KEP3329Draft) || k.sent != "" {
+	if !k.f.Proposals.Has(policy.KEP3329Draft) || k.ending.sent != "" {
 		return
 	}
-	if k.sent = e.Reason; k.sent == "" && e.Type == EventPreempted {
-		k.sent = "Preemption"
+	if k.ending.sent = e.Reason; k.ending.sent == "" && e.Type == EventPreempted {
+		k.ending.sent = "Preemption"
 	}
-	k.made.reason, k.kept.reason, k.api.reason = k.sent, k.sent, k.sent
+	k.views.made.reason, k.views.kept.reason, k.views.api.reason = k.ending.sent, k.ending.sent, k.ending.sent
 }

@@ -59,13 +59,13 @@ type podMark struct {
 
 func (k *kubelet) podState() podMark {
 	return podMark{
-		k.made, k.kept, k.api, k.view, k.dropped, len(k.frozen) > 0, k.sandboxReady, k.quiet, k.refused, k.sandbox, k.syncAt, k.relistAt,
+		k.views.made, k.views.kept, k.views.api, k.views.view, k.views.dropped, len(k.views.frozen) > 0, k.sandboxReady, k.queue.quiet, k.queue.refused, k.sandbox, k.queue.syncAt, k.queue.relistAt,
 	}
 }
 
 // summarize counts the rounds that would follow unchanged instead of playing them.
 func (k *kubelet) summarize() {
-	if len(k.started) == 0 || k.stopped || k.terminated || k.waiting() || k.sc.writeOut || k.counting() {
+	if len(k.started) == 0 || k.report.stopped || k.ending.terminated || k.waiting() || k.sc.writeOut || k.counting() {
 		return
 	}
 	if !k.independent() {
@@ -92,7 +92,7 @@ func (k *kubelet) independent() bool {
 	if k.rac() && k.couldRestartAll || k.whole || k.sc.Undecided != nil || k.sc.Timing.KubeletSync || k.sc.Timing.Detection > 0 {
 		return false
 	}
-	if k.made.phase != policy.PodRunning || k.dropped || !k.sandboxReady {
+	if k.views.made.phase != policy.PodRunning || k.views.dropped || !k.sandboxReady {
 		return false
 	}
 	sidecars := false
@@ -132,7 +132,7 @@ func (k *kubelet) horizon() Millis {
 	if k.nextEvent < len(k.sc.Events) {
 		t = min(t, k.sc.Events[k.nextEvent].At)
 	}
-	return min(t, k.deadline, k.sandboxGone)
+	return min(t, k.ending.deadline, k.sandboxGone)
 }
 
 func (k *kubelet) summarizeOne(i int) {
@@ -156,7 +156,7 @@ func (k *kubelet) summarizeOne(i int) {
 				r.RestartCount = c.attempts()
 				r.Starts = []Starts{{i, int64(times) * starts, r.RestartCount}}
 				k.record(&r)
-				k.rows.repeats(r.Until)
+				k.report.rows.repeats(r.Until)
 				c.search.set = false
 				return
 			}
@@ -254,15 +254,15 @@ func (k *kubelet) skipAll(shift Millis) bool {
 	}
 	k.record(&r)
 	k.sandbox += int64(times) * sandboxes
-	if k.syncAt != never {
-		k.syncAt += times * shift
+	if k.queue.syncAt != never {
+		k.queue.syncAt += times * shift
 	}
-	k.syncedAt += times * shift
-	if k.relistAt >= 0 {
-		k.relistAt += times * shift
+	k.queue.syncedAt += times * shift
+	if k.queue.relistAt >= 0 {
+		k.queue.relistAt += times * shift
 	}
 	k.now = r.Until
-	k.rows.repeats(r.Until)
+	k.report.rows.repeats(r.Until)
 	return true
 }
 

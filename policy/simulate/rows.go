@@ -70,24 +70,24 @@ func (r *Rows) repeats(until Millis) {
 // print notes the row of the Pod if it is another one than before. While containers are ahead of
 // the clock, their rounds having been counted, there is none that could be told.
 func (k *kubelet) print() {
-	if k.rows == nil || k.now <= k.rows.ahead {
+	if k.report.rows == nil || k.now <= k.report.rows.ahead {
 		return
 	}
 	row := Row{At: k.now, Pod: k.number, Created: k.created}
-	if row.Gone = k.finishes && k.deleted && k.terminated && k.api.phase.Terminal(); !row.Gone {
+	if row.Gone = k.ending.finishes && k.ending.deleted && k.ending.terminated && k.views.api.phase.Terminal(); !row.Gone {
 		row.PrintedRow = k.printed()
 	}
-	if k.row.At >= 0 && k.row.PrintedRow == row.PrintedRow && k.row.Gone == row.Gone {
+	if k.report.row.At >= 0 && k.report.row.PrintedRow == row.PrintedRow && k.report.row.Gone == row.Gone {
 		return
 	}
-	k.row = row
-	k.rows.add(row)
+	k.report.row = row
+	k.report.rows.add(row)
 }
 
 // printed is the row of the Pod as the API shows it.
 func (k *kubelet) printed() policy.PrintedRow {
 	p := policy.PrintedPod{
-		Phase: k.api.phase, Reason: k.api.reason, Initialized: k.api.initialized && !k.api.bare, Ready: k.readyIn(&k.api), Deleted: k.deleted,
+		Phase: k.views.api.phase, Reason: k.views.api.reason, Initialized: k.views.api.initialized && !k.views.api.bare, Ready: k.readyIn(&k.views.api), Deleted: k.ending.deleted,
 		SpecInits: k.inits, SpecTotal: k.mains(),
 	}
 	list := make([]policy.PrintedContainer, 0, len(k.ctrs))
@@ -98,16 +98,16 @@ func (k *kubelet) printed() policy.PrintedRow {
 		list = k.printedContainer(list, i)
 	}
 	inits := len(list)
-	for _, i := range k.rows.byName {
+	for _, i := range k.report.rows.byName {
 		list = k.printedContainer(list, k.inits+i)
 	}
 	p.Inits, p.Mains = list[:inits], list[inits:]
-	return p.Row(k.rows.minor)
+	return p.Row(k.report.rows.minor)
 }
 
 func (k *kubelet) printedContainer(list []policy.PrintedContainer, i int) []policy.PrintedContainer {
 	c, s := &k.ctrs[i], k.shownStatus(i)
-	if !s.listed || k.api.bare {
+	if !s.listed || k.views.api.bare {
 		return list
 	}
 	x := policy.PrintedContainer{
@@ -122,12 +122,12 @@ func (k *kubelet) printedContainer(list []policy.PrintedContainer, i int) []poli
 
 // lastRows adds how things stand at the end of a Pod's simulation.
 func (k *kubelet) lastRows() {
-	if k.rows == nil {
+	if k.report.rows == nil {
 		return
 	}
-	r := k.rows
-	k.res.Rows = r
-	if k.row.Gone || k.stopped && k.res.Exceeded != "" || len(r.List) > 0 && r.List[len(r.List)-1].At == k.now {
+	r := k.report.rows
+	k.report.res.Rows = r
+	if k.report.row.Gone || k.report.stopped && k.report.res.Exceeded != "" || len(r.List) > 0 && r.List[len(r.List)-1].At == k.now {
 		return
 	}
 	r.List = append(r.List, Row{At: k.now, Created: k.created, PrintedRow: k.printed()})
@@ -151,7 +151,7 @@ func (j *job) lastRows() {
 	n := 0
 	for _, p := range j.pods {
 		if p.k != nil {
-			p.row = p.k.row
+			p.row = p.k.report.row
 		}
 		if p.row.Gone || p.row.At < 0 {
 			continue

@@ -36,9 +36,9 @@ func terminatedState(code int32, reason, message string) state {
 // Source: generateAPIPodStatus in pkg/kubelet/kubelet_pods.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) generate(terminating bool) {
 	restarting := k.shouldRestartAll()
-	view := statusView{restarting: restarting, deleted: k.deleted, mainCreated: k.mainCreated()}
-	if view != k.view {
-		k.view = view
+	view := statusView{restarting: restarting, deleted: k.ending.deleted, mainCreated: k.mainCreated()}
+	if view != k.views.view {
+		k.views.view = view
 		for i := range k.ctrs {
 			k.ctrs[i].dirty = true
 		}
@@ -50,10 +50,10 @@ func (k *kubelet) generate(terminating bool) {
 		if !c.dirty {
 			continue
 		}
-		k.steps++
+		k.report.steps++
 		s := k.convert(c)
-		if in := c.latest(); c.startRecord >= 0 && c.startRecord < len(k.res.Timeline) && in != nil && s.instance == in.id {
-			k.res.Timeline[c.startRecord].RestartCount = s.restarts
+		if in := c.latest(); c.startRecord >= 0 && c.startRecord < len(k.report.res.Timeline) && in != nil && s.instance == in.id {
+			k.report.res.Timeline[c.startRecord].RestartCount = s.restarts
 			c.startRecord = none
 		}
 		c.next = s
@@ -62,14 +62,14 @@ func (k *kubelet) generate(terminating bool) {
 		}
 		k.count(c)
 	}
-	k.news = k.news || changed
+	k.views.news = k.views.news || changed
 	phase := k.counts.Phase(k.spec.RestartPolicy, k.f, policy.PhaseOptions{Terminating: terminating, Initialized: k.mainActive()})
-	was, initialized := k.made.by, k.made.initialized
-	k.made = k.nextView(phase)
-	k.made.sandboxReady = k.sandboxReady
-	k.made.restartingAll = restarting && !k.made.phase.Terminal() && !k.cleanedUp()
-	if k.made.initialized = initialized; changed || was != k.made.by {
-		k.made.initialized = k.initializedNow()
+	was, initialized := k.views.made.by, k.views.made.initialized
+	k.views.made = k.nextView(phase)
+	k.views.made.sandboxReady = k.sandboxReady
+	k.views.made.restartingAll = restarting && !k.views.made.phase.Terminal() && !k.cleanedUp()
+	if k.views.made.initialized = initialized; changed || was != k.views.made.by {
+		k.views.made.initialized = k.initializedNow()
 	}
 }
 
@@ -78,30 +78,30 @@ func (k *kubelet) generate(terminating bool) {
 //
 // Source: generateAPIPodStatus in pkg/kubelet/kubelet_pods.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) nextView(phase policy.PodPhase) view {
-	v := k.kept
+	v := k.views.kept
 	v.notReady, v.bare = false, false
 	if v.disruption == "" {
-		v.disruption, v.disruptedBy = k.api.disruption, k.api.disruptedBy
+		v.disruption, v.disruptedBy = k.views.api.disruption, k.views.api.disruptedBy
 	}
 	switch {
 	case phase.Terminal():
 	case v.phase.Terminal():
 		phase = v.phase
-	case k.api.phase.Terminal():
-		phase = k.api.phase
+	case k.views.api.phase.Terminal():
+		phase = k.views.api.phase
 	}
 	switch {
-	case k.pastDeadline:
+	case k.ending.pastDeadline:
 		v.phase, v.reason = policy.PodFailed, "DeadlineExceeded"
 		v.message = "Pod was active on the node longer than the specified deadline"
 	case phase != v.phase:
 		v.phase, v.reason, v.message = phase, "", ""
 	}
-	if k.api.phase.Terminal() { // what the API shows as over stays as it is, even if the containers tell otherwise
-		v.phase = k.api.phase
+	if k.views.api.phase.Terminal() { // what the API shows as over stays as it is, even if the containers tell otherwise
+		v.phase = k.views.api.phase
 	}
-	if v.by = v.phase; k.sent != "" {
-		v.reason = k.sent
+	if v.by = v.phase; k.ending.sent != "" {
+		v.reason = k.ending.sent
 	}
 	return v
 }
@@ -179,7 +179,7 @@ func (k *kubelet) missing(c *container, s *status) {
 	if !old.listed {
 		return
 	}
-	if k.rac() && k.view.restarting && old.state.kind != policy.StateWaiting {
+	if k.rac() && k.views.view.restarting && old.state.kind != policy.StateWaiting {
 		s.state = waitingState(reasonRestartingAll, messageRemoved)
 		s.last = terminatedState(137, reasonRestartingAll, messageRemoved)
 		s.restarts = old.restarts + 1
@@ -189,7 +189,7 @@ func (k *kubelet) missing(c *container, s *status) {
 		return
 	}
 	s.last = terminatedState(137, reasonStatusUnknown, messageDeleted)
-	if !k.deleted {
+	if !k.ending.deleted {
 		s.restarts++
 	}
 }
@@ -222,7 +222,7 @@ func (k *kubelet) convertInstance(c *container, in *instance) status {
 		}
 	case old.listed && old.state.kind == policy.StateRunning:
 		reason := reasonStatusUnknown
-		if k.rac() && k.view.restarting {
+		if k.rac() && k.views.view.restarting {
 			reason = reasonRestartingAll
 		}
 		s.state = terminatedState(137, reason, messageTerminated)
@@ -240,7 +240,7 @@ func (k *kubelet) waitForStart(c *container, s *status) {
 		if in != nil && in.state == exited && (in.code == 0 || in.do == policy.Complete) {
 			return
 		}
-		if k.f.Minor >= 36 && in == nil && k.view.mainCreated && !c.sidecar && s.state.kind == policy.StateWaiting {
+		if k.f.Minor >= 36 && in == nil && k.views.view.mainCreated && !c.sidecar && s.state.kind == policy.StateWaiting {
 			s.state = terminatedState(0, "Completed", messageInitInferred)
 			return
 		}
@@ -304,7 +304,7 @@ func (k *kubelet) shouldRestartAll() bool {
 	if !k.rac() || !k.couldRestartAll {
 		return false // without such a rule nothing below can hold
 	}
-	if k.kept.restartingAll {
+	if k.views.kept.restartingAll {
 		return true
 	}
 	for i := range len(k.ctrs) - k.ephemerals {
@@ -374,7 +374,7 @@ func (k *kubelet) active(in *instance) bool { return k.sandboxReady && in.sandbo
 // Source: GeneratePodInitializedCondition in pkg/kubelet/status/generate.go, Kubernetes v1.33 to
 // v1.37.
 func (k *kubelet) initializedNow() bool {
-	if k.made.by == policy.PodSucceeded {
+	if k.views.made.by == policy.PodSucceeded {
 		return true
 	}
 	for i := range k.mains() {
@@ -385,7 +385,7 @@ func (k *kubelet) initializedNow() bool {
 	}
 	for i := range k.inits {
 		if c := &k.ctrs[i]; !c.sidecar && !c.next.ready || c.sidecar && !c.next.started {
-			return k.kept.initialized && k.rac()
+			return k.views.kept.initialized && k.rac()
 		}
 	}
 	return true

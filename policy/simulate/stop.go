@@ -42,7 +42,7 @@ func (k *kubelet) kill(i int, reason string, restart bool, grace, turn Millis) (
 	}
 	in.killedIn = k.serial
 	if in.state == running && in.stop == nil && turn > k.now && grace > 0 {
-		in.stop = &Stop{ExitCode: k.killCode} // it runs on until its turn has come
+		in.stop = &Stop{ExitCode: k.ending.killCode} // it runs on until its turn has come
 		k.assume("killed_at_once")
 	}
 	switch {
@@ -51,12 +51,12 @@ func (k *kubelet) kill(i int, reason string, restart bool, grace, turn Millis) (
 	case in.state == running && in.stop != nil:
 		done = k.stop(in, k.now, grace, turn)
 		if in.exitAt > k.now {
-			k.freeAt = max(k.freeAt, done)
+			k.queue.freeAt = max(k.queue.freeAt, done)
 			return done
 		}
 		k.end(i, k.now, in.code, in.reason)
 	default:
-		code := k.killCode
+		code := k.ending.killCode
 		if in.livenessFailed || in.startupFailed || in.stale || in.resized {
 			code = in.killCode
 		}
@@ -105,7 +105,7 @@ func (k *kubelet) stop(in *instance, from, grace, turn Millis) (done Millis) {
 // Source: killContainersWithSyncResult in pkg/kubelet/kuberuntime/kuberuntime_container.go,
 // newTerminationOrdering in kuberuntime_termination_order.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) killAll(reason string, grace Millis) (killed bool) {
-	k.stopAt, k.stopGrace = k.now, grace
+	k.ending.stopAt, k.ending.stopGrace = k.now, grace
 	k.inOrder(func(i int, in *instance, turn Millis) Millis {
 		if in.state == exited {
 			return k.now
@@ -119,7 +119,7 @@ func (k *kubelet) killAll(reason string, grace Millis) (killed bool) {
 // inOrder visits the newest instance of each container in the order of killAll. visit returns when
 // the container has ended; turn is when those have that must end first.
 func (k *kubelet) inOrder(visit func(i int, in *instance, turn Millis) (done Millis)) {
-	turn, last := k.stopAt, len(k.ctrs)-k.ephemerals
+	turn, last := k.ending.stopAt, len(k.ctrs)-k.ephemerals
 	for n := range k.ctrs {
 		i := n
 		if n < last {
@@ -150,27 +150,27 @@ func (k *kubelet) restop() {
 	if !k.waiting() {
 		return
 	}
-	if p := &k.plan; k.busy == executing && !p.killPod { // one container after the other
+	if p := &k.plan; k.queue.busy == executing && !p.killPod { // one container after the other
 		if in := k.ctrs[p.kill[p.next].container].latest(); in == nil || in.state != running {
-			k.freeAt = k.now
+			k.queue.freeAt = k.now
 		}
 		return
 	}
-	k.freeAt = k.now
+	k.queue.freeAt = k.now
 	k.inOrder(func(_ int, in *instance, turn Millis) (done Millis) {
 		switch {
 		case !in.stopping:
-			return k.stopAt
+			return k.ending.stopAt
 		case in.state != running:
 			return min(in.finished, k.now)
 		case in.signalled > k.now:
 			in.signalled, in.told = never, false
 			in.exitAt, in.code, in.reason = in.own.at, in.own.code, in.own.reason
-			done = max(k.stop(in, k.stopAt, k.stopGrace, turn), k.now)
+			done = max(k.stop(in, k.ending.stopAt, k.ending.stopGrace, turn), k.now)
 		default:
 			done = in.exitAt
 		}
-		k.freeAt = max(k.freeAt, done)
+		k.queue.freeAt = max(k.queue.freeAt, done)
 		return done
 	})
 }
@@ -212,10 +212,10 @@ func (k *kubelet) shorten(grace Millis) {
 	if grace == 0 {
 		grace = k.podGrace()
 	}
-	if grace = max(grace, policy.Second); k.grace == 0 || grace < k.grace {
-		k.grace = grace
+	if grace = max(grace, policy.Second); k.ending.grace == 0 || grace < k.ending.grace {
+		k.ending.grace = grace
 	}
 }
 
 // waiting reports whether the kubelet is busy with containers that stop.
-func (k *kubelet) waiting() bool { return k.freeAt > k.now }
+func (k *kubelet) waiting() bool { return k.queue.freeAt > k.now }

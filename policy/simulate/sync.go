@@ -79,7 +79,7 @@ type Sync struct {
 // computeInitContainerActions in kuberuntime_container.go, Kubernetes v1.33 to v1.37.
 func PlanSync(spec *policy.PodSpec, f policy.Features, r *Runtime) Sync {
 	k := newKubelet(&Scenario{Spec: spec, Kubelet: Kubelet{Features: f}})
-	k.deleted = r.Deleted
+	k.ending.deleted = r.Deleted
 	if r.Sandbox != SandboxNone {
 		k.sandbox = 2 // so that an older one can have been there
 		k.sandboxReady = r.Sandbox == SandboxReady

@@ -28,8 +28,8 @@ const (
 
 // shownStatus is what the API shows of container i.
 func (k *kubelet) shownStatus(i int) *status {
-	if len(k.frozen) > 0 {
-		return &k.frozen[i]
+	if len(k.views.frozen) > 0 {
+		return &k.views.frozen[i]
 	}
 	return &k.ctrs[i].api
 }
@@ -53,23 +53,23 @@ func (k *kubelet) keep() {
 func (k *kubelet) keepOrDrop() {
 	for i := range k.ctrs {
 		if c := &k.ctrs[i]; revived(&c.api, &c.next) && !k.kubeletLets(c) {
-			if !k.dropped {
+			if !k.views.dropped {
 				k.record(&Record{Event: StatusDropped, Container: i, Reason: reasonRunsAgain, OfKubelet: true})
 			}
-			k.dropped = true
+			k.views.dropped = true
 			return
 		}
 	}
-	caught := k.dropped
-	k.dropped = false
+	caught := k.views.dropped
+	k.views.dropped = false
 	refused := k.refusal()
-	if refused != none && len(k.frozen) == 0 {
+	if refused != none && len(k.views.frozen) == 0 {
 		for i := range k.ctrs {
-			k.frozen = append(k.frozen, k.ctrs[i].api)
+			k.views.frozen = append(k.views.frozen, k.ctrs[i].api)
 		}
 		k.record(&Record{Event: StatusDenied, Container: refused, Reason: reasonRunsAgain, OfKubelet: true})
 	}
-	k.kept = k.made
+	k.views.kept = k.views.made
 	for i := range k.ctrs {
 		if c := &k.ctrs[i]; c.dirty {
 			c.api = c.next
@@ -80,8 +80,8 @@ func (k *kubelet) keepOrDrop() {
 
 // look tells those who watch.
 func (k *kubelet) look(done bool) {
-	if k.watch != nil {
-		k.watch(done)
+	if k.views.watch != nil {
+		k.views.watch(done)
 	}
 }
 
@@ -91,8 +91,8 @@ func (k *kubelet) send(refused int, caught bool) {
 	if refused != none {
 		return
 	}
-	if caught || len(k.frozen) > 0 {
-		k.frozen, k.news = k.frozen[:0], true
+	if caught || len(k.views.frozen) > 0 {
+		k.views.frozen, k.views.news = k.views.frozen[:0], true
 		k.note(StatusShown, none, reasonCaughtUp)
 	}
 	k.publish()
@@ -179,13 +179,13 @@ func (k *kubelet) usesRules() bool {
 //
 // Source: mergePodStatus in pkg/kubelet/status/status_manager.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) publish() {
-	v, was := k.kept, &k.api
+	v, was := k.views.kept, &k.views.api
 	v.disruption, v.disruptedBy = was.disruption, was.disruptedBy
 	if v.phase.Terminal() && !was.phase.Terminal() {
-		if !k.terminated {
+		if !k.ending.terminated {
 			v.phase, v.reason, v.message = was.phase, was.reason, was.message
-		} else if k.kept.disruption != "" {
-			v.disruption, v.disruptedBy = k.kept.disruption, k.kept.disruptedBy
+		} else if k.views.kept.disruption != "" {
+			v.disruption, v.disruptedBy = k.views.kept.disruption, k.views.kept.disruptedBy
 		}
 	}
 	v.notReady = v.phase.Terminal() && k.readyIn(&v)
@@ -194,11 +194,11 @@ func (k *kubelet) publish() {
 
 // shift makes v what the API shows.
 func (k *kubelet) shift(v view) {
-	if v.phase != k.api.phase {
-		k.record(&Record{Event: PhaseChanged, Container: none, From: k.api.phase, To: v.phase, Reason: v.reason, Cause: k.phaseCause(v.phase)})
+	if v.phase != k.views.api.phase {
+		k.record(&Record{Event: PhaseChanged, Container: none, From: k.views.api.phase, To: v.phase, Reason: v.reason, Cause: k.phaseCause(v.phase)})
 	}
-	k.news = k.news || v != k.api
-	k.api = v
+	k.views.news = k.views.news || v != k.views.api
+	k.views.api = v
 }
 
 // refusePod makes of the status what a kubelet leaves of it that does not admit the Pod: nothing
@@ -212,7 +212,7 @@ func (k *kubelet) refusePod() {
 		c.next, c.backingOff, c.dirty = status{}, false, true
 		k.count(c)
 	}
-	k.made = view{
+	k.views.made = view{
 		phase: policy.PodFailed, by: policy.PodFailed, bare: true,
 		reason: policy.ReasonFeatureUnsupported, message: "Pod was rejected: " + policy.MessageFeatureUnsupported,
 	}
@@ -222,20 +222,20 @@ func (k *kubelet) refusePod() {
 // tell notes the phase that the kubelet knows when it is not the one that the API shows, once the
 // work of an instant is done.
 func (k *kubelet) tell() {
-	known := k.made.phase
-	if known == k.api.phase || k.terminated {
-		k.toldPhase = ""
+	known := k.views.made.phase
+	if known == k.views.api.phase || k.ending.terminated {
+		k.views.toldPhase = ""
 		return
 	}
-	if known == k.toldPhase {
+	if known == k.views.toldPhase {
 		return
 	}
-	from := k.toldPhase
+	from := k.views.toldPhase
 	if from == "" {
-		from = k.api.phase
+		from = k.views.api.phase
 	}
-	k.record(&Record{Event: PhaseDecided, Container: none, From: from, To: known, Reason: k.made.reason, OfKubelet: true, Cause: k.phaseCause(known)})
-	k.toldPhase = known
+	k.record(&Record{Event: PhaseDecided, Container: none, From: from, To: known, Reason: k.views.made.reason, OfKubelet: true, Cause: k.phaseCause(known)})
+	k.views.toldPhase = known
 }
 
 // forget makes what the API shows all that the kubelet knows of the Pod, as for one that has just
@@ -247,8 +247,8 @@ func (k *kubelet) forget() {
 		c.next, c.dirty = c.api, true
 		k.count(c)
 	}
-	k.frozen, k.dropped, k.toldPhase = k.frozen[:0], false, ""
-	k.made, k.kept = k.api, k.api
+	k.views.frozen, k.views.dropped, k.views.toldPhase = k.views.frozen[:0], false, ""
+	k.views.made, k.views.kept = k.views.api, k.views.api
 }
 
 // readyIn reports whether the condition Ready is True in a view, with the containers as the API

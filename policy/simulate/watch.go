@@ -42,31 +42,31 @@ type Step struct {
 func Watch(sc *Scenario, see func(*Step)) *Result {
 	k := newKubelet(sc)
 	var s Step
-	k.watch = func(done bool) {
+	k.views.watch = func(done bool) {
 		if done {
-			s.Dropped, s.Denied = k.dropped, !k.dropped && len(k.frozen) > 0
-			s.Shown = k.statusOf(&k.api, k.shownStatus)
+			s.Dropped, s.Denied = k.views.dropped, !k.views.dropped && len(k.views.frozen) > 0
+			s.Shown = k.statusOf(&k.views.api, k.shownStatus)
 			see(&s)
 			return
 		}
 		s = Step{
 			At:         k.now,
-			Refused:    k.refusedPod,
-			Terminated: k.terminated,
-			Kept:       k.statusOf(&k.kept, func(i int) *status { return &k.ctrs[i].api }),
-			API:        k.statusOf(&k.api, k.shownStatus),
-			Made:       k.statusOf(&k.made, func(i int) *status { return &k.ctrs[i].next }),
-			Options:    policy.PhaseOptions{Terminating: k.final, Initialized: k.mainActive()},
+			Refused:    k.ending.refusedPod,
+			Terminated: k.ending.terminated,
+			Kept:       k.statusOf(&k.views.kept, func(i int) *status { return &k.ctrs[i].api }),
+			API:        k.statusOf(&k.views.api, k.shownStatus),
+			Made:       k.statusOf(&k.views.made, func(i int) *status { return &k.ctrs[i].next }),
+			Options:    policy.PhaseOptions{Terminating: k.ending.final, Initialized: k.mainActive()},
 		}
-		if k.terminated {
-			s.Made = k.statusOf(&k.kept, func(i int) *status { return &k.ctrs[i].api })
+		if k.ending.terminated {
+			s.Made = k.statusOf(&k.views.kept, func(i int) *status { return &k.ctrs[i].api })
 		}
-		s.By = k.made.by
+		s.By = k.views.made.by
 		s.Phase = k.counts.Phase(k.spec.RestartPolicy, k.f, s.Options)
 	}
 	k.loop()
 	k.finish()
-	return &k.res
+	return &k.report.res
 }
 
 // statusOf writes down a view with the containers that belong to it.
