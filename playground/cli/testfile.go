@@ -17,6 +17,7 @@ import (
 	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/manifest"
 	"github.com/podfate/podfate/policy/ops"
+	"github.com/podfate/podfate/policy/words"
 	"github.com/podfate/podfate/schema"
 	"github.com/podfate/podfate/schema/document"
 	"github.com/podfate/podfate/wasm"
@@ -437,7 +438,7 @@ func (t *tester) report1(e expectation, found []mismatch, title string) {
 // millis is a length of time among facts: it may be expected as 1m55s.
 type millis int64
 
-func (m millis) String() string { return spanText(int64(m)) }
+func (m millis) String() string { return words.Span(int64(m)) }
 
 // total is a number by container: the sum may be expected, or single ones.
 type total map[string]any
@@ -556,21 +557,6 @@ func plainValue(v any) any {
 		return out
 	}
 	return v
-}
-
-// spanText is a length of time as Go and Kubernetes write it: 1m55s.
-func spanText(ms int64) string {
-	text := fmt.Sprintf("%dms", ms%60_000)
-	if ms%1000 == 0 {
-		text = fmt.Sprintf("%ds", ms%60_000/1000)
-	}
-	switch minutes := ms / 60_000; {
-	case minutes >= 60:
-		text = fmt.Sprintf("%dh%dm", minutes/60, minutes%60) + text
-	case minutes > 0:
-		text = fmt.Sprintf("%dm", minutes) + text
-	}
-	return text
 }
 
 // factsOf are the facts of an answer that can be expected.

@@ -67,6 +67,9 @@ func short(s string) string {
 	return Visible(s)
 }
 
+// Span writes milliseconds as documents do, for the painters: see span.
+func Span(ms int64) string { return span(ms) }
+
 // span writes milliseconds as Kubernetes writes lengths of time, without the parts that are zero:
 // 1m30s, 0.5s.
 func span(ms int64) string {

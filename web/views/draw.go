@@ -7,6 +7,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/podfate/podfate/policy/words"
 	"github.com/podfate/podfate/schema/document"
 )
 
@@ -189,7 +190,7 @@ func drawAxis(b *document.Block) (shapes []shape) {
 		if ms > b.UntilMillis*9/10 {
 			class = "end"
 		}
-		shapes = append(shapes, shape{class: "tick", x: x, y: 0, width: "1px", height: 5}, shape{class: class, x: x, y: 17, text: Duration(ms)})
+		shapes = append(shapes, shape{class: "tick", x: x, y: 0, width: "1px", height: 5}, shape{class: class, x: x, y: 17, text: words.Span(ms)})
 	}
 	return shapes
 }
@@ -265,22 +266,6 @@ func align(b *document.Block, column int) string {
 func joined(list []string) string { return strings.Join(list, ", ") }
 
 func lined(list []string) string { return strings.Join(list, "\n") }
-
-// Duration writes milliseconds, from 0 on, as Kubernetes writes lengths of time, without the parts
-// that are zero: 1m30s, 0.5s.
-func Duration(ms int64) string {
-	s := ""
-	if h := ms / 3_600_000; h > 0 {
-		s = strconv.FormatInt(h, 10) + "h"
-	}
-	if m := ms / 60_000 % 60; m > 0 {
-		s += strconv.FormatInt(m, 10) + "m"
-	}
-	if rest := ms % 60_000; rest > 0 || s == "" {
-		s += strconv.FormatFloat(float64(rest)/1000, 'f', -1, 64) + "s"
-	}
-	return s
-}
 
 // Live is what a screen reader is told about an answer, once: of what is refused also why.
 func Live(d *document.Document) string {

@@ -62,17 +62,6 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-func TestDuration(t *testing.T) {
-	for ms, want := range map[int64]string{
-		0: "0s", 1: "0.001s", 1500: "1.5s", 60_000: "1m", 90_000: "1m30s", 3_600_000: "1h", 3_601_000: "1h1s", 604_800_000: "168h",
-		8_766_000 * 3_600_000: "8766000h",
-	} {
-		if got := Duration(ms); got != want {
-			t.Errorf("%d ms: %s, want %s", ms, got, want)
-		}
-	}
-}
-
 func TestCommands(t *testing.T) {
 	for _, c := range table[struct {
 		Form                                      Form
