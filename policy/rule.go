@@ -227,6 +227,19 @@ func (v *variants) look(e Exit) *Decision {
 	return &list[t.slot(e.Code)]
 }
 
+// begin notes a number of restarts from which on something else holds. There are few of them.
+func (v *variants) begin(n uint32) {
+	for _, m := range v.from {
+		if m == n {
+			return
+		}
+	}
+	v.from = append(v.from, n)
+	for i := len(v.from) - 1; i > 0 && v.from[i-1] > n; i-- {
+		v.from[i-1], v.from[i] = n, v.from[i-1]
+	}
+}
+
 // newVariants returns the tables of container c, nil if the exit code alone matters.
 func newVariants(c *Container, kind ContainerKind, spec *PodSpec, f Features) *variants {
 	if !spec.Proposed || kind == EphemeralContainer {
@@ -237,9 +250,9 @@ func newVariants(c *Container, kind ContainerKind, spec *PodSpec, f Features) *v
 	rules := c.RestartPolicyRules[:min(len(c.RestartPolicyRules), MaxRules)]
 	for i := range rules[:min(len(rules), MaxRestartRules)] { // more is refused
 		if n := rules[i].Restarts; n != nil {
-			v.from = append(v.from, uint32(*n))
+			v.begin(uint32(*n))
 			if f.Proposals.Reading(OptionRestartTimes) == 1 {
-				v.from = append(v.from, uint32(*n)+1)
+				v.begin(uint32(*n) + 1)
 			}
 		}
 		v.killed = v.killed || rules[i].OOMKilled
@@ -247,8 +260,6 @@ func newVariants(c *Container, kind ContainerKind, spec *PodSpec, f Features) *v
 	if len(v.from) == 0 && !v.killed && !v.limited {
 		return nil
 	}
-	slices.Sort(v.from)
-	v.from = slices.Compact(v.from)
 	for n := range v.table {
 		v.table[n] = uint8(v.search(uint32(n)))
 	}

@@ -1,8 +1,6 @@
 package fleet
 
 import (
-	"slices"
-
 	"github.com/podfate/podfate/policy"
 )
 
@@ -321,16 +319,14 @@ func (w *window) between(b, end policy.Millis) {
 		return
 	}
 	f.steps += 8 * len(w.stairs)
-	slices.SortFunc(w.stairs, func(a, b stair) int {
-		return int(min(max(a.at-b.at, -1), 1))
-	})
+	order := policy.Order(len(w.stairs), func(a, b int) bool { return w.stairs[a].at < w.stairs[b].at })
 	local := Peak{Restarts: w.best.Restarts}
 	rest := most * n % s // at the end
 	for i, low := 0, int64(0); low < s; {
 		// The rest is at low or more, and less than high.
 		high := s
 		if i < len(w.stairs) {
-			high = w.stairs[i].at
+			high = w.stairs[order[i]].at
 		}
 		if low < high && now+max(rise, 0)*whole >= local.Restarts {
 			f.steps += 16
@@ -347,8 +343,8 @@ func (w *window) between(b, end policy.Millis) {
 				}
 			}
 		}
-		for low = high; i < len(w.stairs) && w.stairs[i].at == low; i++ {
-			now += w.stairs[i].up
+		for low = high; i < len(w.stairs) && w.stairs[order[i]].at == low; i++ {
+			now += w.stairs[order[i]].up
 		}
 	}
 	w.take(local.At, local.Restarts)
