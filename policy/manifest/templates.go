@@ -108,8 +108,9 @@ type finder struct {
 
 // Templates returns the templates in v, an object of a foreign kind (see [Foreign]), in document
 // order, at most policy.MaxTemplates and one more. A template is an object where a table has one,
-// or, under the name template or podTemplate, an object whose spec has containers, all of them with
-// names.
+// or, under a name such as template, podTemplate or workerTemplate, an object whose spec has
+// containers, all of them with names; or, under the name jobTemplate, one whose spec has such a
+// template.
 //
 // bare are the paths of containers outside of templates, of which another controller makes Pods in
 // its own way (the steps of an Argo Workflow); at most policy.MaxTemplates. metadata and status are
@@ -153,7 +154,9 @@ func (f *finder) take(v Value, name string) bool {
 		f.templates = append(f.templates, Template{Path: v.Path(f.root), RestartPolicy: "Never", Step: step})
 	case row != nil && v.Get("spec").Kind() == Object:
 		f.templates = append(f.templates, f.template(v, row))
-	case (name == "template" || name == "podTemplate") && hasNamedContainers(v.Get("spec").Get("containers")):
+	case name == "jobTemplate" && hasNamedContainers(v.Get("spec").Get("template").Get("spec").Get("containers")):
+		f.templates = append(f.templates, Template{Path: v.Path(f.root), Job: true})
+	case isTemplate(name) && hasNamedContainers(v.Get("spec").Get("containers")):
 		f.templates = append(f.templates, Template{Path: v.Path(f.root)})
 	case isBare(v, name):
 		if len(f.bare) < policy.MaxTemplates {
@@ -240,6 +243,12 @@ func (f *finder) template(v Value, row *ownerRow) Template {
 		}
 	}
 	return t
+}
+
+// isTemplate reports whether name is what Pod templates are called.
+func isTemplate(name string) bool {
+	name = strings.TrimSuffix(name, "Spec")
+	return name == "template" || strings.HasSuffix(name, "Template")
 }
 
 // hasNamedContainers reports whether list is one of containers, each with a name.

@@ -22,6 +22,8 @@ func TestTemplates(t *testing.T) {
 		{"of a table, without a name", head("serving.knative.dev", "Service") + `"spec":{"template":{"spec":{"containers":[{"image":"i"}]}}}}`, "Pod spec.template", ""},
 		{"the table is of the group", head("x.io", "JobSet") + `"spec":{"replicatedJobs":[{"template":{"spec":{"template":` + pod + `}}}]}}`, "Pod spec.replicatedJobs[0].template.spec.template", ""},
 		{"a Job", head("jobset.x-k8s.io", "JobSet") + `"spec":{"replicatedJobs":[{"template":{"spec":{"template":` + pod + `}}}]}}`, "Job spec.replicatedJobs[0].template", ""},
+		{"a Job template by its name", head("x.io", "X") + `"spec":{"jobTemplate":{"spec":{"template":` + pod + `}}}}`, "Job spec.jobTemplate", ""},
+		{"names that end in template", head("x.io", "X") + `"spec":{"workerTemplate":` + pod + `,"podTemplateSpec":` + pod + `,"contemplate":` + pod + `}}`, "Pod spec.workerTemplate, Pod spec.podTemplateSpec", ""},
 		{"no deeper than the table says", head("jobset.x-k8s.io", "JobSet") + `"spec":{"replicatedJobs":[{"a":{"template":{"spec":{}}}}]}}`, "", ""},
 		{"steps", head("tekton.dev", "Task") + `"spec":{"steps":[{"image":"i"}],"container":{"image":"i"},"script":{"source":"x"}}}`, "", "spec.steps, spec.container"},
 		{"no object", `[{"template":` + pod + `}]`, "", ""},
