@@ -17,295 +17,165 @@ func Phrase(code string) string { return phrase(code) }
 // Phrased reports whether there are words for code.
 func Phrased(code string) bool { return phraseOf(code) != "" }
 
-// phraseOf is one list, in groups: why a decision, steps, Pods of Jobs, kills, events without
-// effect, limits, assumptions.
+// phraseOf returns the words for a code, "" if there are none.
 func phraseOf(code string) string {
-	switch code {
-	case "policy_always":
-		return "restartPolicy is Always"
-	case "policy_on_failure_failed":
-		return "restartPolicy is OnFailure and the code is not 0"
-	case "policy_on_failure_succeeded":
-		return "restartPolicy is OnFailure and the code is 0"
-	case "policy_never":
-		return "restartPolicy is Never"
-	case "unknown_pod_policy":
-		return "the Pod's restartPolicy is unknown, and then the kubelet restarts"
-	case "sidecar_always_restarts":
-		return "a sidecar is always restarted"
-	case "init_completed":
-		return "an init container that succeeded is not run again"
-	case "init_retried":
-		return "a failed init container is run again"
-	case "ephemeral_never_restarts":
-		return "an ephemeral container is never restarted"
-	case "rule_matched":
-		return "a rule matched"
-	case "policy_always_pod":
-		return "restartPolicy is AlwaysPod, which restarts all of the Pod"
-	case "restart_limit_reached":
-		return "the limit of restarts is reached"
-	case "restart_count":
-		return "the container was restarted as often as the rule asks for"
-	case "other_restart_count":
-		return "the rule asks for another number of restarts"
-	case "oom_killed":
-		return "the container was killed for lack of memory"
-	case "not_oom_killed":
-		return "the container was not killed for lack of memory"
-	case "limit_not_reached":
-		return "the limit of restarts is not reached"
-	case "no_restart_follows":
-		return "no restart follows anyway"
-
-	case "in":
-		return "the code is in the list"
-	case "not_in":
-		return "the code is not in the list"
-	case "no_exit_codes":
-		return "the rule has no exitCodes"
-	case "unknown_operator":
-		return "no release that is modelled knows this operator"
-	case "unknown_policy":
-		return "Kubernetes does not know this policy"
-	case "unknown_action":
-		return "no release that is modelled knows this action"
-	case "gate_off":
-		return "the gate ContainerRestartRules is off"
-	case "not_set":
-		return "not set"
-	case "earlier_rule_matched":
-		return "an earlier rule matched"
-	case "already_decided":
-		return "already decided"
-	case "not_consulted":
-		return "does not apply to this container"
-	case "condition":
-		return "the Pod has the condition"
-	case "no_such_condition":
-		return "the Pod has no such condition"
-	case "other_status":
-		return "the condition has another status"
-	case "exit_codes_zero":
-		return "code 0 matches no rule"
-	case "no_terminated_container":
-		return "no such container has terminated"
-	case "reason":
-		return "the Pod has such a reason"
-	case "other_reason":
-		return "the Pod has another reason"
-	case "no_requirement":
-		return "the rule asks for nothing"
-
-	case "suspended":
-		return "it is suspended, and nobody says until when"
-	case "startup_order":
-		return "its Jobs start in an order, which is not played"
-	case "message_patterns":
-		return "the rule asks for patterns in messages, which are not read"
-	case "unreadable":
-		return "a field of the retryStrategy is a parameter, or none that the controller reads"
-	case "template_defaults":
-		return "templateDefaults are merged into the template"
-	case "expression":
-		return "the expression asks for more than exit code, status and duration"
-	case "duration":
-		return "the expression asks how long the Pod ran"
-	case "transient_message":
-		return "the message of the failure decides"
-	case "managed_by", "managed_elsewhere":
-		return "another controller manages this Job"
-	case "api_server_panics":
-		return "the API server gets no further: completions is absent, and it panics when it compares it with this rule"
-	case "running":
-		return "it is running"
-	case "pending":
-		return "it has not started yet"
-	case "succeeded":
-		return "it succeeded"
-	case "terminating":
-		return "it is being deleted; it counts once its phase is Failed"
-	case "no_phase":
-		return "its status has no phase"
-	case "other_phase":
-		return "its phase is not one that fails"
-	case "other_namespace":
-		return "it is in another namespace"
-	case "other_job":
-		return "it belongs to something else"
-
-	case "liveness_failed":
-		return "its liveness probe failed"
-	case "startup_failed":
-		return "its startup probe failed"
-	case "definition_changed":
-		return "its image changed"
-	case "resize":
-		return "it must restart for its new size"
-	case "unknown_state":
-		return "the runtime lost track of it"
-	case "restart_all_containers":
-		return "all containers are restarted"
-	case "sandbox_changed":
-		return "the Pod gets a new sandbox"
-	case "pod_done":
-		return "the Pod has ended"
-	case "pod_terminating":
-		return "the Pod is being ended"
-	case "init_failed":
-		return "an init container failed for good"
-
-	case "pod_terminated":
-		return "changes nothing: the Pod has ended"
-	case "kubelet_stopped":
-		return "changes nothing: there is no kubelet"
-	case "nothing_waits":
-		return "changes nothing: no container waits for its next start"
-	case "container_not_running":
-		return "changes nothing: the container is not running"
-	case "pod_not_created":
-		return "changes nothing: there is no Pod with this number yet"
-	case "no_pod":
-		return "changes nothing: at that moment the Job has no Pod"
-	case "job_finished":
-		return "changes nothing: the Job has finished"
-	case "nothing_changes":
-		return "changes nothing: the Job is like that already"
-
-	case "limit_exceeded":
-		return "beyond a limit of one answer"
-	case "outside_the_model":
-		return "this event is not modelled"
-	case "no_time_passes":
-		return "containers end and start again without any time passing"
+	for i := range phrases {
+		if p := &phrases[i]; p.code == code {
+			return p.text
+		}
 	}
-	return assumption(code)
-}
-
-// assumption returns the words for what an answer takes for granted.
-func assumption(code string) string {
 	if after, found := strings.CutPrefix(code, "reading_"); found {
 		return reading(after)
 	}
-	switch code {
-	case "draft_pods_never_restart":
-		return "the Pods get restartPolicy Never, which the draft's examples leave out (X-46)"
-	case "restart_count_0":
-		return "a container of which the request does not say how often it was restarted was not restarted yet"
-	case "first_restart_at_once":
-		return "the first restart comes immediately, as the kubelet does it"
-	case "first_restart_as_documented", "first_restart_waits":
-		return "the first restart waits already, as the documentation says"
-	case "jobs_are_made_anew_at_once":
-		return "after a restart of the JobSet its Jobs are made anew immediately"
-	case "job_is_created_now":
-		return "the Job is created now: its status is not read"
-	case "one_job_of_the_cron_job":
-		return "one Job of the CronJob is looked at"
-	case "images_present":
-		return "images are on the node"
-	case "probes_pass":
-		return "probes pass, except where an event says otherwise"
-	case "sweep_at_even_seconds":
-		return "the kubelet forgets old back-offs at even seconds"
-	case "later_events_left_out":
-		return "events after the end are left out"
-	case "ideal_timing":
-		return "only runs and waits take time"
-	case "relist_on_demand_after_100ms":
-		return "after its own actions the kubelet looks again within 100ms"
-	case "on_this_node_whatever_it_lacks":
-		return "the Pod is on this node, although the scheduler would place it where all containers can be restarted"
-	case "node_keeps_its_pods":
-		return "nothing deletes the Pods of a node whose kubelet is away"
-	case "recreated_pod_keeps_its_name":
-		return "the new Pod has the name of the old one, is on the same node, and its containers take their next runs"
-	case "rapid_gate_is_off":
-		return "with its gate off Rapid is Always, and waits as the cluster has it"
-	case "manifest_waits_count":
-		return "where the manifest asks for waits of its own, those of the question do not count"
-	case "node_back_at_once":
-		return "a node that reboots is back immediately"
-	case "api_server_echo_comes_later":
-		return "the kubelet ends the Pod before its own report comes back from the API server"
-	case "killed_at_once":
-		return "a container that is killed is gone immediately"
-	case "ends_like_the_last_time":
-		return "each run is like the last one, except where something else is said"
-	case "runs_on":
-		return "a container keeps running unless a run says how it ends"
-	case "run_under_way_is_the_first":
-		return "the run under way is the first of those given, and counts from its start"
-	case "run_under_way_ends_now":
-		return "a run under way for longer than the first of those given ends now"
-	case "kubelet_not_restarted":
-		return "the kubelet was not restarted since the status was written, and remembers its back-offs"
-	case "backoff_is_the_longest_that_fits":
-		return "of the waits that may lie between two runs it was the longest"
-	case "backoff_grew_with_each_restart":
-		return "no quiet time has reset a back-off that can only be counted in restarts"
-	case "status_is_older_than_the_next_start":
-		return "what the status promises for a time before that comes now"
-	case "ends_with_its_grace_period":
-		return "a container that is told to end keeps running until it is killed"
-	case "newest_time_in_the_status":
-		return "the newest time in the status"
-	case "given":
-		return "the time that was given"
-	case "runs_again":
-		return "it runs again although it had ended for good: the API keeps showing what it showed before"
-	case "api_shows_it":
-		return "the API shows what the kubelet knows again"
-	case "stopping_goes_on_without_the_kubelet":
-		return "a container that was told to end keeps ending while the kubelet restarts"
-	case "one_job_of_the_owner":
-		return "one Job of the owner is looked at; the owner's own rules are not played"
-	case "no_sweep":
-		return "the kubelet never forgets old back-offs by itself"
-	case "sweeps_count_from_the_first_start":
-		return "the kubelet forgets old back-offs at regular times, counted from the first start"
-	case "exits_are_noticed_at_once":
-		return "exits are noticed immediately"
-	case "starts_come_when_the_wait_ends":
-		return "a container starts as soon as its wait ends"
-	case "reckoned_not_measured":
-		return "all figures are arithmetic; nothing was measured"
-	case "five_requests_per_restart":
-		return "a restart comes to five requests, as KEP-4603 reckons; nothing was said about it"
-	case "requests_per_restart_given":
-		return "how many requests a restart comes to was given"
-	case "pods_start_together":
-		return "all Pods start in the same millisecond"
-	case "pods_start_evenly":
-		return "first starts are spread evenly, group after group"
-	case "work_units_are_relative":
-		return "units of work are relative: they say nothing about processors or memory"
-	case "longest_container_counts_throughout":
-		return "of several main containers of a Pod, the one that runs longest in the end is the one that counts at every instant"
-	case "pods_of_jobs_on_their_node":
-		return "all Pods of a Job are on its node, and a Job counts as one Pod"
-	case "new_pods_make_no_requests":
-		return "new Pods of Jobs make no requests that are counted here: restarts of containers do"
-	case "queue_of_the_first_node":
-		return "what waits for a kubelet's client is that of the first node; Pods are dealt to the nodes in turn"
-	case "requests_come_at_once":
-		return "all requests of a restart come at its instant"
-	case "queue_delays_nothing":
-		return "requests that wait for the client delay no restart"
-	case "no_common_period_within_a_day":
-		return "groups repeat together only after more than a day, so their rates are added"
-	case "steady_as_in_the_last_window":
-		return "Pods of manifests go on forever as in the last window"
-	case "waits_of_manifests_stay":
-		return "the goal is kept by the other groups: the waits of Pods of manifests stay as they are"
-	case "all_pods_idle_until_the_last_is_back":
-		return "Pods that work together all wait until the last is back, and go on from the last checkpoint"
-	case "placements_at_once":
-		return "however many Pods are rescheduled, they are placed at the same time"
-	case "every_run_lasts_equally_long":
-		return "every run lasts equally long"
-	}
 	return ""
+}
+
+// phrases are the words for codes, in groups: why a decision, steps, Pods of Jobs, kills, events
+// without effect, limits, and what an answer takes for granted. A list takes half of the room in the
+// module that a switch takes.
+var phrases = [...]struct{ code, text string }{
+	{"policy_always", "restartPolicy is Always"},
+	{"policy_on_failure_failed", "restartPolicy is OnFailure and the code is not 0"},
+	{"policy_on_failure_succeeded", "restartPolicy is OnFailure and the code is 0"},
+	{"policy_never", "restartPolicy is Never"},
+	{"unknown_pod_policy", "the Pod's restartPolicy is unknown, and then the kubelet restarts"},
+	{"sidecar_always_restarts", "a sidecar is always restarted"},
+	{"init_completed", "an init container that succeeded is not run again"},
+	{"init_retried", "a failed init container is run again"},
+	{"ephemeral_never_restarts", "an ephemeral container is never restarted"},
+	{"rule_matched", "a rule matched"},
+	{"policy_always_pod", "restartPolicy is AlwaysPod, which restarts all of the Pod"},
+	{"restart_limit_reached", "the limit of restarts is reached"},
+	{"restart_count", "the container was restarted as often as the rule asks for"},
+	{"other_restart_count", "the rule asks for another number of restarts"},
+	{"oom_killed", "the container was killed for lack of memory"},
+	{"not_oom_killed", "the container was not killed for lack of memory"},
+	{"limit_not_reached", "the limit of restarts is not reached"},
+	{"no_restart_follows", "no restart follows anyway"},
+
+	{"in", "the code is in the list"},
+	{"not_in", "the code is not in the list"},
+	{"no_exit_codes", "the rule has no exitCodes"},
+	{"unknown_operator", "no release that is modelled knows this operator"},
+	{"unknown_policy", "Kubernetes does not know this policy"},
+	{"unknown_action", "no release that is modelled knows this action"},
+	{"gate_off", "the gate ContainerRestartRules is off"},
+	{"not_set", "not set"},
+	{"earlier_rule_matched", "an earlier rule matched"},
+	{"already_decided", "already decided"},
+	{"not_consulted", "does not apply to this container"},
+	{"condition", "the Pod has the condition"},
+	{"no_such_condition", "the Pod has no such condition"},
+	{"other_status", "the condition has another status"},
+	{"exit_codes_zero", "code 0 matches no rule"},
+	{"no_terminated_container", "no such container has terminated"},
+	{"reason", "the Pod has such a reason"},
+	{"other_reason", "the Pod has another reason"},
+	{"no_requirement", "the rule asks for nothing"},
+
+	{"suspended", "it is suspended, and nobody says until when"},
+	{"startup_order", "its Jobs start in an order, which is not played"},
+	{"message_patterns", "the rule asks for patterns in messages, which are not read"},
+	{"unreadable", "a field of the retryStrategy is a parameter, or none that the controller reads"},
+	{"template_defaults", "templateDefaults are merged into the template"},
+	{"expression", "the expression asks for more than exit code, status and duration"},
+	{"duration", "the expression asks how long the Pod ran"},
+	{"transient_message", "the message of the failure decides"},
+	{"managed_by", "another controller manages this Job"},
+	{"managed_elsewhere", "another controller manages this Job"},
+	{"api_server_panics", "the API server gets no further: completions is absent, and it panics when it compares it with this rule"},
+	{"running", "it is running"},
+	{"pending", "it has not started yet"},
+	{"succeeded", "it succeeded"},
+	{"terminating", "it is being deleted; it counts once its phase is Failed"},
+	{"no_phase", "its status has no phase"},
+	{"other_phase", "its phase is not one that fails"},
+	{"other_namespace", "it is in another namespace"},
+	{"other_job", "it belongs to something else"},
+
+	{"liveness_failed", "its liveness probe failed"},
+	{"startup_failed", "its startup probe failed"},
+	{"definition_changed", "its image changed"},
+	{"resize", "it must restart for its new size"},
+	{"unknown_state", "the runtime lost track of it"},
+	{"restart_all_containers", "all containers are restarted"},
+	{"sandbox_changed", "the Pod gets a new sandbox"},
+	{"pod_done", "the Pod has ended"},
+	{"pod_terminating", "the Pod is being ended"},
+	{"init_failed", "an init container failed for good"},
+
+	{"pod_terminated", "changes nothing: the Pod has ended"},
+	{"kubelet_stopped", "changes nothing: there is no kubelet"},
+	{"nothing_waits", "changes nothing: no container waits for its next start"},
+	{"container_not_running", "changes nothing: the container is not running"},
+	{"pod_not_created", "changes nothing: there is no Pod with this number yet"},
+	{"no_pod", "changes nothing: at that moment the Job has no Pod"},
+	{"job_finished", "changes nothing: the Job has finished"},
+	{"nothing_changes", "changes nothing: the Job is like that already"},
+
+	{"limit_exceeded", "beyond a limit of one answer"},
+	{"outside_the_model", "this event is not modelled"},
+	{"no_time_passes", "containers end and start again without any time passing"},
+
+	{"draft_pods_never_restart", "the Pods get restartPolicy Never, which the draft's examples leave out (X-46)"},
+	{"restart_count_0", "a container of which the request does not say how often it was restarted was not restarted yet"},
+	{"first_restart_at_once", "the first restart comes immediately, as the kubelet does it"},
+	{"first_restart_as_documented", "the first restart waits already, as the documentation says"},
+	{"first_restart_waits", "the first restart waits already, as the documentation says"},
+	{"jobs_are_made_anew_at_once", "after a restart of the JobSet its Jobs are made anew immediately"},
+	{"job_is_created_now", "the Job is created now: its status is not read"},
+	{"one_job_of_the_cron_job", "one Job of the CronJob is looked at"},
+	{"images_present", "images are on the node"},
+	{"probes_pass", "probes pass, except where an event says otherwise"},
+	{"sweep_at_even_seconds", "the kubelet forgets old back-offs at even seconds"},
+	{"later_events_left_out", "events after the end are left out"},
+	{"ideal_timing", "only runs and waits take time"},
+	{"relist_on_demand_after_100ms", "after its own actions the kubelet looks again within 100ms"},
+	{"on_this_node_whatever_it_lacks", "the Pod is on this node, although the scheduler would place it where all containers can be restarted"},
+	{"node_keeps_its_pods", "nothing deletes the Pods of a node whose kubelet is away"},
+	{"recreated_pod_keeps_its_name", "the new Pod has the name of the old one, is on the same node, and its containers take their next runs"},
+	{"rapid_gate_is_off", "with its gate off Rapid is Always, and waits as the cluster has it"},
+	{"manifest_waits_count", "where the manifest asks for waits of its own, those of the question do not count"},
+	{"node_back_at_once", "a node that reboots is back immediately"},
+	{"api_server_echo_comes_later", "the kubelet ends the Pod before its own report comes back from the API server"},
+	{"killed_at_once", "a container that is killed is gone immediately"},
+	{"ends_like_the_last_time", "each run is like the last one, except where something else is said"},
+	{"runs_on", "a container keeps running unless a run says how it ends"},
+	{"run_under_way_is_the_first", "the run under way is the first of those given, and counts from its start"},
+	{"run_under_way_ends_now", "a run under way for longer than the first of those given ends now"},
+	{"kubelet_not_restarted", "the kubelet was not restarted since the status was written, and remembers its back-offs"},
+	{"backoff_is_the_longest_that_fits", "of the waits that may lie between two runs it was the longest"},
+	{"backoff_grew_with_each_restart", "no quiet time has reset a back-off that can only be counted in restarts"},
+	{"status_is_older_than_the_next_start", "what the status promises for a time before that comes now"},
+	{"ends_with_its_grace_period", "a container that is told to end keeps running until it is killed"},
+	{"newest_time_in_the_status", "the newest time in the status"},
+	{"given", "the time that was given"},
+	{"runs_again", "it runs again although it had ended for good: the API keeps showing what it showed before"},
+	{"api_shows_it", "the API shows what the kubelet knows again"},
+	{"stopping_goes_on_without_the_kubelet", "a container that was told to end keeps ending while the kubelet restarts"},
+	{"one_job_of_the_owner", "one Job of the owner is looked at; the owner's own rules are not played"},
+	{"no_sweep", "the kubelet never forgets old back-offs by itself"},
+	{"sweeps_count_from_the_first_start", "the kubelet forgets old back-offs at regular times, counted from the first start"},
+	{"exits_are_noticed_at_once", "exits are noticed immediately"},
+	{"starts_come_when_the_wait_ends", "a container starts as soon as its wait ends"},
+	{"reckoned_not_measured", "all figures are arithmetic; nothing was measured"},
+	{"five_requests_per_restart", "a restart comes to five requests, as KEP-4603 reckons; nothing was said about it"},
+	{"requests_per_restart_given", "how many requests a restart comes to was given"},
+	{"pods_start_together", "all Pods start in the same millisecond"},
+	{"pods_start_evenly", "first starts are spread evenly, group after group"},
+	{"work_units_are_relative", "units of work are relative: they say nothing about processors or memory"},
+	{"longest_container_counts_throughout", "of several main containers of a Pod, the one that runs longest in the end is the one that counts at every instant"},
+	{"pods_of_jobs_on_their_node", "all Pods of a Job are on its node, and a Job counts as one Pod"},
+	{"new_pods_make_no_requests", "new Pods of Jobs make no requests that are counted here: restarts of containers do"},
+	{"queue_of_the_first_node", "what waits for a kubelet's client is that of the first node; Pods are dealt to the nodes in turn"},
+	{"requests_come_at_once", "all requests of a restart come at its instant"},
+	{"queue_delays_nothing", "requests that wait for the client delay no restart"},
+	{"no_common_period_within_a_day", "groups repeat together only after more than a day, so their rates are added"},
+	{"steady_as_in_the_last_window", "Pods of manifests go on forever as in the last window"},
+	{"waits_of_manifests_stay", "the goal is kept by the other groups: the waits of Pods of manifests stay as they are"},
+	{"all_pods_idle_until_the_last_is_back", "Pods that work together all wait until the last is back, and go on from the last checkpoint"},
+	{"placements_at_once", "however many Pods are rescheduled, they are placed at the same time"},
+	{"every_run_lasts_equally_long", "every run lasts equally long"},
 }
 
 // assumptions writes the list of what an answer takes for granted.
