@@ -59,6 +59,7 @@ type ContainerRestartRule struct {
 	OOMKilled  bool
 	Conditions int    // how many conditions are written, where a proposal lets there be other ones than ExitCodes
 	Spelling   string // path of the exit codes in the rule; "" for exitCodes, as releases have it
+	At         string // path of restartTimes, or else of oomKilled, in the rule
 	From       string // path of a rule that does not stand in restartPolicyRules; "" for one that does
 }
 

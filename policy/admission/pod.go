@@ -383,10 +383,11 @@ func (v *validator) conditions(rule *policy.ContainerRestartRule, i int) {
 		v.required(v.ofRule(i, "]"), "one condition is required: exitCodes, restartTimes or oomKilled")
 	case rule.Conditions > 1:
 		v.invalid(v.ofRule(i, "]"), policy.Omitted, "a rule has one condition, found "+strconv.Itoa(rule.Conditions))
-	case rule.Restarts != nil && *rule.Restarts < 0:
-		v.invalid(v.ofRule(i, "].restartTimes"), strconv.Itoa(int(*rule.Restarts)), negativeText)
 	case rule.Restarts == nil && rule.ExitCodes == nil && !rule.OOMKilled:
-		v.invalid(v.ofRule(i, "].oomKilled"), "false", "must be true; leave it out otherwise")
+		v.invalid(v.ofRule(i, "]."+rule.At), "false", "must be true; leave it out otherwise")
+	}
+	if rule.Restarts != nil && *rule.Restarts < 0 {
+		v.invalid(v.ofRule(i, "]."+rule.At), strconv.Itoa(int(*rule.Restarts)), negativeText)
 	}
 	v.unworded(before, policy.KEP5307Future)
 }

@@ -158,17 +158,20 @@ func readProposedRule(v Value, rule *policy.ContainerRestartRule) {
 			rule.Conditions++
 		}
 	}
-	for _, at := range [...]Value{v, v.Get("when")} {
-		if rule.Restarts == nil {
-			rule.Restarts = readInt32(at, "restartTimes")
-		}
+	at, path := v, ""
+	for range 2 {
 		if n := at.Get("restartTimes"); n.Kind() == Number {
-			rule.Conditions++
+			if rule.Conditions++; rule.Restarts == nil {
+				rule.Restarts, rule.At = readInt32(at, "restartTimes"), path+"restartTimes"
+			}
 		}
 		if killed := at.Get("oomKilled"); killed.Kind() == Bool {
 			rule.OOMKilled = killed.Bool()
-			rule.Conditions++
+			if rule.Conditions++; rule.Restarts == nil {
+				rule.At = path + "oomKilled"
+			}
 		}
+		at, path = v.Get("when"), "when."
 	}
 	exits(v.Get("when"), "exitCodes", "when.exitCodes")
 	exits(v.Get("onExit"), "exitCodes", "onExit.exitCodes")
