@@ -7,12 +7,16 @@ import (
 
 // DraftRule is what a rule of the draft of KEP-3329 says beside what [PodFailurePolicyRule] holds.
 type DraftRule struct {
-	Conditions int      // how many conditions there are
-	At         string   // path of the condition in the rule
-	Faults     []string // what is wrong with its texts
-	Action     string   // the draft's word
-	NamedAt    string   // path of a containerName that is next to a reason, "" for none
-	Operator   string   // one that is neither In nor NotIn, "" for none
+	Conditions int          // how many conditions there are
+	Faults     []DraftFault // what is wrong with their texts
+	Action     string       // the draft's word
+	NamedAt    string       // path of a containerName that is next to a reason, "" for none
+}
+
+// DraftFault is what is wrong with a condition.
+type DraftFault struct {
+	At, Detail string // path in the rule
+	Operator   string // in place of a detail: one that is neither In nor NotIn
 }
 
 // CodeRanges reads exit codes such as "1-12,100-127" into set, with spaces where people put them,

@@ -32,11 +32,12 @@ func (v *jobValidator) draftRules(spec *policy.PodSpec) {
 		if d.NamedAt != "" {
 			v.forbidden(v.at+d.NamedAt, "counts only beside exit codes")
 		}
-		if d.Operator != "" {
-			v.supported(d.At, d.Operator, "In NotIn")
-		}
 		for _, fault := range d.Faults {
-			v.bad(d.At, policy.Omitted, fault)
+			if fault.Operator != "" {
+				v.supported(fault.At, fault.Operator, "In NotIn")
+			} else {
+				v.bad(fault.At, policy.Omitted, fault.Detail)
+			}
 		}
 		if on := rule.OnExitCodes; on != nil && on.ContainerName != nil && !hasOther(spec, *on.ContainerName) {
 			v.bad(".containerName", policy.Quoted(*on.ContainerName), "must be one of the container or initContainer names in the pod template")

@@ -232,7 +232,7 @@ func (v *jobValidator) failureRules(spec *policy.PodSpec) {
 		if d := rule.Written; d != nil {
 			before := len(v.Faults.Kept())
 			for _, fault := range d.Faults {
-				v.bad(d.At, policy.Omitted, fault)
+				v.bad(fault.At, policy.Omitted, fault.Detail)
 			}
 			v.unworded(before, policy.KEP3329Draft)
 			if len(d.Faults) > 0 {

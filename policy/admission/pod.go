@@ -383,7 +383,7 @@ func (v *validator) conditions(rule *policy.ContainerRestartRule, i int) {
 		v.required(v.ofRule(i, "]"), "one condition is required: exitCodes, restartTimes or oomKilled")
 	case rule.Conditions > 1:
 		v.invalid(v.ofRule(i, "]"), policy.Omitted, "a rule has one condition, found "+strconv.Itoa(rule.Conditions))
-	case rule.Restarts == nil && rule.ExitCodes == nil && !rule.OOMKilled:
+	case rule.Restarts == nil && rule.At != "" && !rule.OOMKilled:
 		v.invalid(v.ofRule(i, "]."+rule.At), "false", "must be true; leave it out otherwise")
 	}
 	if rule.Restarts != nil && *rule.Restarts < 0 {

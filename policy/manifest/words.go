@@ -152,26 +152,37 @@ func readProposedRule(v Value, rule *policy.ContainerRestartRule) {
 	if rule.ExitCodes != nil {
 		rule.Conditions++
 	}
-	exits := func(v Value, name, path string) {
-		if on := v.Get(name); on.Kind() == Object {
-			rule.ExitCodes, rule.Spelling = readExitCodes(on), path
+	count := func(v Value) { // one of a wrong type is one, too
+		if v.Exists() && v.Kind() != Null {
 			rule.Conditions++
 		}
 	}
+	exits := func(v Value, name, path string) {
+		on := v.Get(name)
+		if on.Kind() == Object {
+			rule.ExitCodes, rule.Spelling = readExitCodes(on), path
+		}
+		count(on)
+	}
 	at, path := v, ""
 	for range 2 {
-		if n := at.Get("restartTimes"); n.Kind() == Number {
-			if rule.Conditions++; rule.Restarts == nil {
-				rule.Restarts, rule.At = readInt32(at, "restartTimes"), path+"restartTimes"
-			}
+		times, killed := at.Get("restartTimes"), at.Get("oomKilled")
+		if times.Kind() == Number && rule.Restarts == nil {
+			rule.Restarts, rule.At = readInt32(at, "restartTimes"), path+"restartTimes"
 		}
-		if killed := at.Get("oomKilled"); killed.Kind() == Bool {
-			rule.OOMKilled = killed.Bool()
-			if rule.Conditions++; rule.Restarts == nil {
+		if killed.Kind() == Bool {
+			if rule.OOMKilled = killed.Bool(); rule.Restarts == nil {
 				rule.At = path + "oomKilled"
 			}
 		}
+		count(times)
+		count(killed)
 		at, path = v.Get("when"), "when."
+	}
+	for _, name := range [...]string{"when", "onExit"} {
+		if within := v.Get(name); within.Kind() != Object {
+			count(within)
+		}
 	}
 	exits(v.Get("when"), "exitCodes", "when.exitCodes")
 	exits(v.Get("onExit"), "exitCodes", "onExit.exitCodes")
@@ -238,7 +249,10 @@ func readExpressions(list Value, rule *policy.PodFailurePolicyRule) {
 	if !list.First().Get("key").Exists() || list.Kind() != Array {
 		return
 	}
-	d := &policy.DraftRule{At: ".onPodConditions"}
+	d := &policy.DraftRule{}
+	fault := func(text string) {
+		d.Faults = append(d.Faults, policy.DraftFault{At: ".onPodConditions", Detail: text})
+	}
 	var types []string
 	statuses := []string{"True"}
 	for e := list.First(); e.Exists(); e = e.Next() {
@@ -248,9 +262,9 @@ func readExpressions(list Value, rule *policy.PodFailurePolicyRule) {
 		}
 		switch key := str(e, "key"); {
 		case key != "Type" && key != "Status":
-			d.Faults = append(d.Faults, "the key "+quote(key)+" is neither Type nor Status")
+			fault("the key " + quote(key) + " is neither Type nor Status")
 		case str(e, "operator") != "In" || len(values) == 0:
-			d.Faults = append(d.Faults, "an expression needs the operator In and values: what anything else says of several conditions nobody wrote down")
+			fault("an expression needs the operator In and values: what anything else says of several conditions nobody wrote down")
 		case key == "Type":
 			types = values
 		default:
@@ -270,8 +284,8 @@ func readExpressions(list Value, rule *policy.PodFailurePolicyRule) {
 // readBackoffPolicy reads the backoffPolicy of a Job, as the draft of KEP-3329 has it in three
 // spellings. It returns nil if there is none.
 func readBackoffPolicy(spec Value, p policy.Proposals) *policy.PodFailurePolicy {
-	v := member(spec, "backoffPolicy", Object)
-	if !v.Exists() {
+	v := spec.Get("backoffPolicy")
+	if !v.Exists() || v.Kind() == Null {
 		return nil
 	}
 	out := &policy.PodFailurePolicy{Draft: true, Zero: p.Reading(policy.OptionExitZero) == 1, Rules: []policy.PodFailurePolicyRule{}}
@@ -313,6 +327,11 @@ func readBackoffRule(v Value) (rule policy.PodFailurePolicyRule) {
 type backoffReader struct {
 	rule *policy.PodFailurePolicyRule
 	d    *policy.DraftRule
+	at   string // path of the condition that is read
+}
+
+func (r *backoffReader) fault(detail, operator string) {
+	r.d.Faults = append(r.d.Faults, policy.DraftFault{At: r.at, Detail: detail, Operator: operator})
 }
 
 // each calls f with each condition of v, which is at path in the rule: those called in and
@@ -324,7 +343,7 @@ func (r *backoffReader) each(v Value, path, in, notIn, expressions string, f fun
 	}{{in, policy.OperatorIn}, {notIn, policy.OperatorNotIn}} {
 		if values := v.Get(c.name); values.Exists() && values.Kind() != Null {
 			r.d.Conditions++
-			r.d.At = path + "." + c.name
+			r.at = path + "." + c.name
 			f(c.operator, values)
 		}
 	}
@@ -333,17 +352,17 @@ func (r *backoffReader) each(v Value, path, in, notIn, expressions string, f fun
 		return
 	}
 	r.d.Conditions++
-	r.d.At = path + "." + expressions
+	r.at = path + "." + expressions
 	for e := list.First(); e.Exists(); e = e.Next() {
 		operator := policy.ExitCodesOperator(str(e, "operator"))
 		if operator != policy.OperatorIn && operator != policy.OperatorNotIn {
-			r.d.Operator = string(operator) + " "
+			r.fault("", string(operator)+" ")
 			continue
 		}
 		f(operator, e.Get("values"))
 	}
 	if list.Len() == 0 {
-		r.d.Faults = append(r.d.Faults, "at least one expression is required")
+		r.fault("at least one expression is required", "")
 	}
 }
 
@@ -360,7 +379,7 @@ func (r *backoffReader) exits(v Value, path, in, notIn, expressions string) {
 				text = string(e.Raw())
 			}
 			if fault := policy.CodeRanges(text, &set); fault != "" {
-				r.d.Faults = append(r.d.Faults, fault)
+				r.fault(fault, "")
 			}
 		}
 		if values.Kind() != Array {

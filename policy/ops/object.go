@@ -123,19 +123,51 @@ func (c *call) admit(f policy.Features, a entrance) []loaded {
 	}
 	checked := manifest.CheckProposed(c.man, kind.Kind, f)
 	c.take(&l, checked, mode, mode == strict && !a.static)
-	if len(checked.Faults) > 0 {
+	unreadable := len(checked.Faults) > 0
+	if unreadable && !ofProposals(checked.Faults) {
 		return []loaded{l}
 	}
+	typed := len(l.faults)
 	l.object = manifest.ReadProposed(c.man, kind.Kind, kind.Template, f.Proposals)
 	if a.whole || !stored(c.man) {
 		l.object.Around = manifest.ReadAround(c.man, kind.Kind, kind.Template, &l.object)
 	}
-	if c.judge(&l, f, a); draft {
+	if c.judge(&l, f, a); unreadable {
+		return []loaded{{faults: beyond(l.faults, typed), warnings: l.warnings}}
+	}
+	if draft {
 		l.warnings = append(l.warnings, c.manifestFaults([]policy.FieldError{{
 			Path: "apiVersion", Code: lint.DraftSpelling, Detail: "drafts had Jobs in v1; write batch/v1", Source: "KEP-3329, first draft",
 		}})...)
 	}
 	return []loaded{l}
+}
+
+// ofProposals reports whether all faults are about words of proposals: no API server stops at
+// their types, so that what else is wrong is said at once.
+func ofProposals(faults []policy.FieldError) bool {
+	for _, f := range faults {
+		if f.Proposal == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// beyond returns faults without those from number typed on that only follow from one before: they
+// are about what could not be read.
+func beyond(faults []located, typed int) []located {
+	out := faults[:typed:typed]
+	for _, f := range faults[typed:] {
+		follows := false
+		for _, t := range faults[:typed] {
+			follows = follows || strings.HasPrefix(f.Path, t.Path)
+		}
+		if !follows {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // stored reports whether a manifest is that of an object which an API server took once and gave a
