@@ -575,12 +575,20 @@ function wire() {
   });
 }
 
+/** When the page has been shown, which has its first answer, or is touched: the module is large, and would only delay that. */
+const calm = () => new Promise((resolve) => {
+  for (const type of ['pointerdown', 'keydown', 'input']) addEventListener(type, resolve, {once: true});
+  const idle = () => (globalThis.requestIdleCallback ?? setTimeout)(resolve);
+  if (document.readyState === 'complete') idle();
+  else addEventListener('load', idle, {once: true});
+});
+
 async function start() {
   wire();
   for (const button of document.querySelectorAll('[data-copy], #share')) button.hidden = false;
   showLines();
   const opening = document.documentElement.className === 'opening'; // the answer in the HTML is another question's
-  const module = engine.start(moduleURL, sha256);
+  const module = (opening ? Promise.resolve() : calm()).then(() => engine.start(moduleURL, sha256));
   module.catch(() => {}); // the page's texts come first: without the module they are needed too
   try {
     const data = await (await fetch(pageURL)).json();

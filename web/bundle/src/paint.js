@@ -29,14 +29,25 @@ const elements = ([of, paint]) => [paint(of)].flat(3).filter(Boolean);
 /** The elements of the answer. */
 export const reply = (document) => parts(document).flatMap(elements);
 
+const words = (node) => node.className + node.textContent.replace(/\s+/g, '');
+
 let painted = []; // parts of the answer on the page: {text, nodes}
+
+/** Takes over what the server painted, if it says what would be painted here. */
+function adopt(root, document) {
+  const ours = parts(document).map((part) => ({text: JSON.stringify(part[0]), nodes: elements(part)}));
+  const there = [...root.children];
+  const all = ours.flatMap(({nodes}) => nodes);
+  if (all.length !== there.length || !all.every((node, i) => words(node) === words(there[i]))) return root.replaceChildren();
+  painted = ours.map(({text, nodes}) => ({text, nodes: nodes.map(() => there.shift())}));
+}
 
 /**
  * Paints an answer into the page and leaves alone what says the same as before: most keystrokes change little, and what is not touched
  * is not laid out again. Elements that somebody else put among the parts stay behind the one they follow.
  */
 export function repaint(root, document) {
-  if (painted.length === 0) root.replaceChildren(); // the server's
+  if (painted.length === 0) adopt(root, document);
   const old = painted;
   painted = parts(document).map((part) => {
     const text = JSON.stringify(part[0]);
