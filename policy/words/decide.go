@@ -518,6 +518,12 @@ func (d *document) podCard(e manifest.Value) card {
 		phase = "Failed"
 	case e.Get("undecided").Exists():
 		phase = "undecided"
+	case phase == "" && text(e, "action") == "Stop" && d.onlyOne(e):
+		c.head.tone, c.head.mark, c.head.text, c.head.reason = OK, "succeeded", "Succeeded", "it has no other main container"
+		if number(e, "exitCode") != 0 {
+			c.head.tone, c.head.mark, c.head.text = Fail, "failed", "Failed"
+		}
+		return c
 	}
 	switch phase {
 	case "Failed":
@@ -538,6 +544,30 @@ func (d *document) podCard(e manifest.Value) card {
 	return c
 }
 
+// onlyOne reports whether the container that exits is the only main one of its Pod: the Pod then
+// ends with it, and takes its sidecars along.
+func (d *document) onlyOne(e manifest.Value) bool {
+	path := text(e.Get("trace").First(), "path")
+	i := strings.Index(path, "ontainers[")
+	return i > 0 && path[i-1] == 'c' && d.man.Locate(path[:i+len("ontainers")]).Len() == 1
+}
+
+// noJob says what becomes of a Pod that has no Job.
+//
+// Source: FilterActivePods in pkg/controller/controller_utils.go, processReplica in
+// pkg/controller/statefulset/stateful_set_control.go and podsShouldBeOnNode in
+// pkg/controller/daemon/daemon_controller.go, Kubernetes v1.33 to v1.37.
+func (d *document) noJob() string {
+	kind := Visible(text(d.man, "kind"))
+	switch {
+	case manifest.Foreign(text(d.man, "apiVersion")):
+		return "what the controller of the " + kind + " makes of it is not played"
+	case kind == "" || kind == "Pod" || kind == "PodTemplate":
+		return "nothing replaces this Pod, and nothing counts its exits"
+	}
+	return "the " + kind + " replaces a Pod that has ended, and nothing counts its exits"
+}
+
 // jobCard is the controller's layer; absent is what a Pod without a Job has.
 func (d *document) jobCard(job manifest.Value) card {
 	c := card{layer: "job", title: "Job (controller)"}
@@ -550,7 +580,7 @@ func (d *document) jobCard(job manifest.Value) card {
 	limit := "backoffLimit " + itoa(number(job, "backoffLimit"))
 	switch {
 	case !job.Exists():
-		h.tone, h.mark, h.text, h.reason = Stop, "skipped", "no Job", "nothing replaces this Pod, and nothing counts its exits"
+		h.tone, h.mark, h.text, h.reason = Stop, "skipped", "no Job", d.noJob()
 		return c
 	case job.Get("undecided").Exists():
 		h.tone, h.mark, h.text = Stop, "undecided", "undecided"

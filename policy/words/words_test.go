@@ -165,6 +165,33 @@ func TestTheTitleNamesWhoJudges(t *testing.T) {
 	}
 }
 
+// TestWhatBecomesOfThePod: a Pod ends with its only container, also one with sidecars, and who makes
+// a new one depends on the kind.
+func TestWhatBecomesOfThePod(t *testing.T) {
+	const others = `{"name":"b","image":"i"}`
+	spec := func(containers string) string {
+		return `"spec":{"restartPolicy":"Never","initContainers":[{"name":"s","image":"i","restartPolicy":"Always"}],"containers":[` + containers + `]}`
+	}
+	one := spec(`{"name":"a","image":"i"}`)
+	template := func(kind, containers string) string {
+		return `{"apiVersion":"` + kind + `","metadata":{"name":"x"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},` + containers + `}}}`
+	}
+	always := strings.Replace(strings.Replace(one, `"Never"`, `"Always"`, 1), `"name":"a"`, `"name":"a","restartPolicy":"Never"`, 1)
+	for _, c := range []struct{ manifest, exit, pod, job string }{
+		{`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"},` + one + `}`, "1", `"Failed","because":"it has no other main container"`, "nothing replaces this Pod"},
+		{`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"},` + one + `}`, "0", `"Succeeded","because":"it has no other main container"`, "nothing replaces this Pod"},
+		{`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"},` + spec(`{"name":"a","image":"i"},`+others) + `}`, "1", `"goes on"`, "nothing replaces this Pod"},
+		{template(`apps/v1","kind":"Deployment`, always), "1", `"Failed","because":"it has no other main container"`, "the Deployment replaces a Pod that has ended"},
+		{template(`argoproj.io/v1alpha1","kind":"Rollout`, one), "1", `"Failed","because":"it has no other main container"`, "what the controller of the Rollout makes of it is not played"},
+	} {
+		answer, _ := ops.Call(explain, schema.Explain("decide", []byte(
+			`{"cluster":{"version":"1.36"},"manifest":`+c.manifest+`,"exits":[{"container":"a","exitCode":`+c.exit+`}]}`)))
+		if !strings.Contains(string(answer), `"text":`+c.pod) || !strings.Contains(string(answer), c.job) {
+			t.Errorf("%s exits %s: want %s and %s\n%s", c.manifest, c.exit, c.pod, c.job, answer)
+		}
+	}
+}
+
 // A name that is set twice is said without lines, which the core counts in the JSON of the request
 // and people in their text (R-W5). What the reader of the text lets pass counts as a warning.
 func TestNamesThatAreSetTwice(t *testing.T) {
