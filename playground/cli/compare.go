@@ -74,7 +74,7 @@ func newCompare(command *cobra.Command, v verb, op ops.Operation, o *options, ow
 		case len(args) > policy.MaxVariants:
 			return fmt.Errorf("%d files: at most %d can be compared at once", len(args), policy.MaxVariants)
 		case slices.Index(args, "-") != lastIndex(args, "-"):
-			return errors.New("- stands here twice: standard input can be read only once")
+			return errors.New("- is given twice: standard input can be read only once")
 		case len(args) > 0 && len(worlds) > 0:
 			return errors.New("either files are compared, or the releases and patches of --from, --to and --variant")
 		case len(worlds) == 0 && len(args) == 0 && len(o.files) == 0:

@@ -48,7 +48,7 @@ func openSources(names []string, in io.Reader) (*sources, error) {
 		case name != "-":
 			e, err = openSource(name)
 		case slices.Contains(names[:i], "-"):
-			err = errors.New("- stands here twice: standard input can be read only once")
+			err = errors.New("- is given twice: standard input can be read only once")
 		default:
 			if e, err = hold(stdin, in); err != nil {
 				err = fmt.Errorf("standard input: %w", err)

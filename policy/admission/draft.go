@@ -13,7 +13,7 @@ const draftActions = "Ignore Terminate"
 func (v *jobValidator) draftRules(spec *policy.PodSpec) {
 	before := len(v.Faults.Kept())
 	if v.j.BothPolicies {
-		v.forbidden(v.at+"backoffPolicy", "stands beside podFailurePolicy; a Job has one of them")
+		v.forbidden(v.at+"backoffPolicy", "is set next to podFailurePolicy; a Job has one of them")
 	}
 	path := v.at + "backoffPolicy.rules"
 	rules := v.j.PodFailurePolicy.Rules
@@ -30,7 +30,7 @@ func (v *jobValidator) draftRules(spec *policy.PodSpec) {
 			v.bad("", policy.Omitted, "a rule has one condition, found "+strconv.Itoa(d.Conditions))
 		}
 		if d.NamedAt != "" {
-			v.forbidden(v.at+d.NamedAt, "counts only beside exit codes")
+			v.forbidden(v.at+d.NamedAt, "counts only together with exit codes")
 		}
 		for _, fault := range d.Faults {
 			if fault.Operator != "" {

@@ -37,7 +37,7 @@ var jobWarnings = [...]struct {
 }{
 	{ZeroNeverMatches, "exit code 0 matches no rule, so that naming it here changes nothing", sourceFailure},
 	{AnyContainer, "one container that ends with another code is enough, whatever the others end with; containerName limits the rule to one", sourceFailure},
-	{IgnoreEndless, "ignored failures count towards no limit: a Pod that always ends so is replaced for ever, after a growing wait", "trackJobStatusAndRemoveFinalizers, pkg/controller/job/job_controller.go, v1.36"},
+	{IgnoreEndless, "ignored failures count towards no limit: a Pod that always ends this way is replaced forever, after a growing wait", "trackJobStatusAndRemoveFinalizers, pkg/controller/job/job_controller.go, v1.36"},
 	{DisruptionLate, "a disrupted Pod mostly ends with 137 or 143, and this rule takes it before the rule for DisruptionTarget does; disruptions belong first", sourceFailure},
 	{SidecarCode, "the container is a sidecar: the kubelet ends it when the main containers have ended, often with 137 or 143, and its failures alone do not fail the Pod", "KEP-753; " + sourceFailure},
 	{ContainerRestarts, "the container restarts in place on all of these codes that it can end with, so that the Pod does not fail and the Job does not ask this rule", "KEP-5307; " + sourceFailure},
@@ -48,7 +48,7 @@ var jobWarnings = [...]struct {
 	{OnFailureLimit, "with OnFailure the Job fails when the limit is reached: at the first restart, as with 0", "pastBackoffLimitOnFailure, pkg/controller/job/job_controller.go, v1.36"},
 	{MaxFailedIndexes, "more indexes than there are cannot fail; without a smaller number all of them run to their end, and the Job still fails", "syncJob, pkg/controller/job/job_controller.go, v1.36"},
 	{SuccessCountZero, "a count of 0 is reached as soon as any index has succeeded", sourceSuccess},
-	{SuccessIndexes, "an empty list of indexes: the rule is passed over, a count beside it as well", sourceSuccess},
+	{SuccessIndexes, "an empty list of indexes: the rule is passed over, and so is its count", sourceSuccess},
 	{DeadlineAtOnce, "the Job fails before it creates a Pod", "syncJob, pkg/controller/job/job_controller.go, v1.36"},
 	{ManagedElsewhere, "Kubernetes' own controller leaves this Job alone: without that other controller nothing happens", "managedByExternalController, pkg/controller/job/job_controller.go, v1.36"},
 	{ManyIndexes, "", "WarningsForJobSpec, pkg/api/job/warnings.go, v1.36"},

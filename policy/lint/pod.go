@@ -263,7 +263,7 @@ func (l *linter) rules(c *policy.Container, kind policy.ContainerKind, path stri
 func (l *linter) values(values []int32, path string) {
 	l.neverOccurs(values, path)
 	if i := firstDuplicate(values); i >= 0 {
-		l.warn(path+policy.Index(i), DuplicateValue, strconv.Itoa(int(values[i]))+" stands here twice; server-side apply refuses that", sourceSchema)
+		l.warn(path+policy.Index(i), DuplicateValue, strconv.Itoa(int(values[i]))+" is listed twice; server-side apply refuses that", sourceSchema)
 	}
 }
 
@@ -385,7 +385,7 @@ func (l *linter) ends(c *policy.Container, path string, open codeSet) {
 	case own != policy.RestartPolicyAlways:
 		l.warn(path+field, NeverStops, "every exit restarts this container, although its restartPolicy is "+string(own), sourceDecide)
 	case pod == policy.RestartPolicyNever || pod == policy.RestartPolicyOnFailure:
-		l.warn(path+field, PodNeverFinishes, "every exit restarts this container, so that the Pod does not finish; a sidecar belongs into initContainers", sourceDecide)
+		l.warn(path+field, PodNeverFinishes, "every exit restarts this container, so that the Pod does not finish; a sidecar belongs in initContainers", sourceDecide)
 	}
 }
 

@@ -220,7 +220,7 @@ type spelling struct {
 func spellingsOf(place string) []spelling {
 	limit := spelling{
 		[]string{"restartLimit", "maxRestarts", "maxRestartTimes", "restartTimes"}, lint.NoRestartLimit,
-		"Kubernetes does not limit restarts: the kubelet restarts for ever, after a growing wait", "KEP-3322, not merged",
+		"Kubernetes does not limit restarts: the kubelet restarts forever, after a growing wait", "KEP-3322, not merged",
 	}
 	switch place {
 	case "rule":

@@ -60,7 +60,7 @@ func parse(file string, text []byte) ([]Case, error) {
 	sections := map[string]string{}
 	for _, f := range archive.Files {
 		if _, twice := sections[f.Name]; twice {
-			return nil, fmt.Errorf("section %q stands here twice", f.Name)
+			return nil, fmt.Errorf("section %q is there twice", f.Name)
 		}
 		sections[f.Name] = string(f.Data)
 	}
