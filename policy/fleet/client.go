@@ -1,6 +1,10 @@
 package fleet
 
-import "github.com/podfate/podfate/policy"
+import (
+	"math"
+
+	"github.com/podfate/podfate/policy"
+)
 
 // Client is how a kubelet asks the API server: QPS requests a second, and up to Burst at once after
 // a rest. Both are at least 1.
@@ -32,15 +36,27 @@ func (f *Fleet) Queue(c Client, groups []int, requests int64, until policy.Milli
 	}
 	q.Grows = Exceeds(own, requests, c.QPS)
 	b := bucket{Client: c, tokens: c.Burst * 1000}
-	ahead := f.merged(node, 0, until)
-	if f.Spread <= 1 {
-		for len(ahead) > 0 && !f.Exceeded() {
-			at, g := ahead.take()
-			f.steps++
-			b.take(at, node[g].Pods*requests)
+	e := f.each(node, until)
+	s, end, edge, from := SteadyOf(own), until, until, until
+	if s.Period > 0 && s.Restarts > 0 && !f.guessed() {
+		edge = s.From + f.Spread // from here on the same comes in each period
+	}
+	for before := int64(math.MaxInt64); ; {
+		b.send(&e, requests, min(edge, end))
+		if edge >= end || f.Exceeded() {
+			break
 		}
-	} else {
-		f.spreadQueue(&b, node, ahead, requests, until)
+		// Where a period leaves what it found, or always takes the same from a client that has no
+		// rest, all but the last ones are arithmetic.
+		gone, n := before-b.tokens, int64((end-edge)/s.Period)-1
+		if before == math.MaxInt64 || n < 1 || gone != 0 && (gone < 0 || b.rested) {
+			before, b.rested = b.tokens, false
+			edge += s.Period
+			continue
+		}
+		b.tokens = max(b.tokens-min(Times(n, gone), owedMost), -owedMost)
+		from, end = edge, end-policy.Millis(n)*s.Period
+		edge = end
 	}
 	q.Backlog = (b.most + 999) / 1000
 	if q.Backlog > 0 {
@@ -48,9 +64,15 @@ func (f *Fleet) Queue(c Client, groups []int, requests int64, until policy.Milli
 		if b.tokens >= 0 {
 			q.Drained = b.drained
 		}
+		if q.Drained > from {
+			q.Drained += until - end
+		}
 	}
 	return q
 }
+
+// owedMost is more than anybody waits for, in thousandths of a token.
+const owedMost = 1 << 61
 
 // bucket is the tokens of a client, in thousandths; below 0 they are owed to requests that wait.
 type bucket struct {
@@ -59,6 +81,18 @@ type bucket struct {
 	at      policy.Millis
 	most    int64
 	drained policy.Millis // when nothing waited any more before at
+	rested  bool          // it had all its tokens
+}
+
+// send asks for what comes of e until the given instant.
+func (b *bucket) send(e *each, requests int64, until policy.Millis) {
+	for n := int64(1); n > 0; {
+		at := until
+		if at, n = e.next(until); n == 0 {
+			at = until
+		}
+		b.take(at, n*requests)
+	}
 }
 
 // take asks for n requests at an instant that is not before the last.
@@ -67,72 +101,61 @@ func (b *bucket) take(at policy.Millis, n int64) {
 		b.drained = b.at + policy.Millis((-b.tokens+b.QPS-1)/b.QPS)
 	}
 	if full := b.Burst*1000 - b.tokens; int64(at-b.at) > full/b.QPS {
-		b.tokens = b.Burst * 1000
+		b.tokens, b.rested = b.Burst*1000, true
 	} else {
 		b.tokens += int64(at-b.at) * b.QPS
 	}
 	b.at = at
-	b.tokens = max(b.tokens-n*1000, -1<<61) // more than anybody waits for
+	b.tokens = max(b.tokens-n*1000, -owedMost)
 	b.most = max(b.most, -b.tokens)
 }
 
-// under is a restart that some Pods of a node have still before them.
-type under struct {
-	ramp
-	n    int64         // Pods of the node whose restart has come
-	next policy.Millis // when that of the next one comes
+// each is the restarts of all Pods of groups that are on the first node, one instant after the other.
+type each struct {
+	f     *Fleet
+	node  []Group
+	ahead merge
+	// h is restarts that some Pods have still before them: at is when that of the next one comes,
+	// period when it came to one that starts at 0, left the Pods of the node that have had it.
+	h merge
 }
 
-// underway is restarts as a heap, the one that comes next first.
-type underway []under
+// each returns what comes of groups until the given instant.
+func (f *Fleet) each(groups []Group, until policy.Millis) each {
+	return each{f: f, node: groups, ahead: f.merged(groups, 0, until)}
+}
 
-// settle lets number i find its place among those after it or before it.
-func (h underway) settle(i int) {
-	for i > 0 && h[i].next < h[(i-1)/2].next {
-		h[i], h[(i-1)/2] = h[(i-1)/2], h[i]
-		i = (i - 1) / 2
-	}
-	for {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(h); child++ {
-			if h[child].next < h[least].next {
-				least = child
+// next returns the next instant until the given one, and how many restarts come then; 0 for none.
+// Several may be returned of one instant.
+func (e *each) next(until policy.Millis) (at policy.Millis, n int64) {
+	for f := e.f; !f.Exceeded(); {
+		f.steps++
+		if len(e.ahead) > 0 && (len(e.h) == 0 || e.ahead[0].at <= e.h[0].at) {
+			if e.ahead[0].at > until {
+				break
 			}
-		}
-		if least == i {
-			return
-		}
-		h[i], h[least] = h[least], h[i]
-		i = least
-	}
-}
-
-// spreadQueue is Queue for Pods that start one after the other.
-func (f *Fleet) spreadQueue(b *bucket, node []Group, ahead merge, requests int64, until policy.Millis) {
-	var h underway
-	for !f.Exceeded() {
-		f.steps += 2
-		if len(ahead) > 0 && (len(h) == 0 || ahead[0].at <= h[0].next) {
-			at, g := ahead.take()
-			h = append(h, under{ramp: ramp{at, g}, next: at + f.startOf(node[g].lo)})
-			h.settle(len(h) - 1)
+			at, g := e.ahead.take()
+			if f.Spread <= 1 {
+				return at, e.node[g].Pods
+			}
+			e.h.push(cursor{at + f.startOf(e.node[g].lo), at, 0, g})
 			continue
 		}
-		if len(h) == 0 || h[0].next > until {
-			return
+		if len(e.h) == 0 || e.h[0].at > until {
+			break
 		}
-		u := &h[0]
-		g, at := &node[u.group], u.next
-		n := min((max(f.below(at-u.at)-g.lo, 0)+g.Nodes-1)/g.Nodes, g.Pods)
-		b.take(at, (n-u.n)*requests)
-		if u.n = n; n == g.Pods {
-			h[0] = h[len(h)-1]
-			if h = h[:len(h)-1]; len(h) == 0 {
-				continue
-			}
+		f.steps++
+		u := &e.h[0]
+		g, at := &e.node[u.group], u.at
+		n, had := min((max(f.below(at-u.period)-g.lo, 0)+g.Nodes-1)/g.Nodes, g.Pods), u.left
+		if u.left = n; n < g.Pods {
+			u.at = u.period + f.startOf(g.lo+n*g.Nodes)
 		} else {
-			u.next = u.at + f.startOf(g.lo+n*g.Nodes)
+			*u = e.h[len(e.h)-1]
+			e.h = e.h[:len(e.h)-1]
 		}
-		h.settle(0)
+		e.h.down(0)
+		return at, n - had
 	}
+	return 0, 0
 }

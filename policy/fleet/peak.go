@@ -43,6 +43,14 @@ func (f *Fleet) merged(groups []Group, from, until policy.Millis) merge {
 	return m
 }
 
+func (m *merge) push(c cursor) {
+	h := append(*m, c)
+	*m = h
+	for i := len(h) - 1; i > 0 && h[i].at < h[(i-1)/2].at; i = (i - 1) / 2 {
+		h[i], h[(i-1)/2] = h[(i-1)/2], h[i]
+	}
+}
+
 func (m merge) down(i int) {
 	for {
 		least := i
@@ -74,6 +82,9 @@ func (m *merge) take() (at policy.Millis, group int32) {
 	return at, group
 }
 
+// maxOneByOne bounds the restarts that are counted one by one, so that half of [MaxSteps] is enough.
+const maxOneByOne = MaxSteps / 16
+
 // Peak returns the most restarts in any stretch of length bin that ends at until or before.
 func (f *Fleet) Peak(bin, until policy.Millis) Peak {
 	s := f.Steady()
@@ -83,11 +94,15 @@ func (f *Fleet) Peak(bin, until policy.Millis) Peak {
 		until = min(until, s.From+f.Spread+bin+2*s.Period)
 	}
 	if f.Spread <= 1 {
-		return f.peakTogether(bin, until)
+		return f.peakOfEach(bin, until)
 	}
 	w := window{f: f, bin: bin}
 	step := f.step(s, bin)
 	if step == 0 {
+		// The work of a window grows with the square of how often a Pod is restarted.
+		if n := f.All(until); n < maxOneByOne && f.Pods*f.Pods < 8*n {
+			return f.peakOfEach(bin, until)
+		}
 		w.peak(0, until)
 		return w.best
 	}
@@ -136,20 +151,21 @@ func (f *Fleet) step(s Steady, bin policy.Millis) policy.Millis {
 	return step
 }
 
-// peakTogether is Peak for Pods that all start together.
-func (f *Fleet) peakTogether(bin, until policy.Millis) (best Peak) {
-	lead, lag := f.merged(f.Groups, 0, until), f.merged(f.Groups, 0, until)
+// peakOfEach is Peak, one restart of a Pod after the other.
+func (f *Fleet) peakOfEach(bin, until policy.Millis) (best Peak) {
+	groups := append([]Group(nil), f.Groups...)
+	for i := range groups {
+		groups[i].Pods, groups[i].Nodes = groups[i].all(), 1
+	}
+	again := *f // whose steps need not be counted
+	lead, lag := f.each(groups, until), again.each(groups, until)
+	gone, left := lag.next(until)
 	sum := int64(0)
-	for len(lead) > 0 && !f.Exceeded() {
-		at := lead[0].at
-		for len(lead) > 0 && lead[0].at == at {
-			_, g := lead.take()
-			sum += f.Groups[g].all()
-			f.steps++
-		}
-		for lag[0].at <= at-bin {
-			_, g := lag.take()
-			sum -= f.Groups[g].all()
+	for at, n := lead.next(until); n > 0; at, n = lead.next(until) {
+		sum += n
+		for left > 0 && gone <= at-bin {
+			sum -= left
+			gone, left = lag.next(until)
 		}
 		if sum > best.Restarts {
 			best = Peak{at, sum}

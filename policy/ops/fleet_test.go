@@ -419,3 +419,28 @@ func TestNearestOfAGoal(t *testing.T) {
 		t.Errorf("%+v, want 300000 with 1525", l)
 	}
 }
+
+// Few Pods over a long time are as little work as many: what repeats is not sent again and again, and
+// restarts that are few are counted one by one. The backlog of a year is that of its first day where
+// the client keeps up; where it does not, it grows by the same every five minutes.
+func TestFleetOverALongTime(t *testing.T) {
+	ask := func(pods int, more string) fleetAnswer {
+		t.Helper()
+		return askFleet(t, fmt.Sprintf(`{"groups":[{"pods":%d,"run":{"for":"0s","exitCode":1}}],%s}`, pods, more))
+	}
+	week := ask(10, `"spread":"168h","until":"168h"`)
+	if week.Peak.Restarts != 3 || week.Peak.AtMillis != 483_910_000 { // of all 11,132 one by one
+		t.Errorf("over a week: peak %+v", week.Peak)
+	}
+	for _, spread := range []string{"0s", "1s", "1h"} {
+		day, year := ask(110, `"spread":"`+spread+`","until":"24h"`), ask(110, `"spread":"`+spread+`","until":"8784h"`)
+		if day.Client.Backlog != year.Client.Backlog || year.Client.Grows || day.Peak != year.Peak {
+			t.Errorf("spread %s: day %+v %+v, year %+v %+v", spread, day.Client, day.Peak, year.Client, year.Peak)
+		}
+		const slow = `"cluster":{"kubelet":{"kubeletConfiguration":{"kubeAPIQPS":1,"kubeAPIBurst":1}}}`
+		day, year = ask(110, slow+`,"spread":"`+spread+`","until":"24h"`), ask(110, slow+`,"spread":"`+spread+`","until":"8784h"`)
+		if more := year.Client.Backlog - day.Client.Backlog; more != (8784-24)*12*(550-300) || !year.Client.Grows {
+			t.Errorf("spread %s: %d requests more wait after a year, want %d", spread, more, (8784-24)*12*(550-300))
+		}
+	}
+}
