@@ -579,6 +579,10 @@ func (d *document) jobCard(job manifest.Value) card {
 	}
 	limit := "backoffLimit " + itoa(number(job, "backoffLimit"))
 	switch {
+	case !job.Exists() && manifest.Foreign(d.man.Get("apiVersion").Text()):
+		c.title = "Owner (controller)"
+		h.tone, h.mark, h.text, h.reason = Stop, "skipped", "not judged", "whether a "+Visible(text(d.man, "kind"))+" makes another Pod is not played"
+		return c
 	case !job.Exists():
 		h.tone, h.mark, h.text, h.reason = Stop, "skipped", "no Job", d.noJob()
 		return c
