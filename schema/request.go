@@ -214,8 +214,8 @@ func NewRequests(docs []*Document, o Overrides) ([]*Request, error) {
 	return b.build(docs, b.manifests)
 }
 
-// Others returns a note for each object among docs, and among the items of Lists, that is of
-// Kubernetes and has no Pods: a Service, a custom resource. Its source is the name given to [DecodeNamed].
+// Others returns a note for each object among docs, and among the items of Lists, that describes no
+// Pods: a Service, a custom resource without a template. Its source is the name given to [DecodeNamed].
 // A kind that is unknown in a group whose kinds Podfate knows is none of them: it may be a slip of
 // the pen. all reports that docs hold nothing else.
 func Others(docs []*Document) (notes []Fault, all bool) {
@@ -230,6 +230,10 @@ func Others(docs []*Document) (notes []Fault, all bool) {
 		}
 		at := p.doc.place(kind.Offset())
 		why := " has no Pods and is not read"
+		group, _, grouped := strings.Cut(p.value.Get("apiVersion").Text(), "/")
+		if _, known := podless[group]; grouped && !known && !slices.Contains(withoutPods, group) {
+			why = " has no Pod template and is not read" // another project's: it may refer to a template, or make one
+		}
 		if _, bare := templatesOf(p.value); len(bare) > 0 {
 			why = " has no Pod template and is not read: " + cut(bare[0], MaxQuotedBytes) + " is a container without a Pod"
 		}

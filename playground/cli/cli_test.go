@@ -366,7 +366,7 @@ func TestObjectsWithoutPods(t *testing.T) {
 		got := podfate(t, "", "validate", "-f", dir, "-o", output)
 		want := filepath.Join(dir, "a.yaml") + ":4:7: note: \"Service web\" has no Pods and is not read\n" +
 			filepath.Join(dir, "service.yaml") + ":2:7: note: \"Service web\" has no Pods and is not read\n" +
-			"podfate: note: passed over: 2 objects without Pods\n"
+			"podfate: note: passed over: 2 objects without a Pod template\n"
 		if got.status != 0 || got.err != want || strings.Contains(got.out, "Service") || got.out == "" {
 			t.Errorf("%s: status %d\n%s%s", output, got.status, got.out, got.err)
 		}

@@ -194,7 +194,7 @@ func (p *printer) unreadable(err error) {
 func (p *printer) passedOver(objects int) {
 	var parts []string
 	if objects > 0 {
-		parts = append(parts, plural(int64(objects), "object")+" without Pods")
+		parts = append(parts, plural(int64(objects), "object")+" without a Pod template")
 	}
 	if p.files > 0 {
 		parts = append(parts, plural(int64(p.files), "file"))

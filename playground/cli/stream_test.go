@@ -76,7 +76,7 @@ func TestEachDocumentIsJudgedForItself(t *testing.T) {
 	if strings.Join(lines, "|") != want || got.status != StatusFaults {
 		t.Errorf("status %d\ngot  %s\nwant %s\n%s", got.status, strings.Join(lines, "|"), want, got.err)
 	}
-	if says := filepath.Join(dir, "a.yaml") + ":1:1: note: \"ConfigMap big\" has no Pods and is not read\npodfate: note: passed over: 1 object without Pods\n"; got.err != says {
+	if says := filepath.Join(dir, "a.yaml") + ":1:1: note: \"ConfigMap big\" has no Pods and is not read\npodfate: note: passed over: 1 object without a Pod template\n"; got.err != says {
 		t.Errorf("got  %s\nwant %s", got.err, says)
 	}
 }
@@ -180,7 +180,7 @@ func TestManyFiles(t *testing.T) {
 	}{{dir, files, files}, {stream, blocks, blocks}} {
 		var peak uint64
 		measured, before := 0, held()
-		out, errs := counter{what: `"valid":true`}, counter{what: fmt.Sprintf("passed over: %d objects without Pods\n", c.over)}
+		out, errs := counter{what: `"valid":true`}, counter{what: fmt.Sprintf("passed over: %d objects without a Pod template\n", c.over)}
 		out.each = func() {
 			if out.n%50 == 0 {
 				now := held() // less than before where what earlier tests held is freed meanwhile
