@@ -5,11 +5,15 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/podfate/podfate/docs"
 	"github.com/podfate/podfate/web"
 	"github.com/podfate/podfate/web/views"
 )
+
+// claims are the published figures, which never change.
+var claims = sync.OnceValue(func() []views.Claim { return views.ReadClaims(docs.Claims) })
 
 // gallery shows all examples with their answers: /examples?q=WORDS.
 func (s *Server) gallery(w *response, r *http.Request) error {
@@ -17,7 +21,7 @@ func (s *Server) gallery(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := views.Examples{All: len(entries), Search: r.URL.Query().Get("q"), Claims: views.ReadClaims(docs.Claims), Assets: web.Assets()}
+	page := views.Examples{All: len(entries), Search: r.URL.Query().Get("q"), Claims: claims(), Assets: web.Assets()}
 	for _, e := range entries {
 		if e.Matches(page.Search) {
 			page.Entries = append(page.Entries, e)

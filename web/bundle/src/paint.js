@@ -1,4 +1,5 @@
-// Paints a document of explain: the same elements as views/document.templ, which a test compares.
+// Paints a document of explain: the same elements as views/document.templ and drawing.templ do, which
+// a test compares.
 // Text only ever becomes text nodes. The names of the functions are those of views/draw.go.
 import {control} from './answer.js';
 import {glyphs} from './glyphs.js';
