@@ -349,3 +349,76 @@ func TestJobsEndLoops(t *testing.T) {
 		}
 	}
 }
+
+// A container that the runtime could not start has a start in 1970: its run takes no time, not half
+// a century.
+func TestStartErrorsLoop(t *testing.T) {
+	broken := strings.NewReplacer(`"startedAt":"2026-05-04T09:20:40Z"`, `"startedAt" : "1970-01-01T00:00:00Z"`, `"exitCode":1,"reason":"Error"`, `"exitCode":128,"reason":"StartError"`).Replace(loops)
+	r := read(t, list(pod("web-1", replicas, always, broken)))
+	if len(r.Loops) != 1 || len(r.Broken) > 0 {
+		t.Fatalf("%+v, broken %v", r.Loops, r.Broken)
+	}
+	l := r.Loops[0]
+	if l.Since != "2026-05-04T09:20:50Z" || l.NextStart != "2026-05-04T09:23:30Z" || l.RestartsPerHour != 12 || l.RanMillis != 0 || l.KeptBy != "spec.restartPolicy" {
+		t.Errorf("%+v", l)
+	}
+}
+
+// A Pod of two containers that loop waits for an hour in an hour, not for two; restarts are of both.
+func TestPodHoursAreOfPods(t *testing.T) {
+	one := loops[strings.Index(loops, "{") : len(loops)-1]
+	both := loops[:len(loops)-1] + "," + strings.Replace(one, `"name":"main"`, `"name":"side"`, 1) + "]"
+	r := read(t, list(pod("web-1", replicas, `"restartPolicy":"Always","containers":[{"name":"main","image":"i"},{"name":"side","image":"i"}]`, both)))
+	if len(r.Loops) != 2 || r.Cost.RestartsPerHour != 24 || r.Cost.WaitingMillis != 3_600_000-120_000 || r.Owners[0].WaitingMillis != r.Cost.WaitingMillis || r.Cost.RanMillis != 120_000 {
+		t.Errorf("%+v of %+v", r.Cost, r.Loops)
+	}
+}
+
+// Where the clock of the cluster is ahead by a little, instants are still counted from now; by more
+// than is looked at, the statuses are not those of that time.
+func TestClockOfTheCluster(t *testing.T) {
+	ahead := strings.NewReplacer("09:20:40Z", "09:21:10Z", "09:20:50Z", "09:21:20Z").Replace(loops)
+	r := read(t, list(pod("web-1", replicas, always, ahead)))
+	if l := r.Loops[0]; l.NextStart != "2026-05-04T09:24:00Z" || l.Earliest != 180_000 || r.Starts[2] != 0 || r.Starts[3] != 1 {
+		t.Errorf("%+v, starts %v", l, r.Starts)
+	}
+	r = read(t, list(pod("web-1", replicas, always, strings.ReplaceAll(loops, "2026", "2027"))))
+	if len(r.Loops) > 0 || len(r.Broken) != 1 || !strings.Contains(r.Broken[0].Why, "is of 2027-05-04T09:20:50Z") {
+		t.Errorf("%+v, broken %v", r.Loops, r.Broken)
+	}
+}
+
+// What is not modelled is not said to be stuck, by no form and by no count.
+func TestNotModelledIsNotStuck(t *testing.T) {
+	r := read(t, list(pod("lost", "", always, strings.Replace(runs, `"phase":"Running"`, `"phase":"Unknown"`, 1)+`,"reason":"NodeLost"`), pod("lost-2", "", always, strings.Replace(loops, `"phase":"Running"`, `"phase":"Unknown"`, 1))))
+	if r.Pods.Unknown == 0 || r.Pods.Stuck > 0 || len(r.Stuck) > 0 || len(r.NotModelled) != r.Pods.Unknown || len(r.Owners) > 0 {
+		t.Errorf("%+v, stuck %+v, owners %+v", r.Pods, r.Stuck, r.Owners)
+	}
+}
+
+// A Job that may not fail even once, one that is suspended, and two that are broken.
+func TestJobsThatAreSpecial(t *testing.T) {
+	of := func(name, spec, status string) string {
+		return `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"` + name + `"},"spec":{"template":{"spec":{"restartPolicy":"Never"}},` + spec + `},"status":` + status + `}`
+	}
+	r := read(t, list(of("once", `"backoffLimit":0`, `{"active":1}`), of("rests", `"backoffLimit":0,"suspend":true`, `{"conditions":[{"type":"Suspended","status":"True"}]}`),
+		of("x", `"backoffLimit":1`, `7`), of("y", `"backoffLimit":1`, `{"failed":"two"}`)))
+	if len(r.Broken) != 2 || len(r.Left) != 2 {
+		t.Fatalf("%v, %+v", r.Broken, r.Left)
+	}
+	for _, b := range r.Document().Blocks {
+		if b.Kind == "table" && strings.HasPrefix(b.Title, "Jobs") {
+			if got := b.Rows[0].Cells[7] + ", " + b.Rows[1].Cells[7]; got != "the next failure fails it, is suspended" {
+				t.Errorf("%s", got)
+			}
+		}
+	}
+}
+
+// A PodList of the API server has no kind in its items.
+func TestPodListOfTheServer(t *testing.T) {
+	item := strings.Replace(pod("new", "", always, `"phase":"Pending"`), `"apiVersion":"v1","kind":"Pod",`, "", 1)
+	if r := read(t, `{"apiVersion":"v1","kind":"PodList","items":[`+item+`]}`); r.Pods.Pending != 1 || len(r.Broken) > 0 {
+		t.Errorf("%+v, broken %v", r.Pods, r.Broken)
+	}
+}

@@ -27,6 +27,7 @@ type JobLeft struct {
 	// DeadlineMillis is how long activeDeadlineSeconds still leaves; absent without one.
 	DeadlineMillis *int64 `json:"deadlineMillis,omitempty"`
 	Ends           string `json:"ends,omitempty"` // FailureTarget or SuccessCriteriaMet: it is being ended
+	Suspended      bool   `json:"suspended,omitempty"`
 
 	onFailure bool
 }
@@ -34,8 +35,16 @@ type JobLeft struct {
 // readJob reads a Job. The result says what is broken.
 func (f *finding) readJob(root manifest.Value, now time.Time) (broken string) {
 	spec, status := root.Get("spec"), root.Get("status")
-	if spec.Kind() != manifest.Object {
+	switch {
+	case spec.Kind() != manifest.Object:
 		return "has no spec"
+	case given(status) && status.Kind() != manifest.Object:
+		return "status is not an object"
+	}
+	for _, name := range [...]string{"failed", "succeeded", "active"} {
+		if v := status.Get(name); given(v) && integer(v) == nil {
+			return "status." + name + " is not a whole number"
+		}
 	}
 	j := &JobLeft{Namespace: f.namespace, Name: f.name, PerIndex: integer(spec.Get("backoffLimitPerIndex")),
 		MaxFailedIndexes: integer(spec.Get("maxFailedIndexes")), Completions: integer(spec.Get("completions"))}
@@ -50,7 +59,7 @@ func (f *finding) readJob(root manifest.Value, now time.Time) (broken string) {
 		case "FailureTarget", "SuccessCriteriaMet":
 			j.Ends = kind
 		case "Suspended":
-			f.state = pending
+			f.state, j.Suspended = pending, true
 		}
 	}
 	count := func(name string) int64 { n, _ := status.Get(name).Int64(); return n }
@@ -73,6 +82,9 @@ func (f *finding) readJob(root manifest.Value, now time.Time) (broken string) {
 	f.job = j
 	return ""
 }
+
+// given reports whether v is there, and more than null.
+func given(v manifest.Value) bool { return v.Exists() && v.Kind() != manifest.Null }
 
 func integer(v manifest.Value) *int64 {
 	if n, ok := v.Int64(); ok {

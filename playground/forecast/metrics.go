@@ -56,8 +56,8 @@ func (r *Report) Metrics(w io.Writer) error {
 		labels := []string{"namespace", l.Namespace, "pod", l.Pod, "uid", l.UID, "container", l.Container}
 		restarts(float64(l.Restarts), labels...)
 		codes(float64(l.ExitCode), labels...)
-		if l.State == "waiting" {
-			reasons(1, append(slices.Clip(labels), "reason", "CrashLoopBackOff")...)
+		if l.waiting != "" {
+			reasons(1, append(slices.Clip(labels), "reason", l.waiting)...)
 		}
 		if t, err := time.Parse(time.RFC3339, l.NextStart); err == nil {
 			next(float64(t.Unix()), labels...)

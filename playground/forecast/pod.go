@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ type finding struct {
 	state                      podState
 	loops                      []Loop
 	stuck                      []Stuck
+	notModelled                []Stuck
 	job                        *JobLeft
 	restarts                   int64  // of its containers, in its status
 	newest                     string // time in the status
@@ -75,6 +77,8 @@ type Loop struct {
 	EndsBy     string  `json:"endsBy,omitempty"`
 	EndsMillis *int64  `json:"endsMillis,omitempty"`
 	starts     []int64 // when, in milliseconds from now on
+	waiting    string  // the reason for which it waits, as its status has it
+	beside     bool    // another container of the Pod waits longer, whose Pod-hours count
 }
 
 // Stuck is a Pod, or a container of one, that does not recover by itself.
@@ -155,6 +159,7 @@ func (j *judge) pod(it *item, root manifest.Value) {
 	}
 	f, status := &it.found, root.Get("status")
 	f.owner = ownerOf(root.Get("metadata"), f)
+	it.json = withStarts(it.json, status)
 	asks, ready, containers := false, true, 0
 	statuses(status, func(v manifest.Value) {
 		n, _ := v.Get("restartCount").Int64()
@@ -203,9 +208,15 @@ func (j *judge) pod(it *item, root manifest.Value) {
 // ask asks the core what becomes of a Pod that is not simply fine.
 func (j *judge) ask(it *item, root, status manifest.Value) {
 	f := &it.found
-	now := j.now
+	now, later := j.now, time.Duration(0)
 	answer, failed := j.simulate(it.json, now)
 	if failed && f.newest > now { // the cluster's clock is ahead
+		if newest, err := time.Parse(time.RFC3339, f.newest); err == nil {
+			if later = newest.Sub(j.o.Now); later > j.o.Ahead {
+				it.broken = "is of " + f.newest + ", later than all that is looked at; --now says when the statuses were printed"
+				return
+			}
+		}
 		now = f.newest
 		answer, failed = j.simulate(it.json, now)
 	}
@@ -215,19 +226,85 @@ func (j *judge) ask(it *item, root, status manifest.Value) {
 	}
 	if u := answer.Get("undecided").First(); u.Exists() {
 		f.state = unknown
-		f.stuck = append(f.stuck, Stuck{
+		f.notModelled = []Stuck{{
 			Namespace: f.namespace, Pod: f.name, UID: f.uid, Owner: f.owner, Reason: u.Get("reason").Text(), KeptBy: u.Get("path").Text(),
-			Text: "what comes next is not modelled: " + words.Phrase(u.Get("reason").Text()),
-		})
+			Text: words.Phrase(u.Get("reason").Text()),
+		}}
 		return
 	}
 	statuses(status, func(v manifest.Value) { j.container(f, root, v, answer, now) })
+	longest := 0
+	for i := range f.loops {
+		f.loops[i].delay(later.Milliseconds(), j.o.Ahead.Milliseconds())
+		if f.loops[i].beside = true; f.loops[i].WaitingMillis > f.loops[longest].WaitingMillis {
+			longest = i
+		}
+	}
+	if len(f.loops) > 0 {
+		f.loops[longest].beside = false
+	}
 	switch {
 	case len(f.loops) > 0:
 		f.state = looping
 	case len(f.stuck) > 0:
 		f.state = down
 	}
+}
+
+// delay counts from now on what was counted from an instant that is later by so much.
+func (l *Loop) delay(later, ahead int64) {
+	if later <= 0 {
+		return
+	}
+	l.Earliest, l.Latest = l.Earliest+later, l.Latest+later
+	for i := range l.starts {
+		l.starts[i] += later
+	}
+	l.starts = slices.DeleteFunc(l.starts, func(at int64) bool { return at > ahead })
+}
+
+// neverStarted is what the status of a container has for its start that the runtime created and
+// could not start.
+//
+// Source: toKubeContainerStatus, pkg/kubelet/kuberuntime/kuberuntime_container.go, v1.36:
+// time.Unix(0, 0) where the runtime has no time.
+const neverStarted = "1970-01-01T00:00:00Z"
+
+// began returns when a run began that has ended.
+func began(ended manifest.Value) manifest.Value {
+	if v := ended.Get("startedAt"); v.Text() != neverStarted || ended.Get("finishedAt").Kind() != manifest.String {
+		return v
+	}
+	return ended.Get("finishedAt")
+}
+
+// withStarts returns a Pod in which runs that never began end when they begin, rather than after
+// half a century. status is that in pod.
+func withStarts(pod []byte, status manifest.Value) []byte {
+	type cut struct {
+		from, to int
+		text     []byte
+	}
+	var cuts []cut
+	statuses(status, func(v manifest.Value) {
+		for _, name := range [...]string{"state", "lastState"} {
+			ended := v.Get(name).Get("terminated")
+			if was, is := ended.Get("startedAt"), began(ended); is.Offset() != was.Offset() {
+				cuts = append(cuts, cut{was.Offset(), was.End(), is.Raw()})
+			}
+		}
+	})
+	if len(cuts) == 0 {
+		return pod
+	}
+	slices.SortFunc(cuts, func(a, b cut) int { return a.from - b.from })
+	var out []byte
+	at := 0
+	for _, c := range cuts {
+		out = append(append(out, pod[at:c.from]...), c.text...)
+		at = c.to
+	}
+	return append(out, pod[at:]...)
 }
 
 // container looks what becomes of one container.
@@ -266,7 +343,7 @@ func (j *judge) container(f *finding, root, v, answer manifest.Value, now string
 	l := Loop{
 		Namespace: f.namespace, Pod: f.name, UID: f.uid, Node: root.Get("spec").Get("nodeName").Text(), Container: name, Owner: f.owner,
 		Status: answer.Get("from").Get("row").Get("status").Text(), State: kind, Restarts: restarts, ExitCode: code, Reason: last.Get("reason").Text(),
-		Since: last.Get("startedAt").Text(), PodStarted: root.Get("status").Get("startTime").Text(),
+		Since: began(last).Text(), waiting: state.Get("waiting").Get("reason").Text(), PodStarted: root.Get("status").Get("startTime").Text(),
 		RestartsPerHour: (starts*hour + until/2) / until, RanMillis: ran, WaitingMillis: max(until-ran, 0),
 	}
 	l.RequestsPerHour = l.RestartsPerHour * j.o.RequestsPerRestart

@@ -172,8 +172,8 @@ func (j *judge) judge(it *item) {
 	f := &it.found
 	f.kind, f.namespace, f.name, f.uid = root.Get("kind").Text(), meta.Get("namespace").Text(), meta.Get("name").Text(), meta.Get("uid").Text()
 	switch {
-	case f.kind == "" && root.Get("status").Get("containerStatuses").Exists():
-		f.kind = "Pod" // kubectl leaves it out of some lists
+	case f.kind == "" && root.Get("spec").Get("containers").Exists():
+		f.kind = "Pod" // the API server leaves it out of its own lists, such as a PodList
 	case f.kind == "":
 		it.broken = "has no kind"
 		return

@@ -23,8 +23,10 @@ type Report struct {
 	Owners []OwnerCost `json:"owners"`
 	Loops  []Loop      `json:"loops"`
 	Stuck  []Stuck     `json:"stuck"`
-	Left   []JobLeft   `json:"jobsLeft"`
-	Broken []Broken    `json:"broken"`
+	// NotModelled are Pods of which nobody knows here what comes next; why, Text says.
+	NotModelled []Stuck   `json:"notModelled,omitempty"`
+	Left        []JobLeft `json:"jobsLeft"`
+	Broken      []Broken  `json:"broken"`
 	// BrokenMore is how many more are broken than Broken names.
 	BrokenMore int `json:"brokenMore,omitempty"`
 	// Starts counts the starts to come in each of 60 equal parts of the time ahead.
@@ -58,6 +60,9 @@ type Cost struct {
 func (c *Cost) add(l *Loop) {
 	c.RestartsPerHour += l.RestartsPerHour
 	c.RequestsPerHour += l.RequestsPerHour
+	if l.beside {
+		return
+	}
 	c.RanMillis += l.RanMillis
 	c.WaitingMillis += l.WaitingMillis
 }
@@ -136,6 +141,7 @@ func (r *Report) pod(f *finding) {
 	if f.owner.Kind == "Job" && f.state != finished {
 		r.restarts[f.owner] += f.restarts
 	}
+	r.NotModelled = append(r.NotModelled, f.notModelled...)
 	if len(f.loops)+len(f.stuck) == 0 {
 		return
 	}
@@ -240,9 +246,11 @@ func (r *Report) finish() {
 		return cmp.Or(-cmp.Compare(a.RestartsPerHour, b.RestartsPerHour), -cmp.Compare(a.Restarts, b.Restarts),
 			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Pod, b.Pod), cmp.Compare(a.Container, b.Container))
 	})
-	slices.SortStableFunc(r.Stuck, func(a, b Stuck) int {
-		return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Pod, b.Pod))
-	})
+	for _, list := range [...][]Stuck{r.Stuck, r.NotModelled} {
+		slices.SortStableFunc(list, func(a, b Stuck) int {
+			return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Pod, b.Pod))
+		})
+	}
 	for i := range r.Left {
 		j := &r.Left[i]
 		if j.onFailure {

@@ -25,7 +25,8 @@ func (r *Report) Document() *document.Document {
 	add(r.startsPlot(), len(r.Loops))
 	add(r.ownersTable(), len(r.Owners))
 	add(r.loopsTable(), len(r.Loops))
-	add(r.stuckTable(), len(r.Stuck))
+	add(stuckTable("Do not recover by themselves", r.Stuck), len(r.Stuck))
+	add(stuckTable("What comes next is not modelled", r.NotModelled), len(r.NotModelled))
 	add(r.jobsTable(), len(r.Left))
 	add(r.brokenList(), len(r.Broken))
 	add(document.Block{Kind: "list", Title: "Assumed", Items: []document.Edit{
@@ -203,9 +204,9 @@ func place(namespace, name string) string {
 	return namespace + "/" + name
 }
 
-func (r *Report) stuckTable() document.Block {
-	return table("Do not recover by themselves", columns("Pod", "Container", "Reason", "Why", "Decided by"), len(r.Stuck), func(i int) document.Row {
-		s := &r.Stuck[i]
+func stuckTable(title string, list []Stuck) document.Block {
+	return table(title, columns("Pod", "Container", "Reason", "Why", "Decided by"), len(list), func(i int) document.Row {
+		s := &list[i]
 		return document.Row{Tone: "fail", Cells: []string{place(s.Namespace, s.Pod), s.Container, s.Reason, s.Text, s.KeptBy}}
 	})
 }
@@ -235,7 +236,9 @@ func (r *Report) jobsTable() document.Block {
 				what, tone = "is failing", "fail"
 			case j.Ends != "":
 				what, tone = "is succeeding", "ok"
-			case j.Left == 0 && j.Failed > 0:
+			case j.Suspended:
+				what = "is suspended"
+			case j.Left == 0:
 				what, tone = "the next failure fails it", "wait"
 			}
 			return document.Row{Tone: tone, Cells: []string{place(j.Namespace, j.Name), succeeded, strconv.FormatInt(j.Active, 10), strconv.FormatInt(j.Failed, 10), left, indexes, deadline, what}}
