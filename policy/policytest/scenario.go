@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/tools/txtar"
 	"sigs.k8s.io/yaml"
@@ -29,6 +31,16 @@ type Case struct {
 // Cases returns the requests of all scenarios, ordered by file and by place in the file. It fails
 // if there is none: a runner that tests nothing must not pass.
 func Cases() ([]Case, error) {
+	all, err := corpus()
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Request = slices.Clone(all[i].Request) // callers change requests
+	}
+	return all, err
+}
+
+// corpus reads the scenarios once: that takes a quarter of a second, and many tests ask.
+var corpus = sync.OnceValues(func() ([]Case, error) {
 	var cases []Case
 	err := fs.WalkDir(scenarios, "scenarios", func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -49,7 +61,7 @@ func Cases() ([]Case, error) {
 		err = fmt.Errorf("no scenario found")
 	}
 	return cases, err
-}
+})
 
 // parse reads one scenario file.
 func parse(file string, text []byte) ([]Case, error) {
