@@ -233,3 +233,41 @@ func (p *tab) roles(t *testing.T, below string) map[string]int {
 	}
 	return found
 }
+
+// TestReadings: where sources disagree the page says so and has both readings as a switch, also
+// without scripts; the link holds which one was chosen.
+func TestReadings(t *testing.T) {
+	origin := serve(t)
+	p := open(t, origin)
+	const pressed = `[...document.querySelectorAll('#reading button')].map((b) => b.value + '=' + b.getAttribute('aria-pressed')).join(' ')`
+	p.run(t, chromedp.Navigate(origin+"/"))
+	p.until(t, "the module answers in the browser", answered)
+	if shown := p.eval(t, `String(reading.checkVisibility() || disagree.checkVisibility())`); shown != "false" {
+		t.Error("a question that nobody disagrees about has two readings")
+	}
+	p.run(t, chromedp.Navigate(origin+"/?example=rule-until-another-code"))
+	p.until(t, "the module answers in the browser", answered)
+	p.until(t, "as the kubelet does it", says("Pod Failed after 1m55s")+` && `+pressed+` === 'kubelet=true documented=false'`)
+	p.run(t, chromedp.Click(chromedp.CSS(`#reading [value="documented"]`)))
+	p.until(t, "as documented", says("Pod Failed after 3m15s")+` && `+pressed+` === 'kubelet=false documented=true'`)
+	link := p.share(t)
+	p.eval(t, `(share.open = false, '')`) // what it covers can be pressed again
+	p.run(t, chromedp.Click(chromedp.CSS(`#reading [value="kubelet"]`)))
+	p.until(t, "as the kubelet does it, again", says("Pod Failed after 1m55s")+` && exits.value === 'main: 3@10s x4, 1@5s'`)
+
+	p.noScripts(t, true)
+	p.run(t, chromedp.Navigate(link))
+	if text := p.reply(t); !strings.Contains(text, "Pod Failed after 3m15s") {
+		t.Errorf("the server answers the link with %q", text)
+	}
+	p.run(t, chromedp.Click(chromedp.CSS(`#reading [value="kubelet"]`)))
+	p.sees(t, "the server's other reading", `document.querySelector('#reply .sentence')?.textContent ?? ''`, "Pod Failed after 1m55s")
+	if at := p.eval(t, pressed); at != "kubelet=true documented=false" {
+		t.Errorf("the server presses %s", at)
+	}
+	p.run(t, chromedp.Navigate(origin+"/?example=a3"))
+	if what := p.eval(t, `disagree.innerText`); !strings.HasPrefix(what, "Sources disagree: the documentation lists 10s first") {
+		t.Errorf("of the example the page says %q", what)
+	}
+	p.clean(t)
+}

@@ -205,7 +205,7 @@ func pageData(web string) ([]byte, error) {
 		return nil, err
 	}
 	for _, e := range entries {
-		for _, ofGallery := range []string{"group", "answer", "source", "disagree"} {
+		for _, ofGallery := range []string{"group", "answer", "source"} {
 			delete(e, ofGallery)
 		}
 		names := map[string]string{"manifest": ".yaml"}

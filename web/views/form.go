@@ -53,6 +53,9 @@ func ReadForm(v url.Values) Form {
 	if f.Fix > 0 {
 		f.Offer = v.Get("offered") // the fix is that of its answer
 	}
+	if v.Has("reading") {
+		f.Exits = withReading(f.Exits, v.Get("reading"))
+	}
 	if v.Has("show") { // the button that was pressed
 		f.View = v.Get("show")
 	}
@@ -127,6 +130,31 @@ var (
 	asking   = regexp.MustCompile(`[^,\s]`)
 	livePod  = regexp.MustCompile(`(?ms)^(?: {4}")?kind"?: "?Pod"?,?\r?$.*^(?: {4}")?status"?:`)
 )
+
+// documented are the words of a question that choose the documented reading of what sources disagree
+// on: when a container is started again for the first time. The page's script has the same.
+var documented = regexp.MustCompile(`\s*\btiming\s+documented\b`)
+
+// withReading returns a question in the reading with this name: kubelet or documented.
+func withReading(exits, reading string) string {
+	exits = documented.ReplaceAllString(exits, "")
+	if reading == "documented" {
+		exits += " timing documented"
+	}
+	return exits
+}
+
+// Reading is the name of the reading that f asks for, "" if it asks nothing that the sources disagree
+// on.
+func (f Form) Reading() string {
+	switch {
+	case !overTime.MatchString(f.Exits):
+		return ""
+	case documented.MatchString(f.Exits):
+		return "documented"
+	}
+	return "kubelet"
+}
 
 // Curve is the request of the view backoff, in the order in which the page's script writes it.
 func (f Form) Curve() []byte {

@@ -243,13 +243,23 @@ func ofDefault(value, byDefault string) string {
 	return ""
 }
 
-func exampleQuestion(p Page) string {
-	for _, e := range p.Examples {
-		if e.ID == p.Form.Example {
-			return e.Question
-		}
+func exampleQuestion(p Page) string { return exampleOf(p).Question }
+
+// exampleDisagree says on what the sources of the page's example disagree, if they do.
+func exampleDisagree(p Page) string {
+	if what := exampleOf(p).Disagree; what != "" {
+		return say("disagree", "what", what)
 	}
 	return ""
+}
+
+func exampleOf(p Page) Example {
+	for _, e := range p.Examples {
+		if e.ID == p.Form.Example {
+			return e
+		}
+	}
+	return Example{}
 }
 
 func validations() []string { return []string{"Strict", "Warn", "Ignore"} }

@@ -7,6 +7,7 @@ import {commandLine, curl} from './commands.js';
 import {compare} from './compare.js';
 import {Engine} from './engine.js';
 import {clear, keep, kept, latest} from './kept.js';
+import {timed} from './operation.js';
 import {live, marks, repaint} from './paint.js';
 import {LinkError, decode, encode, holdsState} from './share.js';
 import {say, use} from './text.js';
@@ -154,6 +155,21 @@ function onMap(event) {
   to.focus();
 }
 
+const documented = /\s*\btiming\s+documented\b/g;
+
+/** Asks in the reading that was pressed of what sources disagree on, as views.withReading does. */
+function read(reading) {
+  exits.value = exits.value.replace(documented, '') + (reading === 'documented' ? ' timing documented' : '');
+  asked(exits);
+}
+
+/** Shows which reading the answer has, if the question has several. */
+function showReading(text) {
+  $('reading').hidden = !timed(text);
+  const chosenOne = text.search(documented) < 0 ? 'kubelet' : 'documented';
+  for (const button of $('reading').querySelectorAll('button')) button.ariaPressed = String(button.value === chosenOne);
+}
+
 /** Writes what was chosen beside the exits into them, as views.ReadForm does. */
 function addWords() {
   const [event, at, of, ...timings] = ['event', 'event-at', 'event-of', 'timing', 'first'].map((id) => $(id).value);
@@ -259,6 +275,7 @@ async function run() {
   }
   fixes = painted.blocks.find((b) => b.block === 'fixes')?.items ?? [];
   paint();
+  showReading(form.exits);
   if ($('answer-title').textContent !== say('heading.answer')) $('answer-title').textContent = say('heading.answer');
   showLines(marks(painted));
   requestAnimationFrame(() => setTimeout(highlight)); // the answer is seen first
@@ -414,6 +431,8 @@ function show(of, keptAs) {
   }
   example.value = of?.id ?? '';
   $('example-question').textContent = of?.question ?? '';
+  $('disagree').hidden = !of?.disagree;
+  $('disagree').textContent = of?.disagree ? say('disagree', {what: of.disagree}) : '';
   if (latest() && !$('notice').textContent) notice(say('kept'), ...(keptAs ? [] : ['kept.open']), 'kept.clear');
 }
 
@@ -524,6 +543,7 @@ function wire() {
     event.preventDefault();
     if (event.submitter?.name === 'fix') return fix(Number(event.submitter.value));
     if (event.submitter?.name === 'undo') return undo();
+    if (event.submitter?.name === 'reading') return read(event.submitter.value);
     if (event.submitter?.name === 'offer') {
       showView();
       offer = event.submitter.value;

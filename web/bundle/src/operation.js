@@ -7,6 +7,9 @@ export const asking = /[^,\s]/;
 /** A question in short that is about time. */
 const overTime = /@|(?:^|[,\s])(?:(?:at|until|timing|expect|forever|[x×]\d+)(?:[,\s]|$)|[^,\s]*(?::(?:[,\s]|$)|\d(?:ms|[smh]):))/;
 
+/** Says whether a question is about time. */
+export const timed = (exits) => overTime.test(exits);
+
 /** The operation that answers what is typed for a manifest; views.Form.Operation says the same. */
 export function operationOf({exits, manifest, pods, view, old, static: file}) {
   if (Object.hasOwn(ofViews, view ?? '')) return ofViews[view];
