@@ -23,7 +23,8 @@ import (
 // comparison is what the flags and arguments of compare say.
 type comparison struct {
 	of       string
-	from, to string
+	from     string
+	to       []string
 	variants []string
 	files    []string // arguments: one variant each
 }
@@ -40,7 +41,7 @@ func newCompare(command *cobra.Command, v verb, op ops.Operation, o *options, ow
 	flags := command.Flags()
 	flags.StringVar(&c.of, "of", "", "operation that is asked in each variant; without it simulate if there are runs or events, decide if there are exits, else table")
 	flags.StringVar(&c.from, "from", "", "release of the first variant")
-	flags.StringVar(&c.to, "to", "", "release of another variant")
+	flags.StringSliceVar(&c.to, "to", nil, "release of another variant; several with commas")
 	flags.StringArrayVar(&c.variants, "variant", nil, "another variant: NAME=PATCH with a JSON Merge Patch on the request, such as 'off={cluster: {featureGates: {ContainerRestartRules: false}}}'; repeatable")
 	for _, flag := range []string{"from", "to"} {
 		complete(command, flag, policy.Versions())
@@ -100,7 +101,7 @@ func lastIndex(list []string, s string) int {
 
 // worlds returns the variants that flags name, the first of them first.
 func (c *comparison) worlds() (worlds []world, err error) {
-	if c.from == "" && c.to == "" && len(c.variants) == 0 {
+	if c.from == "" && len(c.to) == 0 && len(c.variants) == 0 {
 		return nil, nil
 	}
 	release := func(flag, version string) error {
@@ -113,15 +114,15 @@ func (c *comparison) worlds() (worlds []world, err error) {
 	switch {
 	case c.from != "":
 		err = release("from", c.from)
-	case c.to != "":
-		worlds = append(worlds, world{Name: "as it is"})
 	default:
 		worlds = append(worlds, world{Name: "as it is"})
 	}
-	if err == nil && c.to != "" {
-		err = release("to", c.to)
+	for _, version := range c.to {
+		if err == nil {
+			err = release("to", version)
+		}
 	}
-	if err == nil && c.to == "" && len(c.variants) == 0 {
+	if err == nil && len(c.to) == 0 && len(c.variants) == 0 {
 		err = release("to", policy.VersionName(policy.NewestMinor))
 	}
 	for _, text := range c.variants {

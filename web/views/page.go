@@ -1,7 +1,9 @@
 package views
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -295,33 +297,30 @@ func manifestEditor(text string) templ.Component {
 // CommandLine is the shell command that asks the same of the manifest in pod.yaml. Of what flags do
 // not say, the request is given to the command as it is, nothing if there is none.
 func CommandLine(f Form, operation, request string) string {
-	if operation == "compare" || operation == "curve" || operation == "suggest" {
+	line := f.beginning(operation, request)
+	if line == nil {
 		if request == "" {
 			return ""
 		}
 		return "printf %s " + shellQuote(escapeHidden(request)) + " | podfate " + operation + " -f -"
 	}
-	line := []string{"podfate", operation, "-f", "pod.yaml"}
-	if strings.TrimSpace(f.Pods) != "" {
-		line = []string{"podfate", operation, "-f", "job.yaml", "--pods", "pods.yaml"}
-	}
-	if f.Version != "" {
+	if f.Version != "" && f.View != "versions" {
 		line = append(line, "--kubernetes-version", f.Version)
 	}
 	if gates := gateList(f.Gates); gates != "" {
 		line = append(line, "--feature-gates", gates)
 	}
-	if f.Validation != "" && f.Validation != "Strict" {
+	if f.Validation != "" && f.Validation != "Strict" && operation != "curve" {
 		line = append(line, "--validate="+strings.ToLower(f.Validation))
 	}
 	for _, proposal := range f.Proposals {
 		line = append(line, "--proposal", proposal)
 	}
-	if f.Template != "" {
+	if f.Template != "" && operation != "curve" {
 		line = append(line, "--template", f.Template)
 	}
 	switch {
-	case operation == "table": // it asks about all exits
+	case operation == "table", operation == "curve": // they ask about all exits, and about none
 	case operation != "validate":
 		if f.Question() != nil {
 			line = append(line, "--question", strings.TrimSpace(f.Exits))
@@ -338,6 +337,53 @@ func CommandLine(f Form, operation, request string) string {
 		line[i] = shellQuote(words.Visible(w)) // a pasted command shows what it is
 	}
 	return strings.Join(line, " ")
+}
+
+// beginning is the command with what it reads, and of the views what they ask; nil if flags do not
+// say that. compare asks in each version, or about the manifest and the one of the second editor.
+func (f Form) beginning(operation, request string) []string {
+	line := []string{"podfate", operation}
+	switch operation {
+	case "suggest":
+		return nil
+	case "curve":
+		if f.Offer != "" || f.View != "backoff" {
+			return nil
+		}
+		line = append(line, "--run", cmp.Or(strings.TrimSpace(f.Run), "10s"))
+		if outage := strings.TrimSpace(f.Outage); outage != "" {
+			line = append(line, "--outage", outage)
+		}
+		if longest := strings.TrimSpace(f.Cap); longest != "" {
+			line = append(line, "--max", longest)
+		}
+		return line
+	case "compare":
+		var asked struct {
+			Of       string
+			Variants []struct{ Name string }
+		}
+		if f.Offer != "" || f.Static || strings.TrimSpace(f.Pods+f.Old) != "" || json.Unmarshal([]byte(request), &asked) != nil || len(asked.Variants) < 2 {
+			return nil
+		}
+		var names []string
+		for _, v := range asked.Variants {
+			names = append(names, v.Name)
+		}
+		switch f.View {
+		case "versions":
+			line = append(line, "-f", "pod.yaml", "--from", names[0], "--to", strings.Join(names[1:], ","))
+		case "compare":
+			line = append(line, "pod.yaml", "other.yaml")
+		default:
+			return nil
+		}
+		return append(line, "--of", asked.Of)
+	}
+	if strings.TrimSpace(f.Pods) != "" {
+		return append(line, "-f", "job.yaml", "--pods", "pods.yaml")
+	}
+	return append(line, "-f", "pod.yaml")
 }
 
 // Curl is the shell command that sends the page's request to this server.
