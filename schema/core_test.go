@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	generatedCases = flag.Int("cases", 0, "number of generated requests that schema and core are compared on; 0 means 20,000, 4,000 with -short, and 100,000 in CI")
+	generatedCases = flag.Int("cases", 0, "number of generated requests that schema and core are compared on; 0 means 20,000, 3,000 with -short, and 100,000 in CI")
 	generatedSeed  = flag.Uint64("seed", 1, "seed of the generated requests")
 )
 
@@ -296,7 +296,7 @@ func TestSchemaIsNeverStricterThanTheCore(t *testing.T) {
 	if *generatedCases == 0 {
 		*generatedCases = 20_000
 		if testing.Short() {
-			*generatedCases = 4_000
+			*generatedCases = 3_000
 		} else if policytest.RequireAll() {
 			*generatedCases = 100_000
 		}
