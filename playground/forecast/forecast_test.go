@@ -422,3 +422,30 @@ func TestPodListOfTheServer(t *testing.T) {
 		t.Errorf("%+v, broken %v", r.Pods, r.Broken)
 	}
 }
+
+// What is kept of a Pod that loops is what the report says of it, not the Pod that was read, nor the
+// answer that was asked for.
+func TestReportKeepsNoPods(t *testing.T) {
+	const pods = 300
+	var text strings.Builder
+	for i := range pods {
+		text.WriteString(pod(fmt.Sprint("p", i), replicas, always, loops) + "\n")
+	}
+	live := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := live()
+	r := read(t, text.String())
+	after := live()
+	if r.Pods.Looping != pods {
+		t.Fatalf("%+v", r.Pods)
+	}
+	if each := int64(after-before) / pods; each > 3000 {
+		t.Errorf("%d bytes are kept of each Pod, want less than 3000", each)
+	}
+	runtime.KeepAlive(r)
+	runtime.KeepAlive(text)
+}
