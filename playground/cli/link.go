@@ -24,7 +24,7 @@ const defaultPlayground = "http://127.0.0.1:8080/"
 const maxLink = 8 << 10
 
 // linked are the verbs that the page has, with the view that shows the answer; "" for the first one.
-var linked = map[string]string{"decide": "", "simulate": "", "validate": "", "table": "table"}
+var linked = map[string]string{"decide": "", "simulate": "", "validate": "", "table": "table", "curve": "backoff"}
 
 // inLinks are the flags that the page has fields for.
 var inLinks = map[string]bool{
@@ -41,6 +41,10 @@ type linkState struct {
 	Proposals  []string        `json:"x,omitempty"`
 	View       string          `json:"v,omitempty"`
 	Old        string          `json:"b,omitempty"`
+	Run        string          `json:"r,omitempty"`
+	Outage     string          `json:"o,omitempty"`
+	Cap        string          `json:"c,omitempty"`
+	Other      string          `json:"d,omitempty"`
 	Static     bool            `json:"s,omitempty"`
 	Template   string          `json:"t,omitempty"`
 	Validation string          `json:"f,omitempty"`
@@ -55,8 +59,9 @@ func (o *options) printLink(verb string, streams Streams) error {
 		return fmt.Errorf("--link %s: must be the address of a playground, such as %s", strconv.Quote(o.link), defaultPlayground)
 	}
 	var without []string
+	curve := verb == "curve"
 	o.flags.Visit(func(f *pflag.Flag) {
-		if !inLinks[f.Name] {
+		if known := inLinks[f.Name] || curve && (f.Name == "outage" || f.Name == "max"); !known || curve && (f.Name == "until" || f.Name == "filename") {
 			without = append(without, "--"+f.Name)
 		}
 	})
@@ -70,20 +75,28 @@ func (o *options) printLink(verb string, streams Streams) error {
 	if err := o.oneReader(); err != nil {
 		return err
 	}
-	if len(o.files) != 1 {
+	manifest := "" // curve reads none
+	if len(o.files) == 1 && !curve {
+		manifest = o.files[0]
+	} else if !curve {
 		return fmt.Errorf("--link: %d files; a link holds the text of one", len(o.files))
 	}
 	state := linkState{
-		Question: o.questionText(), Version: o.version, Proposals: o.proposals, View: linked[verb],
+		Version: o.version, Proposals: o.proposals, View: linked[verb],
 		Static: o.static, Template: o.template, Gates: overrides.FeatureGates,
 	}
-	if overrides.FieldValidation != "Strict" {
+	if text := func(name string) string { return o.flags.Lookup(name).Value.String() }; curve {
+		state.Run, state.Outage, state.Cap = text("run"), text("outage"), text("max")
+	} else {
+		state.Question = o.questionText()
+	}
+	if overrides.FieldValidation != "Strict" && overrides.FieldValidation != "" {
 		state.Validation = overrides.FieldValidation
 	}
 	for _, file := range []struct {
 		name string
 		to   *string
-	}{{o.files[0], &state.Manifest}, {o.pods, &state.Pods}, {o.old, &state.Old}} {
+	}{{manifest, &state.Manifest}, {o.pods, &state.Pods}, {o.old, &state.Old}} {
 		if *file.to, err = textOf(file.name, streams.In); err != nil {
 			return err
 		}
