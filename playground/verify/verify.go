@@ -217,7 +217,7 @@ func (m *Mark) compare(expression string, answers map[string]any) {
 	}
 	m.Computed = v.String()
 	if same := v.agrees(m.Claimed); same && m.Differs {
-		m.Problem = "the two are said to differ"
+		m.Problem = "claimed " + quoted(m.Claimed) + " is said to differ, computed " + quoted(m.Computed)
 	} else if !same && !m.Differs {
 		m.Problem = "claimed " + quoted(m.Claimed) + ", computed " + quoted(m.Computed)
 	}

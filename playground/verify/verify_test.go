@@ -107,7 +107,7 @@ Sums: 9 <!-- = len(stock.starts) - 1 -->, 1810 <!-- = max(stock.starts.delayMill
 	}
 	want := []string{
 		"10 the request is refused: {\"error\":{\"code\"", "16 the request is not refused", "19 the request is refused: \"no such operati",
-		"7 claimed 140, computed 150", "9 the two are said to differ", "9 stock.nothing: stock.nothing: no such me",
+		"7 claimed 140, computed 150", "9 claimed 9 is said to differ, computed 9", "9 stock.nothing: stock.nothing: no such me",
 		"24 max(stock.starts.delayMillis): stock.sta", "24 stock.starts[40:].atMillis: stock.starts", "24 claimed 0.36, computed 0.333333",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
