@@ -182,7 +182,7 @@ func TestWhatBecomesOfThePod(t *testing.T) {
 		{`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"},` + one + `}`, "0", `"Succeeded","because":"it has no other main container"`, "nothing replaces this Pod"},
 		{`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"},` + spec(`{"name":"a","image":"i"},`+others) + `}`, "1", `"goes on"`, "nothing replaces this Pod"},
 		{template(`apps/v1","kind":"Deployment`, always), "1", `"Failed","because":"it has no other main container"`, "the Deployment replaces a Pod that has ended"},
-		{template(`argoproj.io/v1alpha1","kind":"Rollout`, one), "1", `"Failed","because":"it has no other main container"`, "what the controller of the Rollout makes of it is not played"},
+		{template(`argoproj.io/v1alpha1","kind":"Rollout`, one), "1", `"Failed","because":"it has no other main container"`, "whether a Rollout makes another Pod is not played"},
 	} {
 		answer, _ := ops.Call(explain, schema.Explain("decide", []byte(
 			`{"cluster":{"version":"1.36"},"manifest":`+c.manifest+`,"exits":[{"container":"a","exitCode":`+c.exit+`}]}`)))
