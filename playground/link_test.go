@@ -18,6 +18,7 @@ func TestLinkOfTheCommandLine(t *testing.T) {
 		{"decide -f ../web/examples/gate-off.yaml --exit main=42 --feature-gates ContainerRestartRules=false,RestartAllContainersOnContainerExits=false --validate=ignore --kubernetes-version 1.36", "main exits 42 → Stop", "exits", "main=42"},
 		{"simulate -f ../web/examples/restart-on-exit-codes.yaml --run main=10s:42x2 --run main:1@5s --event 1m=Evicted --until 1h", "Pod Failed after", "exits", "main=10s:42x2, main:1@5s, at 1m Evicted, until 1h"},
 		{"curve --run 5s --outage 7m --max 60s --kubernetes-version 1.36", "Back 1m late", "lab-outage", "7m"},
+		{"compare ../web/examples/gate-off.yaml ../web/examples/restart-on-exit-codes.yaml --exit main=42", "", "exits", "main=42"},
 		{"decide -f ../web/examples/job-pods.yaml --pods ../web/examples/job-pods.pods.yaml", "", "pods", "kind: "},
 	} {
 		var out, wrong strings.Builder

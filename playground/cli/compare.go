@@ -65,6 +65,10 @@ func newCompare(command *cobra.Command, v verb, op ops.Operation, o *options, ow
 			return err
 		}
 		c.files = args
+		if o.link != "" {
+			o.files = append(o.files, args...)
+			return o.printLink(op.Name, streams)
+		}
 		worlds, err := c.worlds()
 		if err != nil {
 			return err

@@ -24,7 +24,7 @@ const defaultPlayground = "http://127.0.0.1:8080/"
 const maxLink = 8 << 10
 
 // linked are the verbs that the page has, with the view that shows the answer; "" for the first one.
-var linked = map[string]string{"decide": "", "simulate": "", "validate": "", "table": "table", "curve": "backoff"}
+var linked = map[string]string{"decide": "", "simulate": "", "validate": "", "table": "table", "curve": "backoff", "compare": "compare"}
 
 // inLinks are the flags that the page has fields for.
 var inLinks = map[string]bool{
@@ -75,10 +75,16 @@ func (o *options) printLink(verb string, streams Streams) error {
 	if err := o.oneReader(); err != nil {
 		return err
 	}
-	manifest := "" // curve reads none
-	if len(o.files) == 1 && !curve {
+	manifest, other := "", "" // curve reads none
+	switch n := len(o.files); {
+	case curve:
+	case verb == "compare" && n == 2:
+		manifest, other = o.files[0], o.files[1]
+	case verb == "compare":
+		return fmt.Errorf("--link: %d files; the page compares two", n)
+	case n == 1:
 		manifest = o.files[0]
-	} else if !curve {
+	default:
 		return fmt.Errorf("--link: %d files; a link holds the text of one", len(o.files))
 	}
 	state := linkState{
@@ -96,7 +102,7 @@ func (o *options) printLink(verb string, streams Streams) error {
 	for _, file := range []struct {
 		name string
 		to   *string
-	}{{manifest, &state.Manifest}, {o.pods, &state.Pods}, {o.old, &state.Old}} {
+	}{{manifest, &state.Manifest}, {o.pods, &state.Pods}, {o.old, &state.Old}, {other, &state.Other}} {
 		if *file.to, err = textOf(file.name, streams.In); err != nil {
 			return err
 		}
