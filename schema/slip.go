@@ -131,9 +131,9 @@ const (
 	wordsNoSpace   = `a space is missing after ":"`
 	wordsTab       = "a tab cannot indent in YAML; use spaces"
 	wordsOpenQuote = "the quotation mark that begins here is never closed"
-	wordsEscape    = `a backslash begins an escape in double quotes, and this is none: use single quotes, or \\`
-	wordsTag       = `"!" begins a tag, and this is none that is read here: write the text in quotes`
-	wordsNoEnd     = `"..." ends a document, and none stands before it`
+	wordsEscape    = `a backslash begins an escape in double quotes, and this is not one: use single quotes, or \\`
+	wordsTag       = `"!" begins a tag, and this is not one that is read here: write the text in quotes`
+	wordsNoEnd     = `"..." ends a document, and there is none before it`
 	wordsSurrogate = "half of a surrogate pair is not a character: write the character itself"
 )
 

@@ -83,7 +83,7 @@ func plainWords(message string, rest []byte) string {
 		return words
 	}
 	if m := unknownAnchor.FindStringSubmatch(message); m != nil {
-		return "no anchor &" + m[1] + " stands before this alias"
+		return "no anchor &" + m[1] + " comes before this alias"
 	}
 	if c, size := utf8.DecodeRune(rest); size > 0 && message == "found character that cannot start any token" {
 		return strconv.Quote(string(c)) + " cannot begin a value: write it in quotes"

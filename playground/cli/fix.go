@@ -92,7 +92,7 @@ func (f *fixer) end(p *printer) error {
 		for _, x := range list {
 			list, first, last := x.elements()
 			if gone, ok := touched[list]; ok && gone <= last {
-				p.note("%s:%d:%d: %s: not fixed in the same run as what is beside it; run it again", name, x.line, x.column, x.what)
+				p.note("%s:%d:%d: %s: not fixed in the same run as what is next to it; run it again", name, x.line, x.column, x.what)
 				continue
 			}
 			next, err := schema.Splice(fixed, x.document, x.edits)

@@ -31,8 +31,8 @@ func newTest(streams Streams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "test FILE…",
 		Short: "Do these manifests still do what they shall? Expectations in plain YAML.",
-		Long: `Runs the tests in files and folders. A test is a document with the member expect, beside a question as the other verbs
-ask it: exits, or runs and events, a cluster, and a manifest. The manifest stands in the test, in the document before it,
+		Long: `Runs the tests in files and folders. A test is a document with the member expect, next to a question as the other verbs
+ask it: exits, or runs and events, a cluster, and a manifest. The manifest is in the test, in the document before it,
 or in a file that the test names (file: pod.yaml).
 
 What can be expected: of simulate phase, reason, at (when that came), restarts, starts, ran, and of a Job failed,

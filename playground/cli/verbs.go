@@ -111,7 +111,7 @@ ends again as it did the last time, unless --run says otherwise.`,
 		example: `  # fails four times, succeeds with the fifth start: what happens in between?
   podfate simulate -f pod.yaml --run main=10s:42x4 --run main=5s:0
 
-  # crashes for ever: how often is it restarted in a day?
+  # crashes forever: how often is it restarted in a day?
   podfate simulate -f pod.yaml --run main=3s:1xforever --until 24h
 
   # two containers, one of them killed for lack of memory
@@ -281,7 +281,7 @@ wanted; drafts with several spellings have --spelling.`,
 		long: `Puts the answer of another operation into words and figures. With -o json it prints the answer together with the
 document that the page, this command and the packages of other languages paint.
 
-A Scenario names the operation with of and holds the rest of its request; manifests may be files beside it.`,
+A Scenario names the operation with of and holds the rest of its request; manifests may be files next to it.`,
 		example: `  podfate explain -f pod.yaml -f scenario.yaml
   podfate explain -f pod.yaml -f scenario.yaml -o json | jq .document.verdict`,
 		files: true,
@@ -327,7 +327,7 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 	v, known := verbs[op.Name]
 	if !known {
 		v = verb{
-			long:    op.Summary + "\n\nThe request is written in files: a Scenario with what the operation asks for, and manifests beside it.",
+			long:    op.Summary + "\n\nThe request is written in files: a Scenario with what the operation asks for, and manifests next to it.",
 			example: "  podfate " + op.Name + " -f scenario.yaml\n  podfate " + op.Name + " -f pod.yaml -f scenario.yaml -o json",
 			files:   true,
 			text:    (*printer).yaml,

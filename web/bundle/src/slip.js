@@ -101,7 +101,7 @@ class Slips {
   marker(i) {
     if (this.has(i, '...') && this.blankAt(i + 3)) {
       if (this.begun) this.at = this.text.length;
-      else this.is(i, '"..." ends a document, and none stands before it');
+      else this.is(i, '"..." ends a document, and there is none before it');
       return true;
     }
     if (this.peek(i) === '%') this.is(i, 'a line that begins with "%" is for the YAML reader, and Kubernetes reads none: leave it out');
@@ -189,7 +189,7 @@ class Slips {
       else if (c === '*' && anchored) this.is(i, 'an alias has no anchor of its own');
       else if (c === '&' && !this.name(i + 1)) this.is(i, '"&" begins an anchor, and its name is missing: write the text in quotes');
       else if (c === '!' && /^!(?:!?$|<.*[^>]$|<$|[^!<]+!)/.test(this.text.slice(i, this.word(i))) && this.word(i) > i + 1) {
-        this.is(i, '"!" begins a tag, and this is none that is read here: write the text in quotes');
+        this.is(i, '"!" begins a tag, and this is not one that is read here: write the text in quotes');
       }
       if (this.slip || c === '*') return i;
       anchored ||= c === '&';
@@ -301,7 +301,7 @@ class Slips {
     const point = parseInt(word, 16);
     if (!digits) {
       if (!'0abt\tnvfre "\'/\\N_LP\n\r'.includes(c)) {
-        this.is(i, 'a backslash begins an escape in double quotes, and this is none: use single quotes, or \\\\');
+        this.is(i, 'a backslash begins an escape in double quotes, and this is not one: use single quotes, or \\\\');
       }
     } else if (word.length < digits || /[^\da-f]/i.test(word)) {
       this.is(i, `\\${c} needs ${digits} hexadecimal digits: use single quotes, or \\\\`);
