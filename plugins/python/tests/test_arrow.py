@@ -265,3 +265,20 @@ def test_last_month(engine, month):
     assert [key for key, *_ in differ] == [("trainer", 42), ("trainer", 137)]
     lines = [f"{policy}  exit {code:3}  {action} -> {then}  {rows} exits" for (policy, code), rows, action, then in differ]
     assert run("last_month.py", month) == lines
+
+
+def test_dictionaries_and_columns_of_nulls(policies):
+    codes = pa.array([42, 1, 42])
+    plain = pa.record_batch({"policy": ["a", "b", "a"], "container": ["main", None, None], "exit_code": codes, "oom_killed": [False, True, None]})
+    names = pa.DictionaryArray.from_arrays(pa.array([2, 1, 1], pa.uint8()), pa.array(["other", None, "main"]))
+    encoded = {"policy": plain["policy"].dictionary_encode(), "container": names, "exit_code": codes.dictionary_encode(), "oom_killed": plain["oom_killed"].dictionary_encode()}
+    judge = Judge(policies)
+    assert judge(pa.record_batch(encoded)).to_pylist() == judge(plain).to_pylist()
+    assert judge(plain)["error"].to_pylist() == [None] * 3
+    nothing = pa.nulls(2)
+    times = {"ran_for_millis": nothing, "history": nothing, "oom_killed": nothing, "container": nothing}
+    assert judge(pa.record_batch({"policy": ["a", "b"], "exit_code": [42, 0], **times}))["action"].to_pylist() == ["Restart", "Stop"]
+    assert judge(pa.record_batch({"policy": nothing, "exit_code": [42, 0]}))["error"].to_pylist() == ["UNKNOWN_POLICY"] * 2
+    assert judge(pa.record_batch({"policy": ["a", "b"], "exit_code": nothing}))["error"].to_pylist() == ["EVENT_INVALID"] * 2
+    with pytest.raises(TypeError, match="podfate.Policy is wanted.*not dict"):
+        Judge({"a": pod("Never")})

@@ -108,6 +108,9 @@ class Judge:
     ) -> None:
         if not isinstance(policies, Policy) and not policies:
             raise ValueError("policies: at least one is wanted")
+        for policy in [policies] if isinstance(policies, Policy) else policies.values():
+            if not isinstance(policy, Policy):
+                raise TypeError(f"policies: podfate.Policy is wanted, as Engine.compile gives it, not {type(policy).__name__}")
         if isinstance(keep, str):
             raise TypeError("keep: a list of names is wanted, not one text")
         if words not in ("dictionary", "string"):
@@ -240,6 +243,8 @@ class _Rows:
         self.oom = self._oom(column.get("oom_killed"), judge._names["oom_killed"])
         self.ran_for = self.history = self.paced = None
         if "ran_for_millis" in column and "history" in column:
+            for name in ("ran_for_millis", "history"):
+                column[name] = self._plain(column[name], pa.int64())
             self.paced = ~(self._nulls(column["ran_for_millis"]) | self._nulls(column["history"]))
             self.ran_for = self._integers(column["ran_for_millis"], judge._names["ran_for_millis"], numpy.int64, 0)
             self.history = self._integers(column["history"], judge._names["history"], numpy.uint32, 0)
@@ -285,8 +290,16 @@ class _Rows:
     def _nulls(column: pa.Array) -> Any:
         return numpy.zeros(len(column), bool) if not column.null_count else pc.is_null(column).to_numpy(zero_copy_only=False)
 
+    @staticmethod
+    def _plain(column: pa.Array, nulls: pa.DataType) -> pa.Array:
+        """A column without a dictionary; one that has nothing but nulls, and no type, has that of nulls."""
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        return column.cast(nulls) if pa.types.is_null(column.type) else column
+
     def _integers(self, column: pa.Array, name: str, dtype: Any, null: Optional[int]) -> Any:
         """The column as dtype. Rows outside of it are bad; nulls are too, unless null has a number for them."""
+        column = self._plain(column, pa.int64())
         if not pa.types.is_integer(column.type):
             raise TypeError(f"column {name!r} has the type {column.type}; integers are wanted")
         if column.null_count:
@@ -309,6 +322,7 @@ class _Rows:
     def _oom(self, column: Optional[pa.Array], name: str) -> Any:
         if column is None:
             return None
+        column = self._plain(column, pa.bool_())
         if not pa.types.is_boolean(column.type):
             raise TypeError(f"column {name!r} has the type {column.type}; booleans are wanted")
         return column.fill_null(False).to_numpy(zero_copy_only=False)
@@ -332,6 +346,8 @@ class _Rows:
         return words.to_pylist(), indices
 
     def _keys(self, column: pa.Array, name: str) -> Tuple[List[Any], Any]:
+        if pa.types.is_null(column.type):
+            column = column.cast(pa.string())
         values = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         texts = pa.types.is_string(values) or pa.types.is_large_string(values) or pa.types.is_string_view(values)
         if not (texts or pa.types.is_integer(values)):
@@ -379,7 +395,9 @@ class _Rows:
         if self.container is not None:
             positions = {name: place for place, name in enumerate(policy.containers)}
             # After the known names the place of null, which is the index -1.
-            places = numpy.array([positions.get(name, _batch.NONE - 1) for name in self.containers] + [_batch.NONE], numpy.uint16)
+            places = numpy.array(
+                [_batch.NONE if name is None else positions.get(name, _batch.NONE - 1) for name in self.containers] + [_batch.NONE], numpy.uint16
+            )
             indices = self.container[part]
             events["container"] = places[indices if rows is None else indices[rows]]
         return policy.batch(events)
