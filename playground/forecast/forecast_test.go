@@ -421,6 +421,11 @@ func TestPodListOfTheServer(t *testing.T) {
 	if r := read(t, `{"apiVersion":"v1","kind":"PodList","items":[`+item+`]}`); r.Pods.Pending != 1 || len(r.Broken) > 0 {
 		t.Errorf("%+v, broken %v", r.Pods, r.Broken)
 	}
+	for items, broken := range map[string]int{"null": 0, "[]": 0, `{"a":1}`: 1, `"x"`: 1, "7": 1} {
+		if r := read(t, `{"kind":"List","items":`+items+`}`); len(r.Broken) != broken || broken > 0 && r.Broken[0].Why != "items is not a list" {
+			t.Errorf("items %s: broken %v", items, r.Broken)
+		}
+	}
 }
 
 // What is kept of a Pod that loops is what the report says of it, not the Pod that was read, nor the

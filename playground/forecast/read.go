@@ -199,6 +199,10 @@ func (j *judge) judge(it *item) {
 		it.broken = "has no kind"
 		return
 	}
+	if items := root.Get("items"); given(items) && items.Kind() != manifest.Array && strings.HasSuffix(f.kind, "List") {
+		it.broken = "items is not a list"
+		return
+	}
 	switch f.kind {
 	case "Pod":
 		j.pod(it, root)
