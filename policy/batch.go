@@ -491,8 +491,8 @@ type PodSoFar struct {
 }
 
 // Pods answers [AskPods] about events in their order and returns how many verdicts have a status. A
-// Pod of which an event makes no sense is not judged. A batch may come in parts: so is what one of
-// them leaves to the next, and last says that no more come. It panics if verdicts is shorter than
+// Pod of which an event is invalid is not judged. A batch may be split: so carries state over from
+// one part to the next, and last says that no more come. It panics if verdicts is shorter than
 // events.
 func (b *Batch) Pods(events []Event, verdicts []Verdict, so *PodSoFar, last bool) (faults int) {
 	verdicts = verdicts[:len(events)]

@@ -65,7 +65,7 @@ var policies = []struct {
 // One rule: all ordered lists of up to three values, all codes from -1 to 256. Two rules: lists of
 // up to one value. When every runtime is demanded, two rules have all lists of up to three values
 // too: ascending ones with all codes, ordered ones with the codes at and beside the values.
-// PODFATE_EXHAUSTIVE=all leaves nothing out: 3.7 thousand million decisions, several minutes of two
+// PODFATE_EXHAUSTIVE=all leaves nothing out: 3.7 billion decisions, several minutes of two
 // cores; give it -timeout 1h.
 func TestExhaustive(t *testing.T) {
 	var all, beside []int32

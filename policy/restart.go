@@ -252,7 +252,7 @@ func (t *codeTable) close(v int32, number uint16) {
 	t.far[v] = rule
 }
 
-// closeAllBut notes rule number for every open code but values and returns which of the far ones
+// closeAllBut notes rule number for every open code except values and returns which of the far ones
 // stay open.
 func (t *codeTable) closeAllBut(values, open []int32, number uint16) []int32 {
 	var kept [256]bool

@@ -32,7 +32,7 @@ const (
 	StepRestarts      StepCode = "restart_count"       // the container was restarted so often
 	StepOtherRestarts StepCode = "other_restart_count" // not often enough, or too often
 	StepOOMKilled     StepCode = "oom_killed"          // the rule is about OOM kills
-	StepNotOOMKilled  StepCode = "not_oom_killed"      // the rule is about OOM kills, and this is none
+	StepNotOOMKilled  StepCode = "not_oom_killed"      // the rule is about OOM kills, and this is not one
 	StepFewerRestarts StepCode = "limit_not_reached"   // of restarts
 	StepNoRestart     StepCode = "no_restart_follows"  // nothing is restarted after it
 )

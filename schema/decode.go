@@ -33,7 +33,7 @@ type Document struct {
 	err     *manifest.Error // why a JSON document could not be read; the core says the same
 }
 
-// JSON returns the document. A text in JSON is returned as it stands, byte order mark left out;
+// JSON returns the document. A text in JSON is returned as it is, byte order mark left out;
 // YAML as sigs.k8s.io/yaml converts it. The caller must not change it.
 func (d *Document) JSON() []byte { return d.json }
 
@@ -44,7 +44,7 @@ func (d *Document) YAML() bool { return d.tree != nil }
 // Source returns the name given to [DecodeNamed].
 func (d *Document) Source() string { return d.source }
 
-// Notes returns what YAML 1.1 reads otherwise than many people expect, in document order; nil for
+// Notes returns what YAML 1.1 reads differently from what many people expect, in document order; nil for
 // JSON. These are warnings: Kubernetes reads the text in the same way.
 func (d *Document) Notes() []Fault { return d.notes }
 

@@ -17,10 +17,10 @@
 // Size and encoding are checked first, then the text is split at its separators as kubectl does.
 // Each document is read by yaml/v3 into a node tree, without building values. A walk over the tree
 // counts what limits.go limits, with aliases weighed but not followed, finds keys that are there
-// twice, and notes scalars that YAML 1.1 reads otherwise than they look. What is left after that is
-// converted by sigs.k8s.io/yaml, the reader of Kubernetes: its result counts. The tree stays, to
-// find the place of every key and value. JSON is not touched at all: a request in JSON reaches the
-// core byte for byte.
+// twice, and notes scalars that YAML 1.1 reads differently from how they look. What is left after
+// that is converted by sigs.k8s.io/yaml, the reader of Kubernetes: its result counts. The tree
+// stays, to find the place of every key and value. JSON is not touched at all: a request in JSON
+// reaches the core byte for byte.
 //
 // # What a stream may hold
 //

@@ -216,7 +216,7 @@ func NewRequests(docs []*Document, o Overrides) ([]*Request, error) {
 
 // Others returns a note for each object among docs, and among the items of Lists, that describes no
 // Pods: a Service, a custom resource without a template. Its source is the name given to [DecodeNamed].
-// A kind that is unknown in a group whose kinds Podfate knows is none of them: it may be a slip of
+// A kind that is unknown in a group whose kinds Podfate knows is not one of them: it may be a slip of
 // the pen. all reports that docs hold nothing else.
 func Others(docs []*Document) (notes []Fault, all bool) {
 	b := builder{passOthers: true}

@@ -36,7 +36,7 @@ type Stream struct {
 	err           error
 }
 
-// Piece is a document as it stands in its text.
+// Piece is a document as it is in its text.
 type Piece struct {
 	Number int // counts from 1
 	Line   int // in which it begins, from 1
@@ -562,7 +562,7 @@ func (p *Piece) Decode() ([]*Document, error) {
 // Source returns the name given to [NewStream].
 func (p *Piece) Source() string { return p.source }
 
-// Text returns the document as it stands, "" for one that is too long.
+// Text returns the document as it is, "" for one that is too long.
 func (p *Piece) Text() string { return string(p.text) }
 
 // Nameless reports whether the document seems to have neither kind nor apiVersion: it may be a

@@ -100,7 +100,7 @@
 //	ignored        why a rule that matched did not decide: 0 none, 1 unknown_action, 2 gate_off, 3 sidecar, 4 init_completed, 5 no_policy,
 //	               6 restart_limit
 //
-// A header that is none, or does not fit inLen, is -4; another version -8; too many records -6; an
+// A malformed header, or one that disagrees with inLen, is -4; another version -8; too many records -6; an
 // address that does not fit -10; a short out -11. A record that is not meaningful (a container or
 // condition without a number, a flag that is not known, a run of less than nothing, a Pod that is
 // not complete) fails alone, with status 4. What a newer host has after byte 32 of a record is
@@ -119,8 +119,8 @@
 // have MORE; the verdict is with the last. conditions of all records are put together. history
 // is the number of failures in a row before this one (of the index, with backoffLimitPerIndex),
 // ranForMillis is 0. The verdict is that of decide for such a Pod in pods: its action, rule and
-// whether it is counted. Whether the Pod has failed, is the Job's and has an index of the Job is
-// for the caller to know.
+// whether it is counted. The caller must pass only failed Pods that belong to the Job and have a
+// valid index.
 //
 // # Why a record for each container of a failed Pod?
 //

@@ -255,7 +255,7 @@ func (c *comparison) present() error {
 type side struct {
 	asked
 	file  int
-	place string // by which manifests of one name are told apart: where it stands in the folder, and which of these it is
+	place string // by which manifests of one name are told apart: where it is in the folder, and which of these it is
 }
 
 // pairs reads each file and compares the manifests of the same kind, namespace and name, or the
@@ -402,7 +402,7 @@ func joined(of ops.Operation, sides []side, names []string) asked {
 	return a
 }
 
-// beside is what a request says beside its manifest, in one spelling.
+// beside is what a request says besides its manifest, in one spelling.
 func beside(r *schema.Request) string {
 	all := map[string]any{}
 	if json.Unmarshal(r.JSON(), &all) != nil {

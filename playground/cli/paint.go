@@ -14,7 +14,7 @@ import (
 type painter struct {
 	colour bool
 	width  int // columns of the terminal
-	// place says where a path stands: "line 12", or "" for nowhere.
+	// place says where a path is: "line 12", or "" for nowhere.
 	place func(path string) string
 	// command is what to type for a question that a document offers, "" for nothing; it may be nil.
 	command func(*document.Ask) string

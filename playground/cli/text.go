@@ -114,7 +114,7 @@ func (o outcome) where(i document.Item) string {
 	return o.at(i.Place)
 }
 
-// fromFlags reports whether path is of a part of the request beside the manifest: a flag set it, or
+// fromFlags reports whether path is of a part of the request besides the manifest: a flag set it, or
 // a Scenario.
 func fromFlags(path string) bool {
 	for _, name := range []string{
@@ -242,7 +242,7 @@ func trimLines(text []byte) []byte {
 	return bytes.Join(lines, []byte("\n"))
 }
 
-// lineOf says where a path stands: line 12.
+// lineOf says where a path is: line 12.
 func (o outcome) lineOf(path string) string {
 	if o.asked.request == nil {
 		return ""

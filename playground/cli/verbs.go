@@ -49,7 +49,7 @@ digest of the WebAssembly module in it.`,
 	},
 	"validate": {
 		long: `Says whether the API server would accept each manifest, in its own words: what it would refuse, what it would
-drop without a word because a feature gate is off, and what it would accept although it can never work. Metadata,
+drop silently because a feature gate is off, and what it would accept although it can never work. Metadata,
 selectors, strategies, schedules and most of the spec of the Pod are checked as the API server does. Fields that are
 judged by their names and types only are named under the verdict: there it may still refuse something.
 

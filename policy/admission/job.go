@@ -468,7 +468,7 @@ func resourcesMutable(j *policy.Job, f policy.Features) bool {
 }
 
 // printed notes a fault about field i of immutableFields, which may be absent. Releases before 1.34
-// print policies in Go's syntax, and so the address of whatever stands behind a pointer.
+// print policies in Go's syntax, and so the address of whatever a pointer points to.
 func (v *validator) printed(path string, j *policy.Job, i int, detail string) {
 	value := printPolicy(j, i, false)
 	if v.f.Minor >= 34 || value[0] != '{' {
@@ -486,7 +486,7 @@ func (v *validator) printed(path string, j *policy.Job, i int, detail string) {
 }
 
 // goPolicy returns the policy that is field i of immutableFields in Go's syntax; fixed is false if
-// something stands behind a pointer in it.
+// there is a pointer in it.
 //
 // Source: Error.ErrorBody in k8s.io/apimachinery v0.33, pkg/util/validation/field/errors.go.
 func goPolicy(j *policy.Job, i int) (text string, fixed bool) {

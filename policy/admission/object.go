@@ -269,7 +269,7 @@ func (v *validator) deadlineUpdate(now, old *int64) bool {
 	return true
 }
 
-// sameSpec reports whether two specs agree in the fields that no update may change, but for the
+// sameSpec reports whether two specs agree in the fields that no update may change, except the
 // grace period. null and an empty list are alike. Rules of containers are fields from 1.34 on.
 func sameSpec(a, b *policy.PodSpec, minor int) bool {
 	if cmp.Or(a.RestartPolicy, policy.RestartPolicyAlways) != cmp.Or(b.RestartPolicy, policy.RestartPolicyAlways) {

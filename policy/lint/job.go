@@ -133,7 +133,7 @@ func (l *linter) jobs() {
 }
 
 // failureRules warns about the rules of a podFailurePolicy. A code that a rule for a container
-// matches is out of reach of the rules behind it for that container.
+// matches is out of reach of the rules after it for that container.
 func (l *linter) failureRules(rules []policy.PodFailurePolicyRule, path string) {
 	if len(rules) == 0 {
 		l.job(path, EmptyFailurePolicy)

@@ -223,7 +223,7 @@ func (l *linter) otherNode(c *policy.Container, path string) {
 }
 
 // rules looks at the rules of one container as the kubelet does: a code that a rule matches is out
-// of reach of the rules behind it.
+// of reach of the rules after it.
 func (l *linter) rules(c *policy.Container, kind policy.ContainerKind, path string) {
 	u := l.universe(c)
 	sets := make([]codeSet, len(c.RestartPolicyRules))

@@ -84,7 +84,7 @@ func (c *podChecker) httpGet(v Value) {
 	}
 }
 
-// port checks the port of an action: a number or, but for gRPC, the name of one.
+// port checks the port of an action: a number or, except for gRPC, the name of one.
 func (c *podChecker) port(v Value) {
 	if name := v.Get("port"); name.Kind() == String {
 		c.form(v, ".port", name.Str(), admission.PortName)

@@ -22,7 +22,7 @@ func AnswerBytes(n int) int { return AnswerHeaderBytes + n*VerdictBytes }
 // Head reads the header of a batch whose answer will have room bytes. code is 0, or a negated error
 // number:
 //
-//	EVENT_INVALID         the header is none, or does not fit the length
+//	EVENT_INVALID         the header is malformed, or disagrees with the length
 //	LIMIT_EXCEEDED        more than [policy.MaxBatchRecords] events
 //	UNSUPPORTED_VERSION   another version of the batch
 //	OUTPUT_TOO_SMALL      room is less than [AnswerBytes]

@@ -48,7 +48,7 @@ type backoffRecord struct {
 	last     Millis // when the last of them ended, below 0 for none
 }
 
-// sync is one round of the controller. It reports no change of its own doing but through j.dirty.
+// sync is one round of the controller. It signals its changes only through j.dirty.
 //
 // A status is written when everything has been worked out: that Kubernetes writes twice, with the
 // Pods not counted yet in between, is over at the same instant. A write that the API server refuses
@@ -788,8 +788,8 @@ func (s *round) recordIndexes() {
 	}
 }
 
-// keep leaves among those that finish whose finalizer stays, but for those of which nothing changes
-// before they are replaced.
+// keep drops from finishing every Pod whose finalizer is gone, and every Pod that only waits for its
+// replacement.
 func (s *round) keep() {
 	left, all := s.job.finishing[:0], s.job.finishing
 	for i, p := range all {

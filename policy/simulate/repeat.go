@@ -357,7 +357,7 @@ func (k *kubelet) tapeLasts(c *container, m *mark) Millis {
 	return Millis((c.runs[c.run].Times - 1 - c.used) / taken)
 }
 
-// advance lets the rounds since the mark come true times more for c.
+// advance repeats the rounds since the mark that many times more for c.
 func (k *kubelet) advance(c *container, m *mark, times int64, shift Millis, sandboxes int64) {
 	by := shift * Millis(times)
 	c.startRecord = none

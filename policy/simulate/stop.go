@@ -100,7 +100,7 @@ func (k *kubelet) stop(in *instance, from, grace, turn Millis) (done Millis) {
 
 // killAll kills what runs: main containers in order, then init containers from the last to the
 // first, as sidecars stop, then ephemeral ones. All are told at once; a sidecar waits for the main
-// containers and for the sidecars behind it.
+// containers and for the sidecars after it.
 //
 // Source: killContainersWithSyncResult in pkg/kubelet/kuberuntime/kuberuntime_container.go,
 // newTerminationOrdering in kuberuntime_termination_order.go, Kubernetes v1.33 to v1.37.

@@ -34,7 +34,7 @@ let gates = []; // of the module, as describe lists them
 let loaded = false; // the module answers here; until then, and if it fails, the server does
 let last; // {operation, request, bytes} of the answer on the page, if it came from this browser
 let announced; // the timer of what a screen reader is told next
-let examples = []; // loaded beside the module, so that the menu works when the server is gone
+let examples = []; // loaded next to the module, so that the menu works when the server is gone
 let chosen; // the example whose texts the form has, undefined for the reader's own
 let begun = false; // the form is that of an example, a link or the reader, and it is known which
 let fixes = []; // edits of the answer on the page
@@ -170,7 +170,7 @@ function showReading(text) {
   for (const button of $('reading').querySelectorAll('button')) button.ariaPressed = String(button.value === chosenOne);
 }
 
-/** Writes what was chosen beside the exits into them, as views.ReadForm does. */
+/** Writes what was chosen besides the exits into them, as views.ReadForm does. */
 function addWords() {
   const [event, at, of, ...timings] = ['event', 'event-at', 'event-of', 'timing', 'first'].map((id) => $(id).value);
   if (event) exits.value += ` at ${at || '0s'} ${event}${of && ':' + of}`;

@@ -21,7 +21,7 @@ class PodFate extends (globalThis.HTMLElement ?? Object) {
   connectedCallback() {
     if (this.shadowRoot) return;
     const root = this.attachShadow({mode: 'open', delegatesFocus: true});
-    const sheet = new CSSStyleSheet(); // constructed: no policy of a page stands against it
+    const sheet = new CSSStyleSheet(); // constructed: no policy of a page forbids it
     sheet.replaceSync(css);
     root.adoptedStyleSheets = [sheet];
     const [bar, title, run] = ['div', 'b', 'button'].map((name) => document.createElement(name));

@@ -1,4 +1,4 @@
-/** The operations of the views beside the answer. */
+/** The operations of the views besides the answer. */
 const ofViews = {codes: 'table', versions: 'compare', compare: 'compare', backoff: 'curve'};
 
 /** A text that asks something. */

@@ -15,7 +15,7 @@ const maxPodsBytes = 4 << 20;
 const only = (node, names, then = () => (v) => v) => (node.entries
   ? {...node, entries: node.entries.filter(([name]) => names.test(name)).map(([name, at, v, json]) => [name, at, then(name)(v), json])} : node);
 
-/** Reads a field beside the manifest with work, which gets its documents and where to write. Throws Unreadable with the path. */
+/** Reads a field besides the manifest with work, which gets its documents and where to write. Throws Unreadable with the path. */
 function beside(path, text, most, work) {
   const out = {text: '', marks: []};
   try {

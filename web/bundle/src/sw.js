@@ -1,5 +1,5 @@
 // The page without a network: keeps the files of one build in a cache of its name, and gives them
-// out whole. Before this text stands which build that is, and which files.
+// out whole. In front of this text is written which build that is, and which files.
 const {build, files} = self.podfate;
 const prefix = 'podfate-';
 const name = prefix + build;
