@@ -159,7 +159,6 @@ func (j *judge) pod(it *item, root manifest.Value) {
 	}
 	f, status := &it.found, root.Get("status")
 	f.owner = ownerOf(root.Get("metadata"), f)
-	it.json = withStarts(it.json, status)
 	asks, ready, containers := false, true, 0
 	statuses(status, func(v manifest.Value) {
 		n, _ := v.Get("restartCount").Int64()
@@ -276,35 +275,6 @@ func began(ended manifest.Value) manifest.Value {
 		return v
 	}
 	return ended.Get("finishedAt")
-}
-
-// withStarts returns a Pod in which runs that never began end when they begin, rather than after
-// half a century. status is that in pod.
-func withStarts(pod []byte, status manifest.Value) []byte {
-	type cut struct {
-		from, to int
-		text     []byte
-	}
-	var cuts []cut
-	statuses(status, func(v manifest.Value) {
-		for _, name := range [...]string{"state", "lastState"} {
-			ended := v.Get(name).Get("terminated")
-			if was, is := ended.Get("startedAt"), began(ended); is.Offset() != was.Offset() {
-				cuts = append(cuts, cut{was.Offset(), was.End(), is.Raw()})
-			}
-		}
-	})
-	if len(cuts) == 0 {
-		return pod
-	}
-	slices.SortFunc(cuts, func(a, b cut) int { return a.from - b.from })
-	var out []byte
-	at := 0
-	for _, c := range cuts {
-		out = append(append(out, pod[at:c.from]...), c.text...)
-		at = c.to
-	}
-	return append(out, pod[at:]...)
 }
 
 // container looks what becomes of one container.
