@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/podfate/podfate/policy/policytest"
 	"github.com/podfate/podfate/policy/words"
 	"github.com/podfate/podfate/web"
 )
@@ -100,6 +101,7 @@ func TestGalleryInTheBrowser(t *testing.T) {
 
 // TestBrotli: what the page is made of is sent compressed with brotli.
 func TestBrotli(t *testing.T) {
+	policytest.Quick(t, "it compresses the module")
 	origin := running(t)
 	get := func(address, encoding string) *http.Response {
 		request, err := http.NewRequestWithContext(t.Context(), "GET", origin+address, nil)

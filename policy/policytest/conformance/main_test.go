@@ -18,6 +18,9 @@ func TestEnginesInGo(t *testing.T) {
 			if engine == "interpreter" {
 				policytest.Quick(t, "an interpreter takes a minute")
 			}
+			if engine == "native" {
+				policytest.Quick(t, "the native core has made the vectors that the compiler plays")
+			}
 			t.Parallel()
 			thorough, evaluations := policytest.Thorough(engine == "interpreter"), 50_000
 			if thorough {
