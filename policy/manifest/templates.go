@@ -11,7 +11,14 @@ import (
 // modelled, except for the fields here, which it sets before the API server sees a Pod or a Job.
 type Template struct {
 	Path string // from the owner's root: spec.replicatedJobs[0].template
-	Job  bool   // a JobTemplateSpec; otherwise a PodTemplateSpec
+	Job  bool   // of a Job; otherwise of a Pod
+	// Direct reports that a JobSpec stands at Path itself, without metadata and spec around it.
+	Direct bool
+	// Whole reports that what stands at Path is a manifest with a kind of its own, Job or Pod.
+	Whole bool
+	// Owner is the kind of the object that the template is in, which is not the outermost one where
+	// a manifest holds manifests.
+	Owner string
 
 	// RestartPolicy is what the owner sets, "" if it leaves the template as it is. If
 	// RestartPolicyPath is not "", a field of the owner at that path replaces whatever the template
@@ -41,11 +48,19 @@ func (t *Template) Kind() string {
 func (t *Template) SpecPath() string {
 	switch {
 	case t.Job:
-		return t.Path + ".spec.template.spec"
+		return t.podTemplate() + ".spec"
 	case t.Step != "":
 		return t.Path
 	}
 	return t.Path + ".spec"
+}
+
+// podTemplate returns the path of the PodTemplateSpec in the template of a Job.
+func (t *Template) podTemplate() string {
+	if t.Direct {
+		return t.Path + ".template"
+	}
+	return t.Path + ".spec.template"
 }
 
 // ownerRow is a place of a template that its name does not give away, or into which the owner puts
@@ -55,6 +70,7 @@ type ownerRow struct {
 	// path has a name for each member, * for any member and # for any element.
 	path          string
 	job, indexed  bool
+	direct        bool   // a JobSpec
 	restartPolicy string // the default
 	beside        bool   // a field restartPolicy beside the template replaces it
 	container     string
@@ -64,7 +80,8 @@ type ownerRow struct {
 // owners is never written to. Sources: (*jobSetWebhook).Default in kubernetes-sigs/jobset v0.10,
 // pkg/webhooks/ jobset_webhook.go; setRestartPolicy in kubeflow/training-operator v1.9 and
 // mpi-operator v0.6, with the defaults of pkg/apis/kubeflow.org/v1; DefaultUserContainerName in
-// knative/serving v1.18, pkg/apis/config/defaults.go; the types of the other projects.
+// knative/serving v1.18, pkg/apis/config/defaults.go; generateJobs in kedacore/keda,
+// pkg/scaling/executor/scale_jobs.go; the types of the other projects.
 var owners = []ownerRow{
 	{group: "jobset.x-k8s.io", kind: "JobSet", path: "spec.replicatedJobs.#.template", job: true, indexed: true, restartPolicy: "OnFailure"},
 	{group: "trainer.kubeflow.org", path: "spec.template.spec.replicatedJobs.#.template", job: true, indexed: true, restartPolicy: "OnFailure"},
@@ -80,7 +97,10 @@ var owners = []ownerRow{
 	{group: "leaderworkerset.x-k8s.io", kind: "LeaderWorkerSet", path: "spec.leaderWorkerTemplate.workerTemplate"},
 	{group: "ray.io", kind: "RayJob", path: "spec.submitterPodTemplate"},
 	{group: "apps.kruise.io", kind: "AdvancedCronJob", path: "spec.template.jobTemplate", job: true},
-	{group: "keda.sh", kind: "ScaledJob", path: "spec.jobTargetRef.template"},
+	{group: "keda.sh", kind: "ScaledJob", path: "spec.jobTargetRef", job: true, direct: true, restartPolicy: "OnFailure"},
+	{group: "argoproj.io", path: "spec.metrics.#.provider.job", job: true},
+	{group: "sinks.knative.dev", kind: "JobSink", path: "spec.job", job: true},
+	{group: "machinelearning.seldon.io", kind: "SeldonDeployment", path: "spec.predictors.#.componentSpecs.#"},
 }
 
 // Foreign reports whether apiVersion is of an API group whose kinds Podfate does not know: it may
@@ -98,32 +118,52 @@ func Foreign(apiVersion string) bool {
 // finder looks for templates.
 type finder struct {
 	root  Value
-	group string
-	kind  string
 	names []string // on the way to the value looked at; "#" for an element
+
+	// owner is the innermost object with an apiVersion and a kind around the value looked at, which
+	// is names[:base] away from root: a Template of OpenShift, an AppWrapper and a ManifestWork hold
+	// whole manifests.
+	owner       Value
+	group, kind string
+	base        int
 
 	templates []Template
 	bare      []string
 }
 
 // Templates returns the templates in v, an object of a foreign kind (see [Foreign]), in document
-// order, at most policy.MaxTemplates and one more. A template is an object where a table has one,
+// order, at most policy.MaxTemplates and one more. A template is an object where a table has one
 // or, under a name such as template, podTemplate or workerTemplate, an object whose spec has
-// containers, all of them with names; or, under the name jobTemplate, one whose spec has such a
-// template.
+// containers, all of them with names. It is that of a Job if its name or its fields are those of a
+// Job (see isJob). Whole manifests of Jobs and Pods inside of v count as well, and in those of other
+// kinds it goes on.
 //
 // bare are the paths of containers outside of templates, of which another controller makes Pods in
 // its own way (the steps of an Argo Workflow); at most policy.MaxTemplates. metadata and status are
 // passed over.
 func Templates(v Value) (templates []Template, bare []string) {
-	group, _, _ := strings.Cut(v.Get("apiVersion").Text(), "/")
-	f := finder{root: v, group: group, kind: v.Get("kind").Text()}
-	for m := v.First(); m.Exists() && v.Kind() == Object; m = m.Next() {
+	if v.Kind() != Object {
+		return nil, nil
+	}
+	f := finder{root: v}
+	f.enter(v, 0)
+	f.members(v)
+	return f.templates, f.bare
+}
+
+// enter makes v, an object with a kind, the owner of what is found in it.
+func (f *finder) enter(v Value, base int) {
+	f.group, _, _ = strings.Cut(v.Get("apiVersion").Text(), "/")
+	f.owner, f.kind, f.base = v, v.Get("kind").Text(), base
+}
+
+// members looks at the members of an owner.
+func (f *finder) members(v Value) {
+	for m := v.First(); m.Exists(); m = m.Next() {
 		if name := m.Key(); name != "metadata" && name != "status" {
 			f.look(m, name)
 		}
 	}
-	return f.templates, f.bare
 }
 
 // look looks at v, which the last of names has led to.
@@ -132,7 +172,14 @@ func (f *finder) look(v Value, name string) {
 		return
 	}
 	f.names = append(f.names, name)
-	if !f.take(v, name) {
+	switch {
+	case f.take(v):
+	case isWhole(v):
+		outer, base := f.owner, f.base
+		f.enter(v, len(f.names))
+		f.members(v)
+		f.enter(outer, base)
+	default:
 		for m := v.First(); m.Exists(); m = m.Next() {
 			if v.Kind() == Array {
 				f.look(m, "#")
@@ -144,28 +191,79 @@ func (f *finder) look(v Value, name string) {
 	f.names = f.names[:len(f.names)-1]
 }
 
+// isWhole reports whether v is a manifest of its own.
+func isWhole(v Value) bool {
+	return v.Kind() == Object && v.Get("apiVersion").Text() != "" && v.Get("kind").Text() != ""
+}
+
 // take notes v if it is a template or a container outside of one. It reports whether there is
 // nothing more to look for in it.
-func (f *finder) take(v Value, name string) bool {
+func (f *finder) take(v Value) bool {
+	name := f.name()
+	t := Template{Owner: f.kind, Step: f.step(v)}
 	row := f.row()
-	step := f.step(v)
 	switch {
-	case step != "":
-		f.templates = append(f.templates, Template{Path: v.Path(f.root), RestartPolicy: "Never", Step: step})
-	case row != nil && v.Get("spec").Kind() == Object:
-		f.templates = append(f.templates, f.template(v, row))
-	case name == "jobTemplate" && hasNamedContainers(v.Get("spec").Get("template").Get("spec").Get("containers")):
-		f.templates = append(f.templates, Template{Path: v.Path(f.root), Job: true})
+	case t.Step != "":
+		t.RestartPolicy = "Never"
+	case row != nil && (row.direct || v.Get("spec").Kind() == Object):
+		f.fill(&t, v, row)
+	case isWhole(v):
+		t.Whole, t.Job = true, is(v, "batch/v1", "Job")
+		if !t.Job && !is(v, "v1", "Pod") {
+			return false
+		}
+	case isJob(v.Get("spec"), name):
+		t.Job = true
+	case isJob(v, name):
+		t.Job, t.Direct = true, true
 	case isTemplate(name) && hasNamedContainers(v.Get("spec").Get("containers")):
-		f.templates = append(f.templates, Template{Path: v.Path(f.root)})
-	case isBare(v, name):
+	case isBare(v, f.names[len(f.names)-1]):
 		if len(f.bare) < policy.MaxTemplates {
 			f.bare = append(f.bare, v.Path(f.root))
 		}
+		return true
 	default:
 		return false
 	}
+	t.Path = v.Path(f.root)
+	f.templates = append(f.templates, t)
 	return true
+}
+
+// is reports whether v is a manifest of that kind.
+func is(v Value, apiVersion, kind string) bool {
+	return v.Get("apiVersion").Text() == apiVersion && v.Get("kind").Text() == kind
+}
+
+// name returns what the value looked at is called: an element of podTemplates is a podTemplate.
+func (f *finder) name() string {
+	for i := len(f.names) - 1; i >= 0; i-- {
+		if name := f.names[i]; name != "#" {
+			if i < len(f.names)-1 {
+				name = strings.TrimSuffix(name, "s")
+			}
+			return name
+		}
+	}
+	return ""
+}
+
+// isJob reports whether v is a JobSpec: it has a Pod template, and a field that nothing but a Job
+// has beside one, or what it is the spec of has the name of a Job. A BroadcastJob of OpenKruise
+// makes Pods.
+func isJob(v Value, name string) bool {
+	if !hasNamedContainers(v.Get("template").Get("spec").Get("containers")) {
+		return false
+	}
+	for _, field := range [...]string{"backoffLimit", "backoffLimitPerIndex", "podFailurePolicy", "completions", "completionMode", "podReplacementPolicy"} {
+		if v.Get(field).Exists() {
+			return true
+		}
+	}
+	for _, end := range [...]string{"Spec", "Template"} {
+		name = strings.TrimSuffix(name, end)
+	}
+	return name == "job" || strings.HasSuffix(name, "Job") && name != "broadcastJob"
 }
 
 // step returns the member of v that is the main container of an Argo template, "" if v is none of
@@ -175,10 +273,10 @@ func (f *finder) take(v Value, name string) bool {
 // operator.go, argo-workflows v3.6.2.
 func (f *finder) step(v Value) string {
 	at := f.names
-	if f.group != "argoproj.io" || len(at) < 3 || v.Kind() != Object {
+	if at = at[f.base:]; f.group != "argoproj.io" || len(at) < 3 || v.Kind() != Object {
 		return ""
 	}
-	spec := f.root.Get("spec")
+	spec := f.owner.Get("spec")
 	if f.kind == "CronWorkflow" && at[1] == "workflowSpec" {
 		spec, at = spec.Get("workflowSpec"), at[1:]
 	}
@@ -207,7 +305,7 @@ func (f *finder) step(v Value) string {
 func (f *finder) row() *ownerRow {
 	for i := range owners {
 		o := &owners[i]
-		if o.group == f.group && (o.kind == "" || o.kind == f.kind) && matches(o.path, f.names) {
+		if o.group == f.group && (o.kind == "" || o.kind == f.kind) && matches(o.path, f.names[f.base:]) {
 			return o
 		}
 	}
@@ -226,13 +324,15 @@ func matches(path string, names []string) bool {
 	return true
 }
 
-func (f *finder) template(v Value, row *ownerRow) Template {
-	t := Template{
-		Path: v.Path(f.root), Job: row.job, Indexed: row.indexed, RestartPolicy: row.restartPolicy, ContainerName: row.container,
-	}
+// fill fills t with what row says of v, and with what the owner sets.
+func (f *finder) fill(t *Template, v Value, row *ownerRow) {
+	t.Job, t.Direct, t.Indexed = row.job, row.direct, row.indexed
+	t.RestartPolicy, t.ContainerName = row.restartPolicy, row.container
+	t.Whole = !t.Direct && isWhole(v)
 	if row.beside {
-		if i := strings.LastIndexByte(t.Path, '.'); i >= 0 {
-			t.RestartPolicyPath = t.Path[:i] + ".restartPolicy"
+		path := v.Path(f.root)
+		if i := strings.LastIndexByte(path, '.'); i >= 0 {
+			t.RestartPolicyPath = path[:i] + ".restartPolicy"
 		}
 		switch own := f.root.exactly(t.RestartPolicyPath).Text(); own {
 		case "":
@@ -242,13 +342,12 @@ func (f *finder) template(v Value, row *ownerRow) Template {
 			t.RestartPolicy = own
 		}
 	}
-	return t
 }
 
 // isTemplate reports whether name is what Pod templates are called.
 func isTemplate(name string) bool {
 	name = strings.TrimSuffix(name, "Spec")
-	return name == "template" || strings.HasSuffix(name, "Template")
+	return name == "template" || name == "pod" || strings.HasSuffix(name, "Template")
 }
 
 // hasNamedContainers reports whether list is one of containers, each with a name.
@@ -269,7 +368,7 @@ func hasNamedContainers(list Value) bool {
 func isBare(v Value, name string) bool {
 	switch name {
 	case "container", "script":
-	case "containers", "steps":
+	case "containers", "initContainers", "sidecars", "steps":
 		v = v.First()
 	default:
 		return false
@@ -281,7 +380,7 @@ func isBare(v Value, name string) bool {
 // the API server prints comes from the schema of the owner, which is not known; nor is it known
 // which unknown fields it lets pass.
 func CheckTemplate(v Value, t *Template, f policy.Features) Checked {
-	typ, known := templateType(t.Job)
+	typ, known := templateType(t)
 	at := v.Locate(t.Path)
 	if !known || at.Kind() != Object {
 		return Checked{}
@@ -316,15 +415,21 @@ func below(f *policy.FieldError, path string) {
 	}
 }
 
-// templateType returns the type of a Pod template or a Job template: that of a field of a kind that
-// has one.
-func templateType(job bool) (typeIndex, bool) {
-	if !job {
-		t, known := rootType("PodTemplate")
-		return fieldType(t, "template"), known
+// templateType returns the type of what stands at the path of t, which is that of a field of a kind
+// that has one.
+func templateType(t *Template) (typeIndex, bool) {
+	switch {
+	case t.Whole:
+		return rootType(t.Kind())
+	case !t.Job:
+		typ, known := rootType("PodTemplate")
+		return fieldType(typ, "template"), known
+	case t.Direct:
+		typ, known := rootType("Job")
+		return fieldType(typ, "spec"), known
 	}
-	t, known := rootType("CronJob")
-	return fieldType(fieldType(t, "spec"), "jobTemplate"), known
+	typ, known := rootType("CronJob")
+	return fieldType(fieldType(typ, "spec"), "jobTemplate"), known
 }
 
 // fieldType returns the type of a field of struct type t, which has it.
@@ -343,7 +448,7 @@ func fieldType(t typeIndex, name string) typeIndex {
 func ReadTemplate(v Value, t *Template, p policy.Proposals) policy.Object {
 	kind, template := "PodTemplate", t.Path
 	if t.Job {
-		kind, template = "CronJob", t.Path+".spec.template"
+		kind, template = "CronJob", t.podTemplate()
 	}
 	var o policy.Object
 	if t.Step == "" {
@@ -406,7 +511,7 @@ func (l *looker) owner(v Value, templates []Template) {
 		case t.Step != "":
 			l.found.NotChecked.add(l.path)
 		default:
-			if typ, _ := templateType(t.Job); l.value(m, typ) {
+			if typ, _ := templateType(t); l.value(m, typ) {
 				l.found.Checked.add(l.path)
 			}
 		}

@@ -26,6 +26,19 @@ func TestTemplates(t *testing.T) {
 		{"names that end in template", head("x.io", "X") + `"spec":{"workerTemplate":` + pod + `,"podTemplateSpec":` + pod + `,"contemplate":` + pod + `}}`, "Pod spec.workerTemplate, Pod spec.podTemplateSpec", ""},
 		{"no deeper than the table says", head("jobset.x-k8s.io", "JobSet") + `"spec":{"replicatedJobs":[{"a":{"template":{"spec":{}}}}]}}`, "", ""},
 		{"steps", head("tekton.dev", "Task") + `"spec":{"steps":[{"image":"i"}],"container":{"image":"i"},"script":{"source":"x"}}}`, "", "spec.steps, spec.container"},
+		{"a JobSpec of a table", head("keda.sh", "ScaledJob") + `"spec":{"jobTargetRef":{"template":` + pod + `}}}`, "Job spec.jobTargetRef", ""},
+		{"a JobSpec by its fields, not a Pod", head("x.io", "X") + `"spec":{"hook":{"backoffLimit":1,"template":` + pod + `}}}`, "Job spec.hook", ""},
+		{"a JobSpec that is the spec", head("x.io", "X") + `"spec":{"completions":1,"template":` + pod + `}}`, "Job spec", ""},
+		{"a Job template by its fields", head("x.io", "X") + `"spec":{"hook":{"spec":{"podFailurePolicy":{},"template":` + pod + `}}}}`, "Job spec.hook", ""},
+		{"a JobSpec by its name, not a Pod", head("x.io", "X") + `"spec":{"profilingJob":{"template":` + pod + `},"jobSpec":{"template":` + pod + `},"jobTemplate":{"template":` + pod + `}}}`, "Job spec.profilingJob, Job spec.jobSpec, Job spec.jobTemplate", ""},
+		{"of an analysis, a Job", head("argoproj.io", "AnalysisTemplate") + `"spec":{"metrics":[{"provider":{"job":{"spec":{"template":` + pod + `}}}}]}}`, "Job spec.metrics[0].provider.job", ""},
+		{"Pods of a BroadcastJob, not a Job", head("apps.kruise.io", "AdvancedCronJob") + `"spec":{"template":{"broadcastJobTemplate":{"spec":{"template":` + pod + `}}}}}`, "Pod spec.template.broadcastJobTemplate.spec.template", ""},
+		{"elements of a list", head("x.io", "X") + `"spec":{"podTemplates":[` + pod + `],"jobTemplates":[{"spec":{"template":` + pod + `}}]}}`, "Pod spec.podTemplates[0], Job spec.jobTemplates[0]", ""},
+		{"whole manifests", head("template.openshift.io", "Template") + `"objects":[{"apiVersion":"batch/v1","kind":"Job","spec":{"template":` + pod + `}},` +
+			`{"apiVersion":"v1","kind":"Pod","spec":{"containers":[{"name":"c"}]},"status":{"template":` + pod + `}},{"apiVersion":"v1","kind":"Service","spec":{}},` +
+			`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"template":` + pod + `},"spec":{"template":` + pod + `}},` +
+			head("keda.sh", "ScaledJob") + `"spec":{"jobTargetRef":{"template":` + pod + `}}},{"template":` + pod + `}]}`,
+			"Job objects[0], Pod objects[1], Pod objects[3].spec.template, Job objects[4].spec.jobTargetRef, Pod objects[5].template", ""},
 		{"no object", `[{"template":` + pod + `}]`, "", ""},
 	} {
 		v, err := manifest.Parse([]byte(test.text))

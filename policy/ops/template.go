@@ -105,7 +105,12 @@ func (c *call) admitTemplate(t *manifest.Template, f policy.Features, mode field
 		l.again = c.retriesOf(t)
 	}
 	for i := range l.faults { // the API server speaks of the Pod or the Job that the owner makes
-		l.faults[i].Message = strings.TrimPrefix(l.faults[i].Message, t.Path+".")
+		if rest, ok := strings.CutPrefix(l.faults[i].Message, t.Path+"."); ok {
+			l.faults[i].Message = rest
+			if t.Direct {
+				l.faults[i].Message = "spec." + rest
+			}
+		}
 	}
 	return l
 }
@@ -122,17 +127,18 @@ func (c *call) ownerWarnings() []policy.FieldError {
 		t := &c.templates[i]
 		policyPath := t.SpecPath() + ".restartPolicy"
 		written := c.man.Locate(policyPath)
+		owner := cut(t.Owner)
 		switch own := t.RestartPolicy; {
 		case own == "":
 		case t.RestartPolicyPath != "" && written.Text() != own:
 			list = append(list, policy.FieldError{
 				Path: t.RestartPolicyPath, Code: lint.OwnerRestartPolicy,
-				Detail: "the " + kind + " gives its Pods the restartPolicy " + cut(own) + ", whatever their template says",
+				Detail: "the " + owner + " gives its Pods the restartPolicy " + cut(own) + ", whatever their template says",
 			})
 		case written.Kind() != manifest.String:
 			list = append(list, policy.FieldError{
 				Path: policyPath, Code: lint.OwnerRestartPolicy,
-				Detail: "a template without restartPolicy gets " + own + " from the " + kind,
+				Detail: "a template without restartPolicy gets " + own + " from the " + owner,
 			})
 		}
 	}

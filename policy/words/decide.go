@@ -552,7 +552,7 @@ func (d *document) onlyOne(e manifest.Value) bool {
 	return i > 0 && path[i-1] == 'c' && d.man.Locate(path[:i+len("ontainers")]).Len() == 1
 }
 
-// noJob says what becomes of a Pod that has no Job.
+// noJob says what becomes of a Pod that has no Job, and whose owner, if it has one, is of Kubernetes.
 //
 // Source: FilterActivePods in pkg/controller/controller_utils.go, processReplica in
 // pkg/controller/statefulset/stateful_set_control.go and podsShouldBeOnNode in
@@ -560,8 +560,6 @@ func (d *document) onlyOne(e manifest.Value) bool {
 func (d *document) noJob() string {
 	kind := Visible(text(d.man, "kind"))
 	switch {
-	case manifest.Foreign(text(d.man, "apiVersion")):
-		return "what the controller of the " + kind + " makes of it is not played"
 	case kind == "" || kind == "Pod" || kind == "PodTemplate":
 		return "nothing replaces this Pod, and nothing counts its exits"
 	}
