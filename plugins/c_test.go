@@ -38,7 +38,7 @@ func TestC(t *testing.T) {
 	if got := string(output(t, policytest.Command(filepath.Join(folder, "example")))); got != "exit 42: Restart\nexit 1: Stop\n" {
 		t.Errorf("the example prints %q", got)
 	}
-	conform(t, "wasm2c", false, func(vectors, _, evaluations string) *exec.Cmd {
+	conform(t, "wasm2c", func(vectors, _, evaluations string) *exec.Cmd {
 		return policytest.Command(filepath.Join(folder, "conformance"), vectors, "-evaluations", evaluations)
 	})
 }

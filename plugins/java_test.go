@@ -142,7 +142,7 @@ func TestJavaConformance(t *testing.T) {
 	built := java(t)
 	t.Run("compiled", func(t *testing.T) {
 		parallel(t)
-		conform(t, "endive-compiled", false, func(vectors, module, evaluations string) *exec.Cmd {
+		conform(t, "endive-compiled", func(vectors, module, evaluations string) *exec.Cmd {
 			return built.run("dev.podfate.Conformance", "compiled", vectors, module, "-evaluations", evaluations)
 		})
 	})

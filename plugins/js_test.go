@@ -133,7 +133,7 @@ func TestJavaScriptConformance(t *testing.T) {
 			parallel(t)
 			executable := policytest.Executable(t, engine.install, "conformance of the JavaScript package", engine.name)
 			in := installPackage(t)
-			conform(t, engine.name, false, func(vectors, _, evaluations string) *exec.Cmd {
+			conform(t, engine.name, func(vectors, _, evaluations string) *exec.Cmd {
 				return in.run(executable, engine.script, "test/conformance.mjs", vectors, evaluations)
 			})
 		})
@@ -296,7 +296,7 @@ func TestJavaScriptInBrowsers(t *testing.T) {
 			origin, results := servePackage(t, in)
 			ctx, cancel := context.WithTimeout(t.Context(), browserPatience)
 			defer cancel()
-			command := policytest.CommandContext(ctx, executable, browser.arguments(t.TempDir(), origin+"/test/browser/page.html?evaluations="+strconv.Itoa(evaluations(false)))...)
+			command := policytest.CommandContext(ctx, executable, browser.arguments(t.TempDir(), origin+"/test/browser/page.html?evaluations="+strconv.Itoa(evaluations()))...)
 			home := t.TempDir()
 			command.Env = append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+home, "XDG_CONFIG_HOME="+home)
 			var said bytes.Buffer
@@ -342,7 +342,7 @@ func TestJavaScriptInBrowsers(t *testing.T) {
 				t.Fatal(err)
 			}
 			agree(t, browser.name, got, want.line)
-			inMemory(t, evaluations(false), result.Evaluations, result.Memory)
+			inMemory(t, evaluations(), result.Evaluations, result.Memory)
 		})
 	}
 }

@@ -94,8 +94,8 @@ func writeVectors(name string, small bool) (native, error) {
 const memoryBytes = 8 << 20
 
 // evaluations is how many exits a runner evaluates on one instance after the vectors.
-func evaluations(interpreter bool) int {
-	if policytest.Thorough(interpreter) {
+func evaluations() int {
+	if policytest.Long() {
 		return 2_000_000
 	}
 	return 200_000
@@ -104,13 +104,13 @@ func evaluations(interpreter bool) int {
 // conform runs a conformance runner: command makes it from the absolute path of the vectors' file
 // and of the module. Its line has to be that of the native core, and its exit status 0. How large
 // the memory is after so many evaluations, it has to print.
-func conform(t *testing.T, engine string, interpreter bool, command func(vectors, module, evaluations string) *exec.Cmd) {
+func conform(t *testing.T, engine string, command func(vectors, module, evaluations string) *exec.Cmd) {
 	t.Helper()
 	want, err := vectors()
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := evaluations(interpreter)
+	asked := evaluations()
 	out := output(t, command(want.file, module(t), strconv.Itoa(asked)))
 	got, err := readLine(out)
 	if err != nil {

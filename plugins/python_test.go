@@ -108,7 +108,7 @@ func TestPythonPackage(t *testing.T) {
 			if got := strings.TrimSpace(string(output(t, policytest.Command(python, "python/example.py")))); got != "['Restart', 'Stop']" {
 				t.Errorf("the example prints %s", got)
 			}
-			conform(t, "wasmtime-python", false, func(vectors, module, evaluations string) *exec.Cmd {
+			conform(t, "wasmtime-python", func(vectors, module, evaluations string) *exec.Cmd {
 				return policytest.Command(python, "python/conformance.py", vectors, module, "-evaluations", evaluations)
 			})
 		})

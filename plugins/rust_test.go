@@ -76,7 +76,7 @@ func TestRustCrate(t *testing.T) {
 			if got := string(output(t, cargo(t, engine.features, "run", "--release", "--example", "quick", "--target-dir", target))); got != "Some(Restart) Some(Stop)\n" {
 				t.Errorf("the example prints %q", got)
 			}
-			conform(t, "rust-"+engine.name, engine.interpreter, func(vectors, module, evaluations string) *exec.Cmd {
+			conform(t, "rust-"+engine.name, func(vectors, module, evaluations string) *exec.Cmd {
 				return policytest.Command(filepath.Join(target, "release", "examples", "conformance"), vectors, module, "-evaluations", evaluations)
 			})
 		})

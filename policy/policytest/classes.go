@@ -218,7 +218,7 @@ func (g *generator) bombs() {
 		parts("", nil, `{"manifest":{"kind":"Pod","apiVersion":"v1","metadata":{"labels":`, 1, `{"a":`, 55, `1`, 1, `}`, 55, `}}}`, 1),
 		parts("", nil, `{"manifest":{"kind":"Pod","apiVersion":"v1","spec":{"containers":[`, 1, `{"x":1},`, 30_000/less, `{}]}}}`, 1),
 		parts("", nil, `{"manifest":{"kind":"Pod","apiVersion":"v1","spec":{"containers":[`, 1, `null,`, 50_000/less, `{}]}}}`, 1),
-		parts("", nil, `{"manifest":{"kind":"Pod","apiVersion":"v1","spec":{"volumes":[`, 1, `{"name":"a","projected":{"sources":[{"secret":{"items":[{"key":"k"}]}}]}},`, 3000, `{"name":"b"}]}}}`, 1),
+		parts("", nil, `{"manifest":{"kind":"Pod","apiVersion":"v1","spec":{"volumes":[`, 1, `{"name":"a","projected":{"sources":[{"secret":{"items":[{"key":"k"}]}}]}},`, 3000/less, `{"name":"b"}]}}}`, 1),
 		parts("", nil, "é", big/2),
 		parts("", nil, `{"cluster":{"featureGates":{`, 1, `"Gate":true,`, 80_000/less, `"Last":true}}}`, 1),
 	} {

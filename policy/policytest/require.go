@@ -18,11 +18,6 @@ func RequireAll() bool { return os.Getenv("PODFATE_REQUIRE") == "all" }
 // as .ci/long asks for.
 func Long() bool { return os.Getenv("PODFATE_LONG") != "" }
 
-// Thorough reports whether a test is to do all of its work instead of a sample: always when [Long]
-// holds, and in CI too ([RequireAll]) unless an interpreter does the work, for which all of it
-// takes many times as long.
-func Thorough(interpreter bool) bool { return Long() || RequireAll() && !interpreter }
-
 // Quick skips a test with -short; why says what makes it slow, such as "it compiles the crate".
 func Quick(t testing.TB, why string) {
 	t.Helper()

@@ -11,7 +11,8 @@ import (
 
 // TestEnginesInGo plays the vectors on the native machine and on both engines of wazero, and lets
 // these evaluate an exit over and over on one instance: some thousand vectors, or all of them and
-// two million evaluations, see [policytest.Thorough]. All give one digest.
+// two million evaluations. All give one digest. CI plays all of them on one engine, the compiler:
+// the native machine has just made them, and an interpreter takes a hundred times as long.
 func TestEnginesInGo(t *testing.T) {
 	for _, engine := range []string{"native", "compiler", "interpreter"} {
 		t.Run(engine, func(t *testing.T) {
@@ -22,7 +23,7 @@ func TestEnginesInGo(t *testing.T) {
 				policytest.Quick(t, "the native core has made the vectors that the compiler plays")
 			}
 			t.Parallel()
-			thorough, evaluations := policytest.Thorough(engine == "interpreter"), 50_000
+			thorough, evaluations := policytest.Long() || policytest.RequireAll() && engine == "compiler", 50_000
 			if thorough {
 				evaluations = 2_000_000
 			}
