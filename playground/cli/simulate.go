@@ -35,7 +35,7 @@ func simulateFlags(flags *pflag.FlagSet) func() (members, error) {
 	flags.Lookup("runs-from").DefValue = "runs"
 	preset := flags.String("preset", "", "other waits than the cluster has: those that describe lists as backoffPresets")
 	waste := flags.Bool("waste", false, "for how long Pods run, wait, and run in vain; of a Job also without what its spec says about failures")
-	owner := flags.Bool("owner", false, "play a JobSet as a whole, its failurePolicy over all its Jobs")
+	owner := flags.Bool("owner", false, "play a JobSet as a whole, its failurePolicy over all its Jobs; or a template of an Argo Workflow with its retryStrategy")
 	return func() (members, error) {
 		m := members{}
 		if *owner {

@@ -77,10 +77,11 @@ type ownerRow struct {
 	exitCodeOf    string // the container that restartPolicy ExitCode is about
 }
 
-// owners is never written to. Sources: (*jobSetWebhook).Default in kubernetes-sigs/jobset v0.10,
-// pkg/webhooks/ jobset_webhook.go; setRestartPolicy in kubeflow/training-operator v1.9 and
-// mpi-operator v0.6, with the defaults of pkg/apis/kubeflow.org/v1; DefaultUserContainerName in
-// knative/serving v1.18, pkg/apis/config/defaults.go; generateJobs in kedacore/keda,
+// owners is never written to. Sources: (*jobSetWebhook).Default in kubernetes-sigs/jobset v0.10.1,
+// pkg/webhooks/jobset_webhook.go; setRestartPolicy in kubeflow/training-operator v1.9.0,
+// pkg/controller.v1, and mpi-operator v0.6.0, pkg/controller/mpi_job_controller.go, with the
+// defaults of pkg/apis/kubeflow.org/v1 and v2beta1; DefaultUserContainerName in knative.dev/serving
+// v0.45.0 (Knative 1.18), pkg/apis/config/defaults.go; generateJobs in kedacore/keda,
 // pkg/scaling/executor/scale_jobs.go; the types of the other projects.
 var owners = []ownerRow{
 	{group: "jobset.x-k8s.io", kind: "JobSet", path: "spec.replicatedJobs.#.template", job: true, indexed: true, restartPolicy: "OnFailure"},

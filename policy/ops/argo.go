@@ -13,15 +13,22 @@ import (
 //
 // Source: processNodeRetries, buildRetryStrategyLocalScope and inferFailedReason in
 // workflow/controller/operator.go, RetryPolicyActual in pkg/apis/workflow/v1alpha1
-// /workflow_types.go, argo-workflows v3.6.2.
+// /workflow_types.go, argo-workflows v3.6.2; backoff.cap, which v3.7.0 has.
 type retries struct {
 	path, expression string
 	limit            int64  // of retries; 0 for none
+	limited          bool   // it has a limit, which may be 0
 	transient        bool   // only certain messages lead to one
 	daemon           bool   // no failure of its main containers counts
-	waits            bool   // before each
+	once             string // the place that asks for none after a failure, "" for none
 	never            string // the place that forbids each, "" for none
 	why, whyPath     string // why nothing is known, and the place that is the cause
+
+	waits      bool          // before each
+	wait, most policy.Millis // the first wait, and the longest, 0 for none
+	factor     int64
+	total      policy.Millis // from the start of the first Pod on; -1 for ever
+	unplayed   string        // a field that decides about Pods over time and is not played, "" for none
 }
 
 // What an owner makes of a Pod beside ownerRetries and ownerFails, and why it is not known.
@@ -53,33 +60,62 @@ func (c *call) retriesOf(t *manifest.Template) *retries {
 	}
 	if v.Kind() != manifest.Object && r.why == "" {
 		r.path = t.Path + ".retryStrategy"
-		r.never = r.path // it is not there
+		r.once = r.path // it is not there
 	}
-	r.expression = v.Get("expression").Text()
+	r.expression, r.total = v.Get("expression").Text(), -1
 	if b := v.Get("backoff"); b.Kind() == manifest.Object {
-		wait, total := r.span(b, "duration"), b.Get("maxDuration").Text()
-		if r.waits = true; total != "" && wait > r.span(b, "maxDuration") {
-			r.never = r.path + ".backoff.maxDuration"
+		r.waits, r.wait = true, r.span(b, "duration")
+		if b.Get("maxDuration").Text() != "" {
+			if r.total = r.span(b, "maxDuration"); r.wait > r.total {
+				r.never = r.path + pathMaxDuration
+			}
 		}
 		if x := b.Get("factor"); given(x) {
-			r.number(x, "backoff.factor")
+			r.factor = r.number(x, "backoff.factor")
+		}
+		if b.Get("cap").Text() != "" {
+			r.most = r.span(b, "cap")
 		}
 	}
 	switch v.Get("retryPolicy").Text() {
 	case "", "Always", "OnFailure": // without a policy an expression alone decides
 	case "OnError":
-		r.never = r.path + ".retryPolicy" // the node has failed, not erred
+		r.once = r.path + ".retryPolicy" // the node has failed, not erred
 	case "OnTransientError":
 		r.transient = true
 	default:
 		r.unknown(unknownText, r.path+".retryPolicy")
 	}
 	if x := v.Get("limit"); given(x) {
-		if r.limit = r.number(x, "limit"); r.limit < 1 {
+		r.limited = true
+		if r.limit = r.number(x, "limit"); r.limit < 1 && r.once == "" {
 			r.never = r.path + ".limit"
 		}
 	}
+	if r.once != "" {
+		r.never = r.once
+	}
+	r.unplayed = unplayedOf(at, t.Path, spec, above)
 	return &r
+}
+
+// unplayedOf returns the first field of a template, or of the Workflow around it, that decides
+// about its Pods over time and is not played.
+func unplayedOf(at manifest.Value, path string, spec manifest.Value, above string) string {
+	for _, name := range [...]string{"daemon", "sidecars", "timeout", "memoize", "synchronization"} {
+		if given(at.Get(name)) {
+			return path + "." + name
+		}
+	}
+	if at.Get("activeDeadlineSeconds").Kind() == manifest.String {
+		return path + ".activeDeadlineSeconds"
+	}
+	for _, name := range [...]string{"activeDeadlineSeconds", "suspend", "shutdown"} {
+		if given(spec.Get(name)) {
+			return above + "." + name
+		}
+	}
+	return ""
 }
 
 func (r *retries) unknown(why, path string) {

@@ -47,35 +47,66 @@ type ownedJob struct {
 	pods, restarts int64
 }
 
-// isJobSet reports whether the request asks for a JobSet as a whole.
-func (c *call) isJobSet() bool {
+// wholeOwners are the kinds that simulate plays as a whole. Nobody writes to it.
+var wholeOwners = []string{"jobset.x-k8s.io/v1alpha2 JobSet", "argoproj.io/v1alpha1 Workflow", "argoproj.io/v1alpha1 CronWorkflow",
+	"argoproj.io/v1alpha1 WorkflowTemplate", "argoproj.io/v1alpha1 ClusterWorkflowTemplate"}
+
+// playsOwner plays the kind of the manifest as a whole, and reports whether the request asks for
+// that.
+func (c *call) playsOwner(cl *cluster) bool {
 	v := c.root.Get("owner")
 	if !given(v) {
 		return false
 	}
 	if v.Kind() != manifest.Bool {
 		c.wrongType(v, "owner", "true or false")
+	}
+	if !v.Bool() || c.man.Kind() != manifest.Object {
 		return false
 	}
 	group, _, _ := strings.Cut(c.man.Get("apiVersion").Text(), "/")
-	set := group == "jobset.x-k8s.io" && c.man.Get("kind").Text() == "JobSet"
-	if v.Bool() && !set && c.man.Kind() == manifest.Object {
-		c.requestFault(v, policy.FieldError{
-			Path: "owner", Code: policy.CodeForbidden, Allowed: []string{"jobset.x-k8s.io/v1alpha2 JobSet"},
-			Detail: "of a kind that is not Kubernetes' own, only a JobSet is played as a whole",
-		})
+	for i, known := range wholeOwners {
+		if !strings.HasPrefix(known, group+"/") || !strings.HasSuffix(known, " "+c.man.Get("kind").Text()) {
+			continue
+		}
+		if i == 0 {
+			c.simulateJobSet(*cl)
+		} else {
+			c.simulateRetries(cl)
+		}
+		return true
 	}
-	return v.Bool() && set
+	c.requestFault(v, policy.FieldError{
+		Path: "owner", Code: policy.CodeForbidden, Allowed: wholeOwners,
+		Detail: "of kinds that are not Kubernetes' own, only these are played as a whole",
+	})
+	return false
+}
+
+// concernsOne says of members that they concern one Pod or Job of an owner.
+func (c *call) concernsOne(members ...string) {
+	for _, name := range members {
+		if v := c.root.Get(name); given(v) {
+			c.forbidden(v, name, "concerns one Job or Pod: ask with templatePath and without owner")
+		}
+	}
+}
+
+// ofOwner returns warnings without that which says that the owner is not played.
+func ofOwner(warnings []located) []located {
+	kept := warnings[:0]
+	for _, f := range warnings {
+		if f.Code != lint.OwnerNotPlayed {
+			kept = append(kept, f)
+		}
+	}
+	return kept
 }
 
 // simulateJobSet plays the Jobs of a JobSet, each as simulate plays a Job, and its failurePolicy
 // over them: a restart makes all of them anew.
 func (c *call) simulateJobSet(cl cluster) {
-	for _, name := range []string{"templatePath", "podRuns", "events", "from", "now", "question", "decide"} {
-		if v := c.root.Get(name); given(v) {
-			c.forbidden(v, name, "concerns one Job or Pod: ask with templatePath and without owner")
-		}
-	}
+	c.concernsOne("templatePath", "podRuns", "events", "from", "now", "question", "decide")
 	all := c.admit(cl.features, entrance{})
 	var found loaded
 	for i := range all {
@@ -140,13 +171,7 @@ func (c *call) simulateJobSet(cl cluster) {
 	w.Word("jobs_are_made_anew_at_once")
 	w.End()
 	c.writeDropped(found.dropped)
-	kept := found.warnings[:0]
-	for _, f := range found.warnings {
-		if f.Code != lint.OwnerNotPlayed {
-			kept = append(kept, f)
-		}
-	}
-	c.writeWarnings(kept)
+	c.writeWarnings(ofOwner(found.warnings))
 	c.writeCluster(cl)
 	w.End()
 }

@@ -14,8 +14,7 @@ func (c *call) simulate() {
 	c.requestMembers(simulateMembers...)
 	cl := c.readCluster()
 	c.reasons = cl.features.Proposals.Has(policy.KEP3329Draft)
-	if c.isJobSet() {
-		c.simulateJobSet(cl)
+	if c.playsOwner(&cl) {
 		return
 	}
 	if v := c.root.Get("jobRuns"); given(v) {

@@ -157,6 +157,9 @@ func summarizeSimulation(b *strings.Builder, raw []byte) error {
 	if !strings.HasPrefix(string(raw), `{"untilMillis":`) || !strings.Contains(string(raw), `"timeline":`) {
 		return nil
 	}
+	if strings.Contains(string(raw), `"tries":[`) {
+		return summarizeTries(b, raw)
+	}
 	if strings.Contains(string(raw), `"jobSet":{`) {
 		return summarizeJobSet(b, raw)
 	}
@@ -335,6 +338,71 @@ func (s *simulation) rest(b *strings.Builder) {
 	for _, u := range s.Undecided {
 		fmt.Fprintf(b, "undecided at %v, %s: %s\n", span(u.AtMillis), u.Path+u.Limit, u.Reason)
 	}
+}
+
+// summarizeTries writes a node of a Workflow over time: each Pod, and what it comes to.
+func summarizeTries(b *strings.Builder, raw []byte) error {
+	var a struct {
+		Tries []struct {
+			Retry                         int
+			FromMillis, UntilMillis       int64
+			Outcome, Reason, Action, Path string
+			ExitCode                      *int
+			AtMillis, WaitsUntilMillis    *int64
+		}
+		Node struct {
+			Outcome, Message string
+			AtMillis         *int64
+			Retries          int
+			Limit            *int
+		}
+		Containers []struct {
+			Container        string
+			Starts, Restarts int
+			RanMillis        int64
+		}
+		Undecided []struct {
+			AtMillis     int64
+			Reason, Path string
+		}
+		Assumptions []string
+	}
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return err
+	}
+	for _, x := range a.Tries {
+		fmt.Fprintf(b, "retry %d, %v to %v: %s", x.Retry, span(x.FromMillis), span(x.UntilMillis), strings.TrimSpace(x.Outcome+" "+x.Reason))
+		if x.ExitCode != nil {
+			fmt.Fprintf(b, " %d", *x.ExitCode)
+		}
+		if x.AtMillis != nil {
+			fmt.Fprintf(b, ", %s at %v by %s", x.Action, span(*x.AtMillis), x.Path)
+		}
+		if x.WaitsUntilMillis != nil {
+			fmt.Fprintf(b, ", waits until %v", span(*x.WaitsUntilMillis))
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(b, "node: %s", a.Node.Outcome)
+	if a.Node.AtMillis != nil {
+		fmt.Fprintf(b, " at %v", span(*a.Node.AtMillis))
+	}
+	fmt.Fprintf(b, ", %d retries", a.Node.Retries)
+	if a.Node.Limit != nil {
+		fmt.Fprintf(b, " of %d", *a.Node.Limit)
+	}
+	if a.Node.Message != "" {
+		fmt.Fprintf(b, ": %s", a.Node.Message)
+	}
+	b.WriteString("\n")
+	for _, x := range a.Containers {
+		fmt.Fprintf(b, "%s: %d starts, %d restarts, ran %v\n", x.Container, x.Starts, x.Restarts, span(x.RanMillis))
+	}
+	for _, u := range a.Undecided {
+		fmt.Fprintf(b, "undecided at %v: %s %s\n", span(u.AtMillis), u.Reason, u.Path)
+	}
+	fmt.Fprintf(b, "assumed: %s\n", strings.Join(a.Assumptions, " "))
+	return nil
 }
 
 // summarizeJobSet writes a JobSet over time: each attempt with its Jobs, and what it comes to.

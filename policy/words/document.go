@@ -81,6 +81,8 @@ func Write(w *manifest.Writer, q Question) {
 		d.decide()
 	case q.Operation == "simulate" && q.Answer.Get("jobSet").Exists():
 		d.simulateJobSet()
+	case q.Operation == "simulate" && q.Answer.Get("node").Exists():
+		d.simulateRetries()
 	case q.Operation == "simulate" && q.Answer.Get("layers").Exists():
 		d.simulateJob()
 	case q.Operation == "simulate":

@@ -6,17 +6,7 @@ import "github.com/podfate/podfate/policy/manifest"
 func (d *document) simulateJobSet() {
 	set := d.Answer.Get("jobSet")
 	restarts := itoa(number(set, "restarts")) + ", of which " + itoa(number(set, "restartsCountTowardsMax")) + " count towards maxRestarts " + itoa(number(set, "maxRestarts"))
-	v, title := item{tone: Run, mark: "running", text: "Jobs of the set still run at the end. Restarts: " + restarts + "."}, "The JobSet goes on"
-	switch at := span(number(set, "atMillis")); text(set, "outcome") {
-	case "Completed":
-		v, title = item{tone: OK, mark: "succeeded", text: "The JobSet has completed after " + at + ". Restarts: " + restarts + "."}, "The JobSet completes"
-	case "Failed":
-		v, title = item{tone: Fail, mark: "failed", text: "The JobSet has failed after " + at + ": " + text(set, "reason") + ". Restarts: " + restarts + "."}, "The JobSet fails"
-	}
-	if u := d.Answer.Get("undecided").First(); u.Exists() {
-		v, title = item{tone: Stop, mark: "undecided", text: "What follows is not known: " + phrase(text(u, "reason")) + ".", path: text(u, "path")}, "Undecided"
-	}
-	d.verdict(v, title)
+	d.ownerVerdict("JobSet", "Jobs of the set still run at the end", "complete", set, "reason", " Restarts: "+restarts+".")
 	d.blocks(func() {
 		var rows []row
 		var steps []item
@@ -43,6 +33,25 @@ func (d *document) simulateJobSet() {
 		d.assumptions()
 		d.checks()
 	})
+}
+
+// ownerVerdict says what an object of another kind, called name, has come to: that it goes on, has
+// ended well, which is done, or has failed, for the reason in the member why; and what is beside
+// that.
+func (d *document) ownerVerdict(name, goesOn, done string, a manifest.Value, why, beside string) {
+	at := span(number(a, "atMillis"))
+	v, title := item{tone: OK, mark: "succeeded", text: "The " + name + " has " + done + "d after " + at}, "The "+name+" "+done+"s"
+	switch text(a, "outcome") {
+	case "Running":
+		v, title = item{tone: Run, mark: "running", text: goesOn}, "The "+name+" goes on"
+	case "Failed":
+		v, title = item{tone: Fail, mark: "failed", text: join(": ", "The "+name+" has failed after "+at, short(text(a, why)))}, "The "+name+" fails"
+	}
+	v.text += "." + beside
+	if u := d.Answer.Get("undecided").First(); u.Exists() {
+		v, title = item{tone: Stop, mark: "undecided", text: "What follows is not known: " + phrase(text(u, "reason")) + ".", path: text(u, "path")}, "Undecided"
+	}
+	d.verdict(v, title)
 }
 
 // setStep is what a rule of a JobSet does when a Job has failed.

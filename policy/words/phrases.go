@@ -75,6 +75,7 @@ var phrases = [...]struct{ code, text string }{
 
 	{"suspended", "it is suspended, and nobody says until when"},
 	{"startup_order", "its Jobs start in an order, which is not played"},
+	{"not_played", "this field decides from here on, and it is not played"},
 	{"message_patterns", "the rule asks for patterns in messages, which are not read"},
 	{"unreadable", "a field of the retryStrategy is a parameter, or none that the controller reads"},
 	{"template_defaults", "templateDefaults are merged into the template"},
@@ -122,6 +123,7 @@ var phrases = [...]struct{ code, text string }{
 	{"first_restart_at_once", "the first restart comes immediately, as the kubelet does it"},
 	{"first_restart_as_documented", "the first restart waits already, as the documentation says"},
 	{"first_restart_waits", "the first restart waits already, as the documentation says"},
+	{"retries_come_at_once", "the controller looks at once, and makes a Pod the instant it is due"},
 	{"jobs_are_made_anew_at_once", "after a restart of the JobSet its Jobs are made anew immediately"},
 	{"job_is_created_now", "the Job is created now: its status is not read"},
 	{"one_job_of_the_cron_job", "one Job of the CronJob is looked at"},

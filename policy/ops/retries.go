@@ -1,0 +1,255 @@
+package ops
+
+import (
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/simulate"
+)
+
+const (
+	// maxTries bounds the retries that are played: few people write a larger limit, and an answer
+	// has room for them.
+	maxTries = 1000
+	// longestSeconds is the longest duration that the controller writes without an exponent.
+	longestSeconds = 999_999
+	// What is undecided: a field decides that is not played, or a limit is reached.
+	notPlayed, limitReached = "not_played", "limit_exceeded"
+
+	pathMaxDuration = ".backoff.maxDuration"
+	// longestWait is the longest that a time of the controller holds.
+	longestWait = policy.Millis(1<<63-1) / 1_000_000
+)
+
+// retriesPlay is a node of a Workflow under way: one Pod after the other.
+type retriesPlay struct {
+	simulation
+	retries *retries
+	sc      *simulate.Scenario
+	open    []simulate.Undecided
+	steps   int64
+
+	due              policy.Millis // when the next Pod is made
+	outcome, message string
+	over             policy.Millis // when the node has ended
+}
+
+// simulateRetries plays a template of an Argo Workflow as its controller does: its Pod, and
+// another one after each that fails, until one succeeds or the retryStrategy asks for no more.
+//
+// Source: processNodeRetries, assessNodeStatus and getExitCode in workflow/controller/operator.go,
+// argo-workflows v3.6.2 and v3.7.0.
+func (c *call) simulateRetries(cl *cluster) {
+	c.concernsOne("podRuns", "jobRuns", "events", "from", "now", "question", "decide")
+	l := c.load(cl.features)
+	if c.failure != nil {
+		return
+	}
+	c.faults.addAll(l.faults)
+	l.warnings = append(ofOwner(l.warnings), c.skew(cl)...)
+	w := &c.w
+	p := retriesPlay{simulation: simulation{w: w, l: &l}, retries: l.again, outcome: "Running"}
+	if p.sc = c.readScenario(&l, cl); c.failOnFaults() {
+		return
+	}
+	w.Object()
+	p.millis("untilMillis", p.sc.Until)
+	w.Key("timeline")
+	w.Array()
+	w.End()
+	w.Key("tries")
+	w.Array()
+	n := int64(0)
+	for p.try(n) {
+		n++
+		if c.memory.Collect != nil {
+			c.memory.Collect()
+		}
+	}
+	w.End()
+	if c.exceeded(p.r.Exceeded) {
+		return
+	}
+	w.Key("node")
+	w.Object()
+	p.text("outcome", p.outcome)
+	optional(w, "message", p.message)
+	if p.outcome != "Running" {
+		p.millis("atMillis", p.over)
+	}
+	p.int("retries", n)
+	if p.retries.limited {
+		p.int("limit", p.retries.limit)
+	}
+	w.End()
+	p.containers()
+	p.end(c, *cl, p.open, add(p.r.Assumptions, "retries_come_at_once"))
+}
+
+// undecide says that nothing is known from the instant at on.
+func (p *retriesPlay) undecide(at policy.Millis, reason, path string) {
+	p.open = append(p.open, simulate.Undecided{At: at, Reason: reason, Path: path, Event: -1})
+}
+
+// try plays Pod n, counted from 0, writes it, and reports whether there is another one.
+func (p *retriesPlay) try(n int64) bool {
+	sc := *p.sc
+	latest := n > 0 && p.retries.total >= 0 && p.retries.total < sc.Until // the executor ends the Pod then
+	if latest {
+		sc.Until = p.retries.total
+	}
+	if sc.Until -= p.due; p.retries.unplayed != "" {
+		sc.Until = 0
+	}
+	before := p.r
+	if n > 0 {
+		sc.Tapes = append([]simulate.Tape(nil), sc.Tapes...)
+		for i := range sc.Tapes {
+			for k := range before.Containers {
+				if x := &before.Containers[k]; x.Ref == sc.Tapes[i].Container {
+					sc.Tapes[i].Runs = later(sc.Tapes[i].Runs, x.Totals.Starts)
+				}
+			}
+		}
+	}
+	r := simulate.Pod(&sc)
+	if p.steps += r.Steps; p.steps > simulate.MaxSteps && r.Exceeded == "" {
+		r.Exceeded = simulate.LimitSteps
+	}
+	p.r = r
+	code := int64(-1)
+	for i := range r.Containers {
+		x := &r.Containers[i]
+		if x.Ref == (policy.Ref{}) && x.State.Kind == policy.StateTerminated {
+			code = int64(x.State.ExitCode)
+		}
+		if x.NextStart = -1; n > 0 {
+			x.Totals.Starts += before.Containers[i].Totals.Starts
+			x.Totals.Ran += before.Containers[i].Totals.Ran
+			x.RestartCount += before.Containers[i].RestartCount
+		}
+	}
+	began, end, outcome := p.due, p.due+r.Until, "Running"
+	for i := range r.Timeline {
+		if x := &r.Timeline[i]; x.Event == simulate.PhaseChanged && (x.To == policy.PodFailed || x.To == policy.PodSucceeded) {
+			end, outcome = began+x.At, string(x.To)
+		}
+	}
+	w := p.w
+	w.Object()
+	p.int("retry", n)
+	p.millis("fromMillis", began)
+	p.millis("untilMillis", end)
+	p.text("outcome", outcome)
+	again := false
+	switch {
+	case p.retries.unplayed != "":
+		p.undecide(began, notPlayed, p.retries.unplayed)
+	case len(r.Undecided) > 0:
+		u := r.Undecided[0]
+		p.undecide(began+u.At, u.Reason, u.Path)
+	case outcome == string(policy.PodSucceeded):
+		p.outcome, p.over = outcome, end
+	case outcome != "Running":
+		optional(w, "reason", r.Reason)
+		if code >= 0 {
+			p.int("exitCode", code)
+		}
+		again = p.failed(n, began, end, code)
+	case latest:
+		p.undecide(end, notPlayed, p.retries.path+pathMaxDuration)
+	}
+	w.End()
+	return again && r.Exceeded == "" && w.Len() < policy.MaxOutputBytes
+}
+
+// later returns what is left of runs after so many starts.
+func later(runs []simulate.Run, starts int64) []simulate.Run {
+	for len(runs) > 0 && runs[0].Times != simulate.Forever {
+		if runs[0].Times > starts {
+			left := append([]simulate.Run(nil), runs...)
+			left[0].Times -= starts
+			return left
+		}
+		starts -= runs[0].Times
+		runs = runs[1:]
+	}
+	return runs
+}
+
+// failed writes what the controller makes of Pod n, which began and ended then, and reports whether
+// it makes another one. Times of Pods are whole seconds, and others are not known as durations.
+func (p *retriesPlay) failed(n int64, began, end policy.Millis, code int64) bool {
+	r, seconds := p.retries, int64(-1)
+	if d := end - began; began%policy.Second == 0 && d%policy.Second == 0 && d/policy.Second <= longestSeconds {
+		seconds = int64(d / policy.Second)
+	}
+	at, path, message := end, "", ""
+	wait := r.waitAfter(n)
+	switch {
+	case r.why != "":
+		p.undecide(at, r.why, r.whyPath)
+		return false
+	case r.once == r.path: // there is no strategy
+		path = r.path
+	case r.waits && r.total >= 0 && end > r.total:
+		path, message = r.path+pathMaxDuration, "Max duration limit exceeded"
+	case wait < 0 || n >= maxTries:
+		p.undecide(at, limitReached, r.path)
+		return false
+	case r.total >= 0 && end+wait > r.total:
+		path, message = r.path+pathMaxDuration, "Backoff would exceed max duration limit"
+	case r.limited && n < r.limit: // without a limit the controller does not wait
+		at += wait
+	}
+	if at > p.sc.Until {
+		p.millis("waitsUntilMillis", at)
+		return false
+	}
+	switch {
+	case path != "":
+	case r.once != "":
+		path = r.once
+	case r.transient:
+		p.undecide(at, unknownMessage, r.path+".retryPolicy")
+		return false
+	case r.limited && n >= r.limit:
+		path, message = r.path+".limit", "No more retries left"
+	case r.expression != "":
+		x := condition{text: r.expression, code: code, seconds: seconds}
+		switch x.judge() {
+		case isFalse:
+			path, message = r.path+".expression", "retryStrategy.expression evaluated to false"
+		case isUnknown:
+			p.undecide(at, x.why, r.path+".expression")
+			return false
+		}
+	}
+	again := path == ""
+	action := ownerRetries
+	if !again {
+		action = ownerFails
+		p.outcome, p.message, p.over = "Failed", message, at
+	} else if path = r.path; r.expression != "" {
+		path += ".expression"
+	}
+	p.text("action", action)
+	p.text("path", path)
+	p.millis("atMillis", at)
+	p.due = at
+	return again
+}
+
+// waitAfter returns how long the controller waits after Pod n has failed, below 0 for longer than
+// it can count.
+func (r *retries) waitAfter(n int64) policy.Millis {
+	wait := r.wait
+	for ; n > 0 && r.factor > 1 && wait > 0; n-- {
+		if wait > longestWait/policy.Millis(r.factor) {
+			return -1
+		}
+		wait *= policy.Millis(r.factor)
+	}
+	if r.most > 0 {
+		wait = min(wait, r.most)
+	}
+	return wait
+}
