@@ -15,7 +15,7 @@ const (
 	// MaxUntil bounds how far one looks, and with it the spread.
 	MaxUntil = 366 * 24 * 3600 * policy.Second
 	// MaxSteps bounds the work of one answer: some tenths of a second natively. What needs most is
-	// a peak with a spread over which many restarts of each Pod come.
+	// a peak of several groups with a spread over which many restarts of each Pod come.
 	MaxSteps = 20_000_000
 	// MaxCommonPeriod bounds the period after which groups together repeat.
 	MaxCommonPeriod = 24 * 3600 * policy.Second
@@ -106,6 +106,9 @@ func New(groups []Group, spread policy.Millis) *Fleet {
 		groups[i].lo = f.Pods
 		f.Pods += groups[i].all()
 	}
+	if f.Pods <= 1 {
+		f.Spread = 0 // nothing starts after the first
+	}
 	return f
 }
 
@@ -159,25 +162,33 @@ func (f *Fleet) All(t policy.Millis) (n int64) {
 
 // come sums what comes of list until t over all Pods of g: value for each instant.
 func (f *Fleet) come(g *Group, list []Progression, t policy.Millis, value func(Progression) int64) (sum int64) {
-	for _, p := range list {
-		full, last := p.within(t, f.Spread)
-		n := full * g.all()
-		f.steps += int(min(last-full, MaxSteps))
-		for k := full; k < last && !f.Exceeded(); k++ {
-			n += f.started(g, t-p.at(k))
-		}
-		sum += n * value(p)
+	for i := range list {
+		sum += f.sumStarted(g, &list[i], t) * value(list[i])
 	}
 	return sum
 }
 
-func (p *Progression) at(k int64) policy.Millis { return p.At + policy.Millis(k)*p.Period }
-
-// within returns how many instants of p have come by t for every Pod that starts within spread, and
-// how many have come for the first.
-func (p *Progression) within(t, spread policy.Millis) (full, last int64) {
-	return p.until(t - spread), p.until(t)
+// sumStarted sums over the instants of p how many Pods of g have started that long before t: as many
+// times p has come until t.
+func (f *Fleet) sumStarted(g *Group, p *Progression, t policy.Millis) (n int64) {
+	f.steps++
+	if g.all() == 0 {
+		return 0
+	}
+	full, last := p.until(t-f.startOf(g.lo+g.all()-1)), p.until(t-f.startOf(g.lo))
+	n = full * g.all()
+	if last -= full; last > 0 && f.Spread > 0 {
+		// What below returns is a share of the Pods, rounded down, and one.
+		least, step := int64(t-p.at(full+last-1)), int64(0)
+		if last > 1 {
+			step = int64(p.Period) * f.Pods // the period is shorter than the spread
+		}
+		n += floorSum(last, int64(f.Spread), step, (least+1)*f.Pods-1) + last*(1-g.lo)
+	}
+	return n
 }
+
+func (p *Progression) at(k int64) policy.Millis { return p.At + policy.Millis(k)*p.Period }
 
 func (p *Progression) until(t policy.Millis) int64 {
 	switch {
@@ -209,13 +220,35 @@ func (f *Fleet) Spent(i int, t policy.Millis) Millis {
 // last sums for how long what begins at list lasts until t, over all Pods of g.
 func (f *Fleet) last(g *Group, list []Progression, t policy.Millis) (sum int64) {
 	for _, p := range list {
-		full, begun := p.until(t-f.Spread-p.For), p.until(t)
+		full := p.until(t - f.Spread - p.For)
 		sum += full * g.all() * int64(p.For)
-		f.steps += int(min(begun-full, MaxSteps)) * 16
-		for k := full; k < begun && !f.Exceeded(); k++ {
-			rest := t - p.at(k)
-			sum += f.sinceStart(g, rest) - f.sinceStart(g, rest-p.For)
+		p.At, p.Count = p.at(full), p.until(t)-full
+		if p.Count > 0 {
+			sum += f.lasts(g, p, t)
 		}
+	}
+	return sum
+}
+
+// lasts is last for one progression that has begun.
+func (f *Fleet) lasts(g *Group, p Progression, t policy.Millis) (sum int64) {
+	if p.For <= p.Period && p.For > p.Period/2 && p.Count > 1 {
+		// It is all the time since it began, less what lies between.
+		between := p
+		between.At, between.For = p.At+p.For, p.Period-p.For
+		f.steps += 2
+		return f.sinceStart(g, t-p.At) - f.sinceStart(g, t-p.at(p.Count)) - f.lasts(g, between, t)
+	}
+	if int64(p.For) < p.Count {
+		for ; p.For > 0 && !f.Exceeded(); p.For-- {
+			sum += f.sumStarted(g, &p, t-p.For)
+		}
+		return sum
+	}
+	f.steps += int(min(p.Count, MaxSteps)) * 16
+	for k := int64(0); k < p.Count && !f.Exceeded(); k++ {
+		rest := t - p.at(k)
+		sum += f.sinceStart(g, rest) - f.sinceStart(g, rest-p.For)
 	}
 	return sum
 }
@@ -228,30 +261,34 @@ func (f *Fleet) sinceStart(g *Group, x policy.Millis) int64 {
 	}
 	sum := n * int64(x)
 	if f.Spread > 0 {
-		sum -= floorSum(g.lo+n, f.Pods, int64(f.Spread)) - floorSum(g.lo, f.Pods, int64(f.Spread))
+		sum -= floorSum(g.lo+n, f.Pods, int64(f.Spread), 0) - floorSum(g.lo, f.Pods, int64(f.Spread), 0)
 	}
 	return sum
 }
 
-// floorSum returns the sum of floor(a·i/m) for i from 0 to n-1, as Euclid would.
-func floorSum(n, m, a int64) int64 {
-	sum, b := int64(0), int64(0)
+// floorSum returns the sum of floor((a·i+b)/m) for i from 0 to n-1, as Euclid would.
+func floorSum(n, m, a, b int64) (sum int64) {
 	for {
-		sum += tri(n) * (a / m)
-		a %= m
-		sum += n * (b / m)
-		b %= m
-		y := a*n + b // a < m <= MaxPods, n <= MaxPods
-		if y < m {
+		sum += tri(n)*(a/m) + n*(b/m)
+		a, b = a%m, b%m
+		hi, lo := bits.Mul64(uint64(a), uint64(n))
+		lo, carry := bits.Add64(lo, uint64(b), 0)
+		if hi += carry; hi == 0 && lo < uint64(m) {
 			return sum
 		}
-		n, b = y/m, y%m
+		y, rest := bits.Div64(hi, lo, uint64(m))
+		n, b = int64(y), int64(rest)
 		m, a = a, m
 	}
 }
 
-// tri returns n·(n-1)/2.
-func tri(n int64) int64 { return n * (n - 1) / 2 }
+// tri returns n·(n-1)/2, of which the last 64 bits are right where it has more.
+func tri(n int64) int64 {
+	if n%2 == 0 {
+		return n / 2 * (n - 1)
+	}
+	return (n - 1) / 2 * n
+}
 
 // Steady is what goes on forever.
 type Steady struct {

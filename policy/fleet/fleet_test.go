@@ -132,7 +132,7 @@ func TestAgainstEachPod(t *testing.T) {
 		return policy.Millis(r.Int64N(int64(most/unit)+1)) * unit
 	}
 	for n := range cases {
-		until := 1 + length(400*policy.Second)
+		until := max(length(400*policy.Second)+policy.Millis(r.IntN(3)-1), 1) // also just before Pods start
 		spread := policy.Millis(0)
 		switch r.IntN(5) {
 		case 0:
@@ -210,50 +210,75 @@ func TestAgainstEachPod(t *testing.T) {
 	}
 }
 
-// The peak of Pods that start one after the other is that of all their restarts one by one, whether
-// their number divides the spread or not, and although what rises step by step is not looked at.
+// Every small fleet, at every instant: also just before a Pod starts, and when it does.
+func TestEverySmallFleet(t *testing.T) {
+	for spread := policy.Millis(0); spread <= 13; spread++ {
+		for pods := int64(2); pods <= 9; pods++ {
+			for period := policy.Millis(1); period <= 5; period++ {
+				length := 1 + policy.Millis(pods)%period
+				p := []Progression{{At: policy.Millis(pods % 3), Period: period, Count: 9, For: length}}
+				f := New([]Group{{Pods: 1, Nodes: 1}, {Track: Track{Restarts: p, Ran: p}, Pods: pods - 1, Nodes: 1}}, spread)
+				for at := policy.Millis(0); at < 70; at++ {
+					var n, ran int64
+					for pod := int64(1); pod < pods; pod++ {
+						for k := range p[0].Count {
+							if since := at - policy.Millis(int64(spread)*pod/pods) - p[0].at(k); since >= 0 {
+								n++
+								ran += int64(min(since, length))
+							}
+						}
+					}
+					if got := f.Restarts(1, at); got != n {
+						t.Fatalf("%d Pods over %d, period %d: %d restarts until %d, want %d", pods, spread, period, got, at, n)
+					}
+					if got := f.Spent(1, at).Ran; got != ran {
+						t.Fatalf("%d Pods over %d, %d in %d: ran %d until %d, want %d", pods, spread, length, period, got, at, ran)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The peak of Pods that start one after the other is that of all their restarts one by one, on the
+// ring and through the window, whether their number divides the spread or not, and although most of
+// the time is not looked at.
 func TestPeakOfManyPods(t *testing.T) {
 	cases := 1500
 	if testing.Short() {
 		cases = 150
 	}
 	r := rand.New(rand.NewPCG(15, 7))
-	skipped := 0
+	primes := []int64{2, 3, 7, 31, 97, 211, 499, 797}
+	onRing, windows := 0, 0
 	for n := range cases {
-		caps := []policy.Millis{1 * policy.Second, 2 * policy.Second, 4 * policy.Second, policy.Millis(1000 + r.IntN(5000))}
-		var groups []Group
-		var total int64
 		spread := policy.Millis(2 + r.IntN(90_000))
-		until := spread + policy.Millis(r.IntN(60_000))
-		for range 1 + r.IntN(3) {
-			cap := caps[r.IntN(4)]
-			run := policy.Millis(r.IntN(3)) * 500
-			c := policy.NewCurve(policy.CurveParameters{Backoff: policy.Backoff{Initial: cap / policy.Millis(1+r.IntN(8)), Max: cap, Reset: 10 * cap}, Factor: 2, Run: run, Model: policy.ModelDocumented})
-			g := Group{Track: Loop(c, run, 0, until), Pods: 1 + r.Int64N(40), Nodes: 1 + r.Int64N(20)}
-			switch r.IntN(8) {
-			case 0:
-				g.Track = Once(run, 0)
-			case 1: // Pods that are restarted for a while, and then succeed
-				kept := g.Restarts[:0]
-				for _, p := range g.Restarts[:r.IntN(1+len(g.Restarts))] {
-					p.Count = 1 + r.Int64N(p.Count)
-					kept = append(kept, p)
-				}
-				g.Track = Track{Restarts: kept, Ends: true}
-			}
-			groups, total = append(groups, g), total+g.all()
+		if n%8 == 0 {
+			spread *= 10
 		}
+		until := spread + policy.Millis(r.IntN(3)*r.IntN(60_000))
+		groups := manyGroups(r, primes, until)
 		f := New(groups, spread)
+		if f.Pods == 1 {
+			continue
+		}
 		bin := policy.Millis(1 + r.IntN(1000))
-		if r.IntN(2) == 0 {
-			bin += 2 * spread / policy.Millis(total) // several start in each
+		switch r.IntN(5) {
+		case 0:
+			bin += 2 * spread / policy.Millis(f.Pods) // several start in each
+		case 1:
+			bin = policy.Millis(1 + r.IntN(9000))
+		case 2:
+			bin = policy.Millis(1+r.IntN(9)) * policy.Second // what comes at an end of it leaves at the other
+		}
+		s := f.Steady()
+		if s.Period > 0 {
+			until = min(until, s.From+f.Spread+bin+2*s.Period)
 		}
 		var all naive
-		pod := int64(0)
 		for i := range groups {
-			for range groups[i].all() {
-				start := policy.Millis(int64(spread) * pod / total)
-				pod++
+			for pod := range groups[i].all() {
+				start := policy.Millis(int64(spread) * (groups[i].lo + pod) / f.Pods)
 				for _, p := range groups[i].Restarts {
 					for k := range p.until(until - start) {
 						all.restarts = append(all.restarts, start+p.at(k))
@@ -262,16 +287,66 @@ func TestPeakOfManyPods(t *testing.T) {
 			}
 		}
 		slices.Sort(all.restarts)
-		if got, want := f.Peak(bin, until), all.peak(bin); got != want {
-			t.Fatalf("case %d: peak %+v, want %+v; bin %d spread %d until %d of %+v", n, got, want, bin, spread, until, groups)
+		want := all.peak(bin)
+		is := func(way string, got Peak) {
+			t.Helper()
+			if got != want {
+				t.Fatalf("case %d, %s: peak %+v, want %+v; bin %d spread %d until %d of %+v", n, way, got, want, bin, spread, until, groups)
+			}
 		}
-		if step := f.step(f.Steady(), bin); step > 0 && spread > f.Steady().From+4*step+2*bin {
-			skipped++
+		if is("Peak", f.Peak(bin, until)); f.Exceeded() {
+			t.Fatalf("case %d takes too many steps", n)
+		}
+		if s.Period == 0 {
+			continue
+		}
+		if got, ok := f.peakOnRing(s, bin, until); ok {
+			is("ring", got)
+			onRing++
+		}
+		f.steps = 0
+		w := f.window(s.From, bin, until)
+		if w.fromBest(s, until); !f.Exceeded() { // with few Pods there can be much to look at
+			is("window", w.best)
+			windows++
 		}
 	}
-	if skipped < cases/10 {
-		t.Errorf("only %d of %d fleets leave out instants", skipped, cases)
+	if t.Logf("%d on the ring, %d through the window", onRing, windows); onRing < cases/2 || windows < cases/2 {
+		t.Error("too few")
 	}
+}
+
+// manyGroups makes up to three groups, most of which are restarted forever.
+func manyGroups(r *rand.Rand, primes []int64, until policy.Millis) (groups []Group) {
+	caps := []policy.Millis{1 * policy.Second, 2 * policy.Second, 4 * policy.Second, policy.Millis(1000 + r.IntN(5000))}
+	for range 1 + r.IntN(3)*r.IntN(2) {
+		cap := caps[r.IntN(4)]
+		run := policy.Millis(r.IntN(3)) * 500
+		p := policy.CurveParameters{
+			Backoff: policy.Backoff{Initial: max(cap/policy.Millis(1+r.IntN(8)), 400), Max: cap, Reset: 10 * cap},
+			Factor:  1 + r.Int64N(3), Run: run, Model: policy.ModelDocumented,
+		}
+		if r.IntN(2) == 0 {
+			p.Model = policy.ModelKubelet
+		}
+		g := Group{Track: Loop(policy.NewCurve(p), run, 0, until), Pods: 1 + r.Int64N(40), Nodes: 1 + r.Int64N(20)}
+		if r.IntN(2) == 0 {
+			g.Pods, g.Nodes = primes[r.IntN(len(primes))], 1
+		}
+		switch r.IntN(12) {
+		case 0:
+			g.Track = Once(run, 0)
+		case 1: // Pods that are restarted for a while, and then succeed
+			kept := g.Restarts[:0]
+			for _, p := range g.Restarts[:r.IntN(1+len(g.Restarts))] {
+				p.Count = 1 + r.Int64N(p.Count)
+				kept = append(kept, p)
+			}
+			g.Track = Track{Restarts: kept, Ends: true}
+		}
+		groups = append(groups, g)
+	}
+	return groups
 }
 
 // Rates of groups that repeat after different times are added before they are rounded: two that are

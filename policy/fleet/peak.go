@@ -96,59 +96,31 @@ func (f *Fleet) Peak(bin, until policy.Millis) Peak {
 	if f.Spread <= 1 {
 		return f.peakOfEach(bin, until)
 	}
-	w := window{f: f, bin: bin}
-	step := f.step(s, bin)
-	if step == 0 {
-		// The work of a window grows with the square of how often a Pod is restarted.
-		if n := f.All(until); n < maxOneByOne && f.Pods*f.Pods < 8*n {
-			return f.peakOfEach(bin, until)
+	if s.Period > 0 && !f.guessed() {
+		if best, ok := f.peakOnRing(s, bin, until); ok {
+			return best
 		}
-		w.peak(0, until)
-		return w.best
 	}
-	// What ends elsewhere has no more restarts than what ends a step later.
-	from, to := policy.Millis(0), min(until, s.From+bin+step)
-	look := func(first, last policy.Millis) {
-		if first = max(first, 0); first > to {
-			w.peak(from, to)
-			from = first
-		}
-		to = max(to, min(last, until))
-	}
-	for i := range f.Groups {
-		first := f.startOf(f.Groups[i].lo)
-		look(first-step-bin, first+s.From+bin+step)
-	}
-	look(min(f.Spread, until)-step-bin, until)
-	w.peak(from, to)
-	return w.best
+	return f.peakOfMany(s, bin, until)
 }
 
-// step returns after how long the restarts of any stretch have become more, unless some group began
-// or ended to start shortly before or until then; 0 if there is no such time. While all Pods of a
-// group that start in a stretch do so evenly, a restart of each comes to n or n+1 in it. After a
-// step there are more that n of, and those that came before what repeats may have lost one.
-func (f *Fleet) step(s Steady, bin policy.Millis) policy.Millis {
-	n := int64(bin) * f.Pods / int64(f.Spread)
-	if s.Period == 0 || n == 0 || f.guessed() {
-		return 0
+// peakOfMany is Peak, all Pods of a group at once.
+func (f *Fleet) peakOfMany(s Steady, bin, until policy.Millis) Peak {
+	repeats := s.Period > 0 && s.Restarts > 0 && !f.guessed()
+	// The work of a window grows with the square of how often a Pod is restarted.
+	if n := f.All(until); n < maxOneByOne && f.Pods*f.Pods < 8*n {
+		return f.peakOfEach(bin, until)
 	}
-	step := s.Period
-	for i := range f.Groups {
-		g := &f.Groups[i]
-		before := int64(0)
-		for _, p := range g.Restarts {
-			before += p.until(s.From)
-		}
-		switch {
-		case g.all() == 0 || len(g.Restarts) == 0:
-		case g.Ends || g.PerPeriod == 0:
-			return 0
-		default:
-			step = max(step, s.Period*policy.Millis(before/(n*g.PerPeriod*int64(s.Period/g.Period))+1))
-		}
+	if !repeats {
+		s.From = until // nobody knows what repeats
 	}
-	return step
+	w := f.window(s.From, bin, until)
+	if repeats {
+		w.fromBest(s, until)
+	} else {
+		w.peak(-1, until)
+	}
+	return w.best
 }
 
 // peakOfEach is Peak, one restart of a Pod after the other.
@@ -174,135 +146,232 @@ func (f *Fleet) peakOfEach(bin, until policy.Millis) (best Peak) {
 	return best
 }
 
-// ramp is one restart of each Pod of a group: as many follow one another as there are Pods.
-type ramp struct {
-	at    policy.Millis // of a Pod that starts at 0
-	group int32
+// ramps are restarts of each Pod of a group, each as many as there are Pods, one after the other.
+// Those with up below 0 are the same when they leave the stretch.
+type ramps struct {
+	Progression
+	group, up int32
+	early     bool // they come before what repeats
+}
+
+// stair is one ramp: how many of its Pods have had the restart rises step by step. A Pod does when
+// the Pods that have started since 0 reach its number and whole, and the rest that belongs to them, in
+// parts of the way from one start to the next, is more than part.
+type stair struct {
+	whole, part int64
+	group       int32
+	up          int8
+	early       bool
 }
 
 // window is a stretch of time that is moved over all restarts.
 type window struct {
-	f      *Fleet
-	bin    policy.Millis
-	from   policy.Millis // nothing before is looked at
-	ahead  merge
-	ramps  []ramp          // of which some restarts may still come into the window or leave it, by time
-	breaks []policy.Millis // instants later than the present at which a ramp begins or ends
-	stairs []stair
-	best   Peak
+	f       *Fleet
+	bin     policy.Millis
+	ramps   []ramps
+	stairs  []stair       // by part
+	each    policy.Millis // how far it is moved before what no longer changes is left out
+	earlier int64         // restarts of a Pod of each group that are early
+	early   []int64       // their parts
+	settled bool          // what comes early is left out
+	live    []stair       // which change in the time that is looked at
+	base    int64         // of those that no longer do
+	breaks  []policy.Millis
+	best    Peak
 }
 
-// stair is a ramp under way. It takes a step where what is left of the way to the next Pod's start,
-// in parts of that way, reaches at.
-type stair struct{ at, up int64 }
+// maxStairs bounds the restarts of a Pod that are looked at together, and with them the memory.
+const maxStairs = 1 << 19
 
-// ends returns when the first and the last Pod of r's group start.
-func (w *window) ends(r ramp) (first, last policy.Millis) {
-	g := &w.f.Groups[r.group]
-	return w.f.startOf(g.lo), w.f.startOf(g.lo + g.all() - 1)
-}
-
-// at returns how many restarts there are in the stretch that ends at b.
-func (w *window) at(b policy.Millis) (n int64) {
-	w.f.steps += len(w.ramps)
-	for _, r := range w.ramps {
-		g := &w.f.Groups[r.group]
-		n += w.f.started(g, b-r.at) - w.f.started(g, b-r.at-w.bin)
-	}
-	return n
-}
-
-// peak looks at all stretches that end between two instants. It goes from one break to the next:
-// between two the same ramps are coming and leaving.
-func (w *window) peak(from, until policy.Millis) {
-	w.from, w.ramps, w.breaks = from, w.ramps[:0], append(w.breaks[:0], from)
-	w.ahead = w.f.merged(w.f.Groups, max(from-w.bin, 0), until)
-	for !w.f.Exceeded() {
-		for len(w.ahead) > 0 && (len(w.breaks) == 0 || w.ahead[0].at <= w.breaks[0]) {
-			w.begin()
-		}
-		if len(w.breaks) == 0 || w.breaks[0] > until {
-			return
-		}
-		b := w.breaks[0]
-		w.pop()
-		w.take(b, w.at(b))
-		for len(w.ahead) > 0 && (len(w.breaks) == 0 || w.ahead[0].at <= w.breaks[0]) {
-			w.begin()
-		}
-		if len(w.breaks) > 0 {
-			w.between(b, min(w.breaks[0], until+1))
+// window returns a window over all restarts until the given instant, of which those until from are
+// early.
+func (f *Fleet) window(from, bin, until policy.Millis) *window {
+	w := &window{f: f, bin: bin, each: until/maxLooks + 1}
+	n := int64(0)
+	add := func(p Progression, group int, up int32, early bool) {
+		p.Count = p.until(until - f.startOf(f.Groups[group].lo))
+		if p.Count > 0 {
+			w.ramps = append(w.ramps, ramps{p, int32(group), up, early})
+			n += p.Count
 		}
 	}
-}
-
-func (w *window) take(b policy.Millis, n int64) {
-	if n > w.best.Restarts {
-		w.best = Peak{b, n}
-	}
-}
-
-// begin takes the next ramp, and forgets those that have left.
-func (w *window) begin() {
-	at, group := w.ahead.take()
-	r := ramp{at, group}
-	w.ramps = append(w.ramps, r)
-	first, last := w.ends(r)
-	for _, b := range [...]policy.Millis{at + first, at + last, at + first + w.bin, at + last + w.bin} {
-		if b > w.from {
-			w.push(b)
+	both := func(p Progression, group int, early bool) {
+		whole := p.Count // that leave when others come are neither
+		if p.Period > 0 && bin%p.Period == 0 {
+			whole = min(whole, int64(bin/p.Period))
 		}
+		out := p
+		out.At += bin + policy.Millis(p.Count-whole)*p.Period
+		p.Count, out.Count = whole, whole
+		add(p, group, 1, early)
+		add(out, group, -1, early)
 	}
-}
-
-// pop removes the earliest break and all that equal it, and ramps that are over by then.
-func (w *window) pop() {
-	b := w.breaks[0]
-	for len(w.breaks) > 0 && w.breaks[0] == b {
-		n := len(w.breaks) - 1
-		w.breaks[0] = w.breaks[n]
-		w.breaks = w.breaks[:n]
-		sink(w.breaks)
-	}
-	kept := w.ramps[:0]
-	for _, r := range w.ramps {
-		if _, last := w.ends(r); r.at+last+w.bin >= b {
-			kept = append(kept, r)
-		}
-	}
-	w.ramps = kept
-}
-
-func (w *window) push(b policy.Millis) {
-	w.breaks = append(w.breaks, b)
-	for i := len(w.breaks) - 1; i > 0; {
-		parent := (i - 1) / 2
-		if w.breaks[parent] <= w.breaks[i] {
-			return
-		}
-		w.breaks[parent], w.breaks[i] = w.breaks[i], w.breaks[parent]
-		i = parent
-	}
-}
-
-// sink lets the first of a heap find its place.
-func sink(h []policy.Millis) {
-	for i := 0; ; {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(h); child++ {
-			if h[child] < h[least] {
-				least = child
+	for i := range f.Groups {
+		for _, p := range f.Groups[i].Restarts {
+			if f.Groups[i].all() == 0 || p.Count == 0 {
+				continue
+			}
+			late := p
+			if p.Count = p.until(from); p.Count > 0 {
+				both(p, i, true)
+			}
+			for k := int64(0); k < p.Count && len(w.early) < maxOffsets; k++ {
+				w.early = append(w.early, int64(p.at(k))*f.Pods%int64(f.Spread))
+			}
+			w.earlier += p.Count
+			late.At, late.Count = late.at(p.Count), late.Count-p.Count
+			if late.Count > 0 {
+				both(late, i, false)
 			}
 		}
-		if least == i {
-			return
+	}
+	if n > maxStairs {
+		f.steps = MaxSteps + 1
+		return w
+	}
+	f.steps += int(n) * 8
+	stairs := make([]stair, 0, n)
+	s := int64(f.Spread)
+	for _, p := range w.ramps {
+		for k := range p.Count {
+			at := int64(p.at(k)) * f.Pods
+			stairs = append(stairs, stair{at / s, at % s, p.group, int8(p.up), p.early})
 		}
-		h[i], h[least] = h[least], h[i]
-		i = least
+	}
+	w.stairs = make([]stair, n)
+	for i, j := range policy.Order(len(stairs), func(a, b int) bool { return stairs[a].part < stairs[b].part }) {
+		w.stairs[i] = stairs[j]
+	}
+	w.live = stairs[:0]
+	return w
+}
+
+// started returns how many Pods have had the restart of t, if whole and rest are those that have
+// started, and whether there are more to come.
+func (w *window) started(t *stair, whole, rest int64) (n int64, rises bool) {
+	g := &w.f.Groups[t.group]
+	n = whole - t.whole + 1 - g.lo
+	if rest < t.part {
+		n--
+	}
+	switch all := g.all(); {
+	case n <= 0:
+		return 0, false
+	case n >= all:
+		return all, false
+	}
+	return n, true
+}
+
+// since returns the whole Pods that start until b, and the rest, but for the first.
+func (w *window) since(b policy.Millis) (whole, rest int64) {
+	n, s := int64(b+1)*w.f.Pods-1, int64(w.f.Spread)
+	return n / s, n % s
+}
+
+// fromBest looks at all stretches of a fleet that repeats.
+//
+// What each Pod does again and again grows from one period to the next, for no Pod ends. So where it
+// comes to less than the peak of the last period in some earlier one, even with all that comes early,
+// it does so in all before that one too.
+func (w *window) fromBest(s Steady, until policy.Millis) {
+	w.peak(until-s.Period, until)
+	found := w.best.Restarts
+	least := found - w.mostEarly()
+	low, high := int64(0), int64(until/s.Period) // periods before the last that are to be looked at
+	for w.settled = true; low < high && least > 0 && !w.f.Exceeded(); {
+		middle := (low + high + 1) / 2
+		w.best = Peak{0, least - 1}
+		end := until - policy.Millis(middle)*s.Period
+		if w.peak(end-s.Period, end); w.best.Restarts >= least {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	w.settled, w.best = false, Peak{0, found - 1}
+	w.peak(until-policy.Millis(high+1)*s.Period, until)
+}
+
+// mostEarly returns no less than the restarts in one stretch that come before what repeats.
+func (w *window) mostEarly() (most int64) {
+	// Of each come as many as Pods start in a stretch: n/s of them, or one more for those that are
+	// less than what is left of n after one another.
+	n, s := int64(w.bin)*w.f.Pods, int64(w.f.Spread)
+	if w.earlier > maxOffsets {
+		return w.earlier * (n/s + 1)
+	}
+	for _, from := range w.early {
+		more := int64(0)
+		for _, part := range w.early {
+			if mod(part-from, s) < n%s {
+				more++
+			}
+		}
+		most = max(most, more)
+	}
+	return most + w.earlier*(n/s)
+}
+
+// maxLooks is how often, at most, what changes no more is left out while a window moves over
+// everything.
+const maxLooks = 64
+
+// peak looks at all stretches that end after one instant and until another.
+func (w *window) peak(from, until policy.Millis) {
+	from = max(from, -1)
+	for ; from < until && !w.f.Exceeded(); from += w.each {
+		w.part(from, min(from+w.each, until))
 	}
 }
 
-// between looks for a higher peak after b and before end, two neighbouring breaks.
+// part looks at stretches that end after one instant and until another. It goes from one break to the
+// next: between two the same ramps are coming and leaving.
+func (w *window) part(from, until policy.Millis) {
+	f := w.f
+	w.live, w.base = w.live[:0], 0
+	whole, rest := w.since(max(from, 0))
+	last, lastRest := w.since(until)
+	for i := range w.stairs {
+		t := &w.stairs[i]
+		if w.settled && t.early {
+			continue
+		}
+		if n, rises := w.started(t, whole, rest); !rises && n > 0 {
+			w.base += n * int64(t.up)
+		} else if n, _ := w.started(t, last, lastRest); n > 0 {
+			w.live = append(w.live, *t)
+		}
+	}
+	w.breaks = append(w.breaks[:0], from+1)
+	for _, p := range w.ramps {
+		if w.settled && p.early {
+			continue
+		}
+		g := &f.Groups[p.group]
+		for _, shift := range [...]policy.Millis{f.startOf(g.lo), f.startOf(g.lo + g.all() - 1)} {
+			for k := p.until(from - shift); k < p.Count && p.at(k)+shift <= until; k++ {
+				w.breaks = append(w.breaks, p.at(k)+shift)
+			}
+		}
+	}
+	f.steps += len(w.stairs) / 4
+	order := policy.Order(len(w.breaks), func(a, b int) bool { return w.breaks[a] < w.breaks[b] })
+	for i, j := range order {
+		b, end := w.breaks[j], until+1
+		if i+1 < len(order) {
+			end = w.breaks[order[i+1]]
+		}
+		if b < end {
+			w.between(b, end)
+		}
+		if f.Exceeded() {
+			return
+		}
+	}
+}
+
+// between looks for a higher peak from b on and before end, two neighbouring breaks.
 //
 // In between the number of restarts is a sum of staircases: of ramps that come, less of ramps that
 // leave. After e milliseconds e·Pods/Spread Pods more would have started, whole ones and a rest. Each
@@ -313,36 +382,47 @@ func sink(h []policy.Millis) {
 func (w *window) between(b, end policy.Millis) {
 	f := w.f
 	s, n, most := int64(f.Spread), f.Pods, int64(end-1-b)
-	if most < 1 {
-		return
-	}
-	w.stairs = w.stairs[:0]
-	rise, coming := int64(0), int64(0)
-	add := func(g *Group, x policy.Millis, up int64) {
-		if x >= f.startOf(g.lo) && x < f.startOf(g.lo+g.all()-1) {
-			w.stairs = append(w.stairs, stair{s - (int64(x+1)*n+s-1)%s, up})
+	started, part := w.since(b)
+	now, rise, coming := w.base, int64(0), int64(0)
+	first := 0 // the first stair that the rest reaches
+	for i := range w.live {
+		t := &w.live[i]
+		up := int64(t.up)
+		m, rises := w.started(t, started, part)
+		if now += up * m; rises {
 			rise += up
 			coming += max(up, 0)
 		}
+		if t.part <= part {
+			first = i + 1
+		}
 	}
-	for _, r := range w.ramps {
-		g := &f.Groups[r.group]
-		add(g, b-r.at, 1)
-		add(g, b-r.at-w.bin, -1)
+	f.steps += len(w.live)/2 + 1
+	if now > w.best.Restarts {
+		w.best = Peak{b, now}
 	}
-	now, whole := w.at(b), most*n/s
-	if now+coming+max(rise, 0)*whole <= w.best.Restarts {
+	whole := most * n / s
+	if most < 1 || now+coming+max(rise, 0)*whole <= w.best.Restarts {
 		return
 	}
-	f.steps += 8 * len(w.stairs)
-	order := policy.Order(len(w.stairs), func(a, b int) bool { return w.stairs[a].at < w.stairs[b].at })
+	f.steps += len(w.live)
 	local := Peak{Restarts: w.best.Restarts}
 	rest := most * n % s // at the end
-	for i, low := 0, int64(0); low < s; {
+	for i, low := 0, int64(0); low < s; i++ {
 		// The rest is at low or more, and less than high.
-		high := s
-		if i < len(w.stairs) {
-			high = w.stairs[order[i]].at
+		high, up := s, int64(0)
+		for ; i < len(w.live); i++ {
+			j := first + i
+			if j >= len(w.live) {
+				j -= len(w.live)
+			}
+			t := &w.live[j]
+			if _, rises := w.started(t, started, part); rises {
+				if high, up = t.part-part, int64(t.up); high <= 0 {
+					high += s
+				}
+				break
+			}
 		}
 		if low < high && now+max(rise, 0)*whole >= local.Restarts {
 			f.steps += 16
@@ -359,11 +439,12 @@ func (w *window) between(b, end policy.Millis) {
 				}
 			}
 		}
-		for low = high; i < len(w.stairs) && w.stairs[order[i]].at == low; i++ {
-			now += w.stairs[order[i]].up
-		}
+		now += up
+		low = high
 	}
-	w.take(local.At, local.Restarts)
+	if local.Restarts > w.best.Restarts {
+		w.best = local
+	}
 }
 
 // mod returns what a leaves when divided by m, 0 or more. a is more than -m.

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/podfate/podfate/policy/ops"
 )
@@ -235,6 +236,52 @@ func BenchmarkFleet(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// The bar for Pods that start one after the other, 50 ms: for waits and spreads, the time of the
+// slowest of ten numbers of Pods, one on each node. Nothing may be refused.
+//
+//	go test ./policy/ops -run - -bench FleetGrid -benchtime 5x
+func BenchmarkFleetGrid(b *testing.B) {
+	const preset = `"run":{"for":"%s","exitCode":1},"backoff":{"preset":"%s"}`
+	for _, waits := range []struct{ name, rest string }{
+		{"stock, run 0s", fmt.Sprintf(preset, "0s", "stock")}, {"stock, run 10s", fmt.Sprintf(preset, "10s", "stock")},
+		{"stock, run 700s", fmt.Sprintf(preset, "700s", "stock")}, {"reduced, run 0s", fmt.Sprintf(preset, "0s", "reduced")},
+		{"rapid, run 7s", fmt.Sprintf(preset, "7s", "rapid")}, {"catch-up, run 61s", fmt.Sprintf(preset, "61s", "catch-up")},
+		{"near-zero-30, run 3s", fmt.Sprintf(preset, "3s", "near-zero-30")}, {"near-zero-10, run 0s", fmt.Sprintf(preset, "0s", "near-zero-10")},
+		{"near-zero-10, run 7s", fmt.Sprintf(preset, "7s", "near-zero-10")}, {"always 1s, run 0s", `"run":{"exitCode":1},"backoff":{"initial":"1s","max":"1s"}`},
+	} {
+		for _, spread := range []string{"10m", "6h", "24h", "72h", "168h"} {
+			until := map[string]string{"10m": "24h", "6h": "24h"}[spread]
+			if until == "" {
+				until = spread
+			}
+			b.Run(waits.name+" over "+spread, func(b *testing.B) {
+				slowest, at := time.Duration(0), 0
+				best := map[int]time.Duration{} // other work on the machine shall not count
+				for b.Loop() {
+					for _, nodes := range []int{1, 10, 100, 1000, 1300, 2000, 5000, 10_000, 60_000, 1_000_003} {
+						since := time.Now()
+						text, failed := ops.Call(11, fmt.Appendf(nil, `{"nodes":%d,"groups":[{"pods":1,%s}],"until":%q,"spread":%q}`, nodes, waits.rest, until, spread))
+						if took, ok := best[nodes]; !ok || time.Since(since) < took {
+							best[nodes] = time.Since(since)
+						}
+						if failed {
+							b.Fatalf("%s", text)
+						}
+					}
+				}
+				for nodes, took := range best {
+					if took > slowest {
+						slowest, at = took, nodes
+					}
+				}
+				b.ReportMetric(float64(slowest.Microseconds())/1000, "ms")
+				b.ReportMetric(float64(at), "Pods")
+				b.ReportMetric(0, "ns/op")
+			})
+		}
 	}
 }
 
