@@ -754,8 +754,16 @@ func moduleMember() json.RawMessage {
 func translateFlags(flags *pflag.FlagSet) func() (members, error) {
 	to := flags.String("to", "", "whose words are wanted: kubernetes (the default), kep-5307-future, kep-3329-draft or always-pod")
 	spelling := flags.String("spelling", "", "which spelling of a draft: when, onExit or onExitCodes; flat, grouped, condition or expressions")
+	from := flags.String("runs-from", "", "with command, loops in shells are told as lost, with the policy that comes near (default runs)")
+	preset := flags.String("preset", "", "waits of a draft, which no manifest has: one of those that describe lists as backoffPresets")
 	return func() (members, error) {
 		m := members{}
+		if *from != "" {
+			m["runsFrom"] = encode(*from)
+		}
+		if err := setWaits(m, *preset, nil); err != nil {
+			return nil, err
+		}
 		if *to != "" {
 			m["to"] = encode(*to)
 		}

@@ -56,7 +56,7 @@ var (
 	simulateMembers  = []string{"cluster", "fieldValidation", "manifest", "templatePath", "from", "now", "runs", "runsFrom", "podRuns", "jobRuns", "owner", "events", "until", "timing", "backoff", "jobBackoff", "decide", "show", "question"}
 	tableMembers     = []string{"cluster", "fieldValidation", "manifest", "templatePath", "container", "restartCount", "restartCounts", "decide"}
 	fleetMembers     = []string{"cluster", "backoff", "nodes", "groups", "pools", "spread", "requestsPerRestart", "bin", "windows", "until", "model", "sweep", "gang", "goal", "cost"}
-	translateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "to", "spelling", "decide"}
+	translateMembers = []string{"cluster", "fieldValidation", "manifest", "templatePath", "to", "spelling", "decide", "backoff", "runsFrom"}
 	suggestMembers   = []string{"cluster", "fieldValidation", "manifest", "templatePath", "container", "wishes", "flip"}
 	curveMembers     = []string{"cluster", "backoff", "run", "until", "model", "windows", "outage", "sweep"}
 	compareMembers   = []string{"of", "request", "variants", "answers"}

@@ -3,6 +3,7 @@ package ops
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/manifest"
@@ -215,9 +216,12 @@ func (c *call) choice(v manifest.Value, path string, words ...string) string {
 		return words[0]
 	}
 	if !contains(words, s) {
-		c.requestFault(v, policy.FieldError{
-			Path: path, Code: policy.CodeUnsupported, Detail: strconv.Quote(cut(s)) + " is not known", Allowed: words,
-		})
+		f := policy.FieldError{Path: path, Code: policy.CodeUnsupported, Detail: strconv.Quote(cut(s)) + " is not known", Allowed: words}
+		policy.Proposals(0).Complete(&f, path[strings.LastIndexByte(path, '.')+1:], s)
+		if f.Proposal != "" {
+			f.Detail += " here, but in manifests"
+		}
+		c.requestFault(v, f)
 		return words[0]
 	}
 	return s

@@ -40,6 +40,7 @@ const (
 	lostOwner      = "owner"              // what else the controller of another kind does
 	lostCondition  = "retry_condition"    // a retryStrategy that is not judged
 	lostScript     = "script_source"      // a script of the owner
+	lostLoop       = "retry_loop"         // a loop in a shell, which restarts the program itself
 )
 
 // loss is something that the other form does not have.
@@ -57,6 +58,7 @@ type translator struct {
 	lost         []loss
 	whole        manifest.Writer // in place of the manifest; empty for the manifest with its changes
 	counts       bool            // of the owner, too, each failure counts towards a limit
+	loops        bool            // commands are looked at
 }
 
 // translate answers the manifest in other words: those of drafts and proposals as releases have
@@ -93,11 +95,26 @@ func (c *call) translate() {
 	if d := c.root.Get("decide"); given(d) && t.to != toKubernetes {
 		c.forbidden(d, "decide", "counts with to: "+toKubernetes+" alone")
 	}
+	for _, name := range [...]string{"backoff", "runsFrom"} {
+		if v := c.root.Get(name); given(v) && t.to != toKubernetes {
+			c.forbidden(v, name, "counts with to: "+toKubernetes+" alone")
+		}
+	}
 	c.readCallback(all, &cl)
+	t.loops = c.choice(c.root.Get("runsFrom"), "runsFrom", "runs", "command") == "command"
+	for i := range all {
+		c.simulated(cl.node(), &all[i])
+	}
 	if c.failOnFaults() {
 		return
 	}
+	for v := c.root.Get("backoff").First(); v.Exists(); v = v.Next() {
+		t.lostWait(v)
+	}
 	for i := range all {
+		if t.loops {
+			t.eachContainer(&all[i], t.loop)
+		}
 		switch l := &all[i]; t.to {
 		case toKubernetes:
 			if t.shipped(l); l.template != nil && l.template.ExitCodeOf != "" {
@@ -116,6 +133,43 @@ func (c *call) translate() {
 		}
 	}
 	t.answer(all, found)
+}
+
+// lostWait says that no manifest has the member v of backoff; a kubelet may have a longest wait.
+func (t *translator) lostWait(v manifest.Value) {
+	hint := ""
+	if w := t.c.waits; w != nil && (v.Key() == "max" || v.Key() == "preset") && w.List == nil && w.Max >= policy.Second && w.Max <= 300*policy.Second {
+		longest := millisText(w.Max)
+		if seconds, whole := strings.CutSuffix(longest, "000ms"); whole {
+			longest = seconds + "s"
+		}
+		hint = `{"kind":"KubeletConfiguration","crashLoopBackOff":{"maxContainerRestartPeriod":"` + longest + `"}}`
+	}
+	t.lose(child("backoff", v.Key()), lostWaits, hint)
+}
+
+// loop says of a container whose shell runs its program again and again that no policy does what
+// the loop does, and which one comes near it.
+func (t *translator) loop(l *loaded, ref policy.Ref) {
+	path := l.object.Path(ref)
+	at := t.c.at(path)
+	_, _, retries := manifest.ReadCommand(at.Get("command"), at.Get("args"))
+	if !retries {
+		return
+	}
+	hint, script := "", ""
+	for _, list := range [...]string{"command", "args"} {
+		for v := at.Get(list).First(); v.Exists(); v = v.Next() {
+			script = v.Text()
+		}
+	}
+	switch {
+	case strings.HasPrefix(script, "until "):
+		hint = `{"restartPolicy":"OnFailure"}`
+	case strings.HasPrefix(script, "while true") && ref.Kind == policy.MainContainer:
+		hint = `{"restartPolicy":"Always"}`
+	}
+	t.lose(path+".command", lostLoop, hint)
 }
 
 // ownedJob writes the Job whose rules come to what the owner makes of exit codes.

@@ -19,7 +19,7 @@ func (d *document) translate() {
 	case !a.Get("accepted").Bool():
 		v = item{tone: Fail, mark: "refused", text: "In " + to + " the manifest would be refused."}
 		title = "Refused in other words"
-	case !a.Get("changed").Bool():
+	case !a.Get("changed").Bool() && lost == 0:
 		v.text = "The manifest is in " + to + " already."
 		title = "Nothing to translate"
 	case differ > 0:
@@ -105,6 +105,8 @@ func lossText(because string) string {
 		return "what the retryStrategy asks: it is not judged, and failures count"
 	case "script_source":
 		return "the source of the script: a Job's container has a command alone"
+	case "retry_loop":
+		return "the loop of the shell: it hides the exits of its program, which a policy sees"
 	case "no_job":
 		return "the podFailurePolicy: the Pod has no Job"
 	}
