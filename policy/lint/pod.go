@@ -342,7 +342,7 @@ func (l *linter) effect(c *policy.Container, kind policy.ContainerKind, path str
 		}
 		if !l.saidNoBackoff {
 			l.saidNoBackoff = true
-			l.warn(at, NoBackoff, "restarting all containers is not delayed: an exit that comes at once makes a loop without end or pause", sourceBackoff)
+			l.warn(at, NoBackoff, "restarting all containers is not delayed: an exit that comes immediately causes an endless loop without a pause", sourceBackoff)
 		}
 	case policy.ActionRestart:
 		switch {

@@ -95,7 +95,7 @@ func (c *call) decide() {
 // v1.37.
 func (c *call) ended(o *policy.Object) []policy.FieldError {
 	const (
-		starts  = ", and the kubelet starts none of its containers again; the answer is about one that goes on"
+		starts  = ", and the kubelet restarts none of its containers; the answer is about a Pod that has not ended"
 		kubelet = "ShouldContainerBeRestarted, pkg/kubelet/container/helpers.go, v1.36"
 	)
 	status := c.man.Get("status")
@@ -112,7 +112,7 @@ func (c *call) ended(o *policy.Object) []policy.FieldError {
 			if end := v.Get("type").Text(); (end == "Complete" || end == "Failed") && v.Get("status").Text() == "True" {
 				f = policy.FieldError{
 					Path: v.Path(c.man), Code: lint.JobOver, Source: "syncJob, pkg/controller/job/job_controller.go, v1.36",
-					Detail: "this Job is over, and its controller looks at none of its Pods again; the answer is about one that goes on",
+					Detail: "this Job is over, and its controller no longer looks at its Pods; the answer is about a Job that has not ended",
 				}
 			}
 		}

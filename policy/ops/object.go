@@ -345,7 +345,7 @@ func (c *call) writeDropped(dropped []admission.Dropped) {
 		c.w.Key("gate")
 		c.w.String(d.Gate)
 		c.w.Key("detail")
-		c.w.String("removed without a word: the gate " + d.Gate + " is off")
+		c.w.String("silently removed: the gate " + d.Gate + " is off")
 		if offset := c.place(d.Path); offset >= 0 {
 			c.position(&c.w, offset)
 		}

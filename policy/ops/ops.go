@@ -28,9 +28,9 @@ var table = []Operation{
 	{4, "simulate", "These runs and events over time: what becomes of the Pod, step by step?"},
 	{5, "curve", "A container fails the same way again and again: when is it restarted, and how late is it back?"},
 	{explainNumber, "explain", "Any of these questions, answered in words and figures: the answer, and a document that every front paints."},
-	{tableNumber, "table", "Every exit code at once: what does each come to, for the container and for its Job, and which rules never decide?"},
+	{tableNumber, "table", "Every exit code at once: what does each do to the container and its Job, and which rules never decide?"},
 	{compareNumber, "compare", "One question in several worlds, such as two releases or two manifests: what differs?"},
-	{9, "suggest", "Exits shall come to something else: which change of the manifest does it, and nothing but that?"},
+	{9, "suggest", "Exits should have another result: which change of the manifest does exactly that?"},
 	{10, "translate", "The same policy in other words: those of drafts and proposals as releases have them, or the other way round. What is lost?"},
 	{11, "fleet", "Many Pods on many nodes: how many restarts and requests, when is the peak, what does it cost?"},
 }
@@ -274,7 +274,7 @@ func (c *call) read(request []byte) {
 		line, column := manifest.Position(request, d.First)
 		c.requestFaultAt(d.Second, policy.FieldError{
 			Path: d.Path, Code: policy.CodeDuplicateField,
-			Detail: "the name stands here for the second time, first in line " + strconv.Itoa(line) + ", column " + strconv.Itoa(column),
+			Detail: "duplicate name, first set in line " + strconv.Itoa(line) + ", column " + strconv.Itoa(column),
 		})
 	}
 }

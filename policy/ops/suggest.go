@@ -180,7 +180,7 @@ func (r *wishReader) flip(v manifest.Value, path string) {
 	}
 	if x == 0 && (ok || !given(v.Get("to"))) {
 		c.requestFault(v, policy.FieldError{
-			Path: child(path, "to"), Code: policy.CodeUnsupported, Allowed: wishWords[1:], Detail: strconv.Quote(cut(to)) + " is nothing that an exit can come to",
+			Path: child(path, "to"), Code: policy.CodeUnsupported, Allowed: wishWords[1:], Detail: strconv.Quote(cut(to)) + " is not a result that an exit can have",
 		})
 	}
 	if e := v.Get("exit"); given(e) {
@@ -226,7 +226,7 @@ func (r *wishReader) entry(v manifest.Value, path string, x uint8) {
 			if x <= wishStop {
 				bad(policy.CodeForbidden, "a disruption ends the Pod, whatever its containers do; only the Job can make something of it", wishWords[wishCount:]...)
 			} else if r.p.disruption != 0 && r.p.disruption != x {
-				bad(policy.CodeInvalid, "a disruption is wished to come to "+wishWords[r.p.disruption]+", too", wishWords[r.p.disruption], wishWords[x])
+				bad(policy.CodeInvalid, "a disruption already has the wish "+wishWords[r.p.disruption], wishWords[r.p.disruption], wishWords[x])
 			} else {
 				r.p.disruption = x
 			}
@@ -261,7 +261,7 @@ func (r *wishReader) entry(v manifest.Value, path string, x uint8) {
 		case have == 0, have == wishStop && x > wishStop:
 			r.p.want[code], r.at[code] = x, path
 		case have != x && !(x == wishStop && have > wishStop):
-			bad(policy.CodeInvalid, strconv.FormatInt(code, 10)+" is wished to come to "+wishWords[have]+", too ("+r.at[code]+")", wishWords[have], wishWords[x])
+			bad(policy.CodeInvalid, strconv.FormatInt(code, 10)+" already has the wish "+wishWords[have]+" ("+r.at[code]+")", wishWords[have], wishWords[x])
 			return
 		}
 	}

@@ -90,7 +90,7 @@ func fault(v manifest.Value) item {
 	i.text = message
 	if decoded := message != "" && detail != "" && text(v, "type") == ""; message == "" || decoded {
 		if text(v, "code") == "duplicate_field" { // whose detail counts lines in the JSON of the request
-			detail = "the name is set for the second time"
+			detail = "duplicate name"
 		}
 		i.text, i.allow = detail, v.Get("allowed")
 		if decoded {

@@ -132,15 +132,15 @@ func (d *document) brief(o, first manifest.Value) (s string, refused bool, what 
 	case len(other) > 0:
 		list := strings.Join(other, ", ")
 		if o.Get("equivalent").Bool() {
-			return "every exit code comes to the same as in " + by + ", after the same waits; what differs: " + list, false, lead
+			return "every exit code has the same result as in " + by + ", after the same waits; what differs: " + list, false, lead
 		}
 		return "differs from " + by + ": " + list, false, lead
 	case o.Get("refused").Bool():
 		return "refused like " + by + firstFault(o), true, ""
 	case o.Get("equivalent").Bool():
-		return "whatever a container exits with, the same happens as in " + by + ", after the same waits", false, ""
+		return "whatever a container exits with, the result is the same as in " + by + ", after the same waits", false, ""
 	}
-	return "the same answer as " + by + "; that every exit code comes to the same is not proven", false, ""
+	return "the same answer as " + by + "; that every exit code has the same result is not proven", false, ""
 }
 
 // also adds what else differs.
@@ -203,7 +203,7 @@ func (d *document) strip(variants manifest.Value) {
 		}
 		rows = append(rows, r)
 	}
-	d.table("Variants", []column{{name: "Variant"}, {name: "Releases"}, {name: "What it comes to"}}, rows, 0)
+	d.table("Variants", []column{{name: "Variant"}, {name: "Releases"}, {name: "Result"}}, rows, 0)
 }
 
 // differences lists those of some kinds side by side.

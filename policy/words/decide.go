@@ -25,7 +25,7 @@ func (d *document) decide() {
 			job := d.jobCard(e.Get("job"))
 			if f := e.Get("failure"); f.Exists() {
 				job.head.path = text(f, "path")
-				job.head.reason = "the podFailurePolicy says " + text(f, "action") + " to nobody: nothing replaces this Pod"
+				job.head.reason = "the podFailurePolicy says " + text(f, "action") + ", but nothing acts on it or replaces this Pod"
 			}
 			d.ownerCard(e, &job)
 			d.layers(d.containerCard(e), d.podCard(e), job)
@@ -81,14 +81,14 @@ func (d *document) ownerCard(e manifest.Value, c *card) {
 func ownerText(o manifest.Value) string {
 	switch text(o, "action") {
 	case "Retry":
-		return "the Pod is made anew"
+		return "the Pod is recreated"
 	case "Fail":
 		if has(o, "path") {
 			return "the node of the workflow fails"
 		}
 		return "the replica fails"
 	case "Succeed":
-		return "the failure is passed over"
+		return "the failure is ignored"
 	}
 	return "undecided"
 }

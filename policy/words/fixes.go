@@ -75,13 +75,13 @@ func plainPointer(pointer string) string {
 func changed(code string) string {
 	switch code {
 	case "":
-		return " Every exit comes to the same as before."
+		return " Every exit has the same result as before."
 	case "code_0_no_longer_matches":
-		return " Code 0 no longer matches the rule then."
+		return " Code 0 then no longer matches the rule."
 	case "was_refused":
-		return " Before, the API server refuses the manifest."
+		return " Until then the API server refuses the manifest."
 	case "field_counts":
-		return " The field counts then."
+		return " The field then takes effect."
 	}
 	return " " + sentence(phrase(code))
 }

@@ -14,7 +14,7 @@ func (d *document) fleet() {
 	}
 	d.verdict(v, title)
 	d.blocks(func() {
-		d.items("list", "What it comes to", d.fleetFacts())
+		d.items("list", "In total", d.fleetFacts())
 		d.items("list", "The goal", d.fleetLeast())
 		d.requestPlot()
 		d.fleetGroups()
@@ -35,7 +35,7 @@ func (d *document) fleetPeak() string {
 		s += " on " + count(nodes, "node")
 	}
 	return s + ": at most " + count(number(p, "restarts"), "restart") + " in any " + span(number(p, "binMillis")) +
-		"; the first stretch with as many ends at " + span(number(p, "atMillis")) + ". Reckoned, not measured."
+		"; the first stretch with as many ends at " + span(number(p, "atMillis")) + ". Calculated, not measured."
 }
 
 func (d *document) fleetFacts() []item {

@@ -61,9 +61,9 @@ func (d *document) setStep(a manifest.Value, action string) item {
 	case "FailJobSet":
 		i.tone, i.mark, i.text = Fail, "failed", "The JobSet fails."
 	case "RestartJobSet":
-		i.text = "All Jobs are made anew, unless maxRestarts is reached."
+		i.text = "All Jobs are recreated, unless maxRestarts is reached."
 	case "RestartJobSetAndIgnoreMaxRestarts":
-		i.text = "All Jobs are made anew, and maxRestarts does not count it."
+		i.text = "All Jobs are recreated, and maxRestarts does not count it."
 	default:
 		i.tone, i.mark, i.text = Stop, "undecided", "What "+short(action)+" does is not known."
 	}

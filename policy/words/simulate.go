@@ -306,7 +306,7 @@ func (d *document) lastContainerCard() card {
 		}
 		return c
 	}
-	return card{layer: "container", title: "Container (kubelet)", head: item{tone: Run, mark: "running", text: "no exit", reason: "nothing was decided"}}
+	return card{layer: "container", title: "Container (kubelet)", head: item{tone: Run, mark: "running", text: "no exit", reason: "nothing to decide"}}
 }
 
 func (d *document) phaseCard() card {

@@ -27,9 +27,9 @@ func (d *document) suggest() {
 	obstacle := d.obstacle(a.Get("obstacle"))
 	switch changed := changedCodes(best); {
 	case a.Get("already").Bool():
-		d.verdict(item{tone: OK, mark: "succeeded", text: wish + ". The manifest does it as it is."}, "Nothing has to change")
+		d.verdict(item{tone: OK, mark: "succeeded", text: wish + ". The manifest already does this."}, "Nothing needs to change")
 	case !best.Exists():
-		d.verdict(item{tone: Stop, mark: "refused", text: wish + ". " + sentence(obstacle)}, "No policy does that")
+		d.verdict(item{tone: Stop, mark: "refused", text: wish + ". " + sentence(obstacle)}, "No policy does this")
 	case changed > 0:
 		d.verdict(item{tone: Wait, mark: "warning", text: wish + ". " + sentence(editsText(best)) + " " + sentence(obstacle),
 			reason: "it changes what " + count(changed, "other exit") + " come to"}, "Only with side effects")
@@ -64,7 +64,7 @@ func (d *document) shortestThere(v manifest.Value) string {
 	best := v.Get("suggestion")
 	switch shortest := v.Get("shortest"); {
 	case v.Get("already").Bool():
-		return "the manifest does it as it is"
+		return "the manifest already does this"
 	case v.Get("cut").Bool():
 		return "not searched to the end"
 	case shortest.Bool():
@@ -313,4 +313,4 @@ func (d *document) offer(r manifest.Value, container string, code int64, templat
 }
 
 // offers writes what is offered.
-func (d *document) offers(list []item) { d.items("list", "Shall it be otherwise?", list) }
+func (d *document) offers(list []item) { d.items("list", "To change this", list) }

@@ -80,7 +80,7 @@ func (d *document) codes() {
 			}
 		}
 		if text(d.Answer, "leftOut") != "" {
-			d.items("list", "Not in the drawings", []item{{mark: "note", text: "On Windows processes end with other numbers, too. The lists have them."}})
+			d.items("list", "Not drawn", []item{{mark: "note", text: "On Windows, processes also end with other numbers. They are in the lists."}})
 		}
 		d.offers(offers)
 		d.sizes()

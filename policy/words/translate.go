@@ -14,7 +14,7 @@ func (d *document) translate() {
 		to = "the words of Kubernetes " + text(a.Get("cluster"), "version")
 	}
 	lost, exits := int64(a.Get("lost").Len()), itoa(number(a, "compared"))+" exits were decided in both"
-	v, title := item{tone: OK, mark: "succeeded", text: "In " + to + " every exit comes to the same, and nothing is lost.", reason: exits}, "The same in other words"
+	v, title := item{tone: OK, mark: "succeeded", text: "In " + to + " every exit has the same result, and nothing is lost.", reason: exits}, "The same in other words"
 	switch differ := int64(a.Get("differences").Len()); {
 	case !a.Get("accepted").Bool():
 		v = item{tone: Fail, mark: "refused", text: "In " + to + " the manifest would be refused."}
@@ -23,10 +23,10 @@ func (d *document) translate() {
 		v.text = "The manifest is in " + to + " already."
 		title = "Nothing to translate"
 	case differ > 0:
-		v = item{tone: Wait, mark: "warning", text: "In " + to + " " + count(differ, "range") + " of exit codes come to something else.", reason: exits}
+		v = item{tone: Wait, mark: "warning", text: "In " + to + " " + count(differ, "range") + " of exit codes have other results.", reason: exits}
 		title = "Not the same in other words"
 	case lost > 0:
-		v = item{tone: Wait, mark: "warning", text: "In " + to + " every exit comes to the same, but something is lost that is no matter of exit codes.", reason: exits}
+		v = item{tone: Wait, mark: "warning", text: "In " + to + " every exit has the same result, but something is lost that does not concern exit codes.", reason: exits}
 		title = "Not all of it in other words"
 	}
 	d.verdict(v, title)
@@ -54,11 +54,11 @@ func (d *document) translate() {
 			rows = append(rows, row{at: -1, tone: is.tone, cells: []string{short(text(x, "container")), codes, was.text, is.text}})
 		}
 		if len(rows) > 0 {
-			d.table("What comes to something else", []column{{name: "Container"}, {name: "Codes"}, {name: "As written"}, {name: "In these words"}}, rows, 0)
+			d.table("What changes", []column{{name: "Container"}, {name: "Codes"}, {name: "As written"}, {name: "In these words"}}, rows, 0)
 		}
 		var faults, then []item
 		for x := a.Get("droppedThen").First(); x.Exists(); x = x.Next() {
-			then = append(then, item{tone: Wait, mark: "dropped", path: text(x, "path"), text: "Removed without a word: the gate " + text(x, "gate") + " is off."})
+			then = append(then, item{tone: Wait, mark: "dropped", path: text(x, "path"), text: "Silently removed: the gate " + text(x, "gate") + " is off."})
 		}
 		d.items("list", "What the API server removes", then)
 		for f := a.Get("faults").First(); f.Exists(); f = f.Next() {

@@ -212,7 +212,7 @@ func TestNamesThatAreSetTwice(t *testing.T) {
 			said = append(said, i.Text)
 		}
 	}
-	want := []string{"spec.restartPolicy: the name is set for the second time", `spec.x: key "x" is already set in line 4, column 8`}
+	want := []string{"spec.restartPolicy: duplicate name", `spec.x: key "x" is already set in line 4, column 8`}
 	if !slices.Equal(said, want) {
 		t.Errorf("%q, want %q", said, want)
 	}
