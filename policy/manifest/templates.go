@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/podfate/podfate/policy"
@@ -24,7 +25,8 @@ type Template struct {
 	// RestartPolicyPath is not "", a field of the owner at that path replaces whatever the template
 	// says; otherwise only a template without a policy gets it.
 	RestartPolicy, RestartPolicyPath string
-	// ContainerName is what a container without a name is called, "" if nobody names it.
+	// ContainerName is what a main container without a name is called, with a number after it if
+	// there are several; "" if nobody names it.
 	ContainerName string
 	// ExitCodeOf is the container by whose exit code the owner decides whether a failed Pod is made
 	// anew, since its restartPolicy is ExitCode; "" if it does not.
@@ -86,6 +88,7 @@ type ownerRow struct {
 var owners = []ownerRow{
 	{group: "jobset.x-k8s.io", kind: "JobSet", path: "spec.replicatedJobs.#.template", job: true, indexed: true, restartPolicy: "OnFailure"},
 	{group: "trainer.kubeflow.org", path: "spec.template.spec.replicatedJobs.#.template", job: true, indexed: true, restartPolicy: "OnFailure"},
+	{group: "kubeflow.org", path: "spec.template.spec.replicatedJobs.#.template", job: true, indexed: true, restartPolicy: "OnFailure"},
 	{group: "kubeflow.org", kind: "PyTorchJob", path: "spec.pytorchReplicaSpecs.*.template", beside: true, restartPolicy: "OnFailure", exitCodeOf: "pytorch"},
 	{group: "kubeflow.org", kind: "TFJob", path: "spec.tfReplicaSpecs.*.template", beside: true, restartPolicy: "Never", exitCodeOf: "tensorflow"},
 	{group: "kubeflow.org", kind: "MPIJob", path: "spec.mpiReplicaSpecs.*.template", beside: true, restartPolicy: "Never"},
@@ -461,14 +464,46 @@ func ReadTemplate(v Value, t *Template, p policy.Proposals) policy.Object {
 	if t.RestartPolicy != "" && (t.RestartPolicyPath != "" || o.Spec.RestartPolicy == "") {
 		o.Spec.RestartPolicy = policy.RestartPolicy(t.RestartPolicy)
 	}
-	if t.ContainerName != "" && len(o.Spec.Containers) == 1 && o.Spec.Containers[0].Name == "" {
-		o.Spec.Containers[0].Name = t.ContainerName
+	if t.ContainerName != "" {
+		nameContainers(&o.Spec, o.Spec.Containers, t.ContainerName)
+		nameContainers(&o.Spec, o.Spec.InitContainers, "init-container")
 	}
 	if t.Indexed && o.Job != nil && o.Job.CompletionMode == nil {
 		mode := policy.IndexedCompletion
 		o.Job.CompletionMode = &mode
 	}
 	return o
+}
+
+// nameContainers gives a name to each of list that has none, as Knative does: one alone is called
+// name, several have numbers.
+//
+// Source: applyDefaultContainerNames in knative/serving v0.45, pkg/apis/serving/v1/revision_defaults.go.
+func nameContainers(s *policy.PodSpec, list []policy.Container, name string) {
+	next := 0
+	for i := range list {
+		if list[i].Name != "" {
+			continue
+		}
+		made := name
+		for len(list) > 1 && made == name || named(s, made) {
+			made = name + "-" + strconv.Itoa(next)
+			next++
+		}
+		list[i].Name = made
+	}
+}
+
+// named reports whether a container of s has that name.
+func named(s *policy.PodSpec, name string) bool {
+	for _, list := range [...][]policy.Container{s.Containers, s.InitContainers} {
+		for i := range list {
+			if list[i].Name == name {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // readStep reads the Pod of an Argo template: its main container has a name of its own.
