@@ -360,114 +360,160 @@ func clip(s string) string {
 
 // write writes what was read as members of a request and reads them again.
 func (p *shortParser) write() (*Short, []ShortFault) {
-	s := &Short{}
-	var w Writer
-	begin := func(at int) {
-		w.Object()
-		s.marks = append(s.marks, shortMark{w.Len() - 1, at})
-	}
-	text := func(name, value string) {
-		if value != "" {
-			w.Key(name)
-			w.String(value)
-		}
-	}
-	number := func(name, value string) {
-		if value != "" {
-			n, _ := strconv.ParseInt(value, 10, 64)
-			w.Key(name)
-			w.Int(n)
-		}
-	}
+	w := &shortWriter{p: p, s: &Short{}}
 	w.Object()
-	if len(p.exits) > 0 {
-		w.Key("exits")
-		w.Array()
-		for _, x := range p.exits {
-			begin(x.at)
-			text("container", x.name)
-			number("exitCode", x.code)
-			text("reason", x.reason)
-			w.End()
-		}
-		w.End()
-	}
-	if len(p.tapes) > 0 {
-		w.Key("runs")
-		w.Object()
-		for i, first := range p.tapes {
-			if p.named(first.name) < i {
-				continue
-			}
-			s.marks = append(s.marks, shortMark{w.Len(), first.at})
-			w.String(first.name)
-			w.buf = append(w.buf, ':')
-			w.Array()
-			for _, x := range p.tapes[i:] {
-				if x.name != first.name {
-					continue
-				}
-				begin(x.at)
-				text("for", x.length)
-				number("exitCode", x.code)
-				text("reason", x.reason)
-				if x.times == "forever" {
-					text("times", x.times)
-				} else {
-					number("times", x.times)
-				}
-				w.End()
-			}
-			w.End()
-		}
-		w.End()
-	}
-	if len(p.events) > 0 {
-		w.Key("events")
-		w.Array()
-		for _, e := range p.events {
-			begin(e.at)
-			text("at", e.time)
-			text("type", e.event)
-			text("container", e.container)
-			number("pod", e.pod)
-			w.End()
-		}
-		w.End()
-	}
+	w.writeExits()
+	w.writeTapes()
+	w.writeEvents()
 	if p.until.time != "" {
-		s.marks = append(s.marks, shortMark{w.Len(), p.until.at})
-		text("until", p.until.time)
+		w.mark(w.Len(), p.until.at)
+		w.text("until", p.until.time)
 	}
-	if t := p.timing; t[0].event+t[1].event != "" {
-		w.Key("timing")
-		begin(max(t[0].at, t[1].at))
-		if t[0].event != "" {
-			text("detection", "1s")
-			text("sync", "kubelet")
-			text("jitter", t[0].event)
-		}
-		text("firstRestart", t[1].event)
-		w.End()
-	}
-	if len(p.expect) > 0 {
-		w.Key("expect")
-		w.Array()
-		for _, e := range p.expect {
-			begin(e.at)
-			text("phase", e.phase)
-			text("at", e.time)
-			w.End()
-		}
-		w.End()
-	}
+	w.writeTiming()
+	w.writeExpected()
 	w.End()
 	v, err := Parse(w.Bytes())
 	if err != nil {
 		return nil, []ShortFault{{Detail: err.Message}}
 	}
-	s.Members = v
-	return s, nil
+	w.s.Members = v
+	return w.s, nil
+}
+
+// shortWriter writes the members that a question in short stands for, and notes from where in the
+// text each comes.
+type shortWriter struct {
+	Writer
+	p *shortParser
+	s *Short
+}
+
+// mark notes that what is written at an offset comes from a place in the text.
+func (w *shortWriter) mark(offset, at int) { w.s.marks = append(w.s.marks, shortMark{offset, at}) }
+
+// begin begins an object that comes from a place in the text.
+func (w *shortWriter) begin(at int) {
+	w.Object()
+	w.mark(w.Len()-1, at)
+}
+
+// text writes a member that is a string, unless it is empty.
+func (w *shortWriter) text(name, value string) {
+	if value != "" {
+		w.Key(name)
+		w.String(value)
+	}
+}
+
+// number writes a member that is an integer, unless it was not given.
+func (w *shortWriter) number(name, value string) {
+	if value != "" {
+		n, _ := strconv.ParseInt(value, 10, 64)
+		w.Key(name)
+		w.Int(n)
+	}
+}
+
+func (w *shortWriter) writeExits() {
+	if len(w.p.exits) == 0 {
+		return
+	}
+	w.Key("exits")
+	w.Array()
+	for _, x := range w.p.exits {
+		w.begin(x.at)
+		w.text("container", x.name)
+		w.number("exitCode", x.code)
+		w.text("reason", x.reason)
+		w.End()
+	}
+	w.End()
+}
+
+// writeTapes writes the runs of each container in one list, however they were mixed.
+func (w *shortWriter) writeTapes() {
+	if len(w.p.tapes) == 0 {
+		return
+	}
+	w.Key("runs")
+	w.Object()
+	for i, first := range w.p.tapes {
+		if w.p.named(first.name) < i {
+			continue
+		}
+		w.mark(w.Len(), first.at)
+		w.String(first.name)
+		w.buf = append(w.buf, ':')
+		w.Array()
+		for _, x := range w.p.tapes[i:] {
+			if x.name == first.name {
+				w.writeRun(x)
+			}
+		}
+		w.End()
+	}
+	w.End()
+}
+
+func (w *shortWriter) writeRun(x shortExit) {
+	w.begin(x.at)
+	w.text("for", x.length)
+	w.number("exitCode", x.code)
+	w.text("reason", x.reason)
+	if x.times == "forever" {
+		w.text("times", x.times)
+	} else {
+		w.number("times", x.times)
+	}
+	w.End()
+}
+
+func (w *shortWriter) writeEvents() {
+	if len(w.p.events) == 0 {
+		return
+	}
+	w.Key("events")
+	w.Array()
+	for _, e := range w.p.events {
+		w.begin(e.at)
+		w.text("at", e.time)
+		w.text("type", e.event)
+		w.text("container", e.container)
+		w.number("pod", e.pod)
+		w.End()
+	}
+	w.End()
+}
+
+func (w *shortWriter) writeTiming() {
+	t := w.p.timing
+	if t[0].event+t[1].event == "" {
+		return
+	}
+	w.Key("timing")
+	w.begin(max(t[0].at, t[1].at))
+	if t[0].event != "" {
+		w.text("detection", "1s")
+		w.text("sync", "kubelet")
+		w.text("jitter", t[0].event)
+	}
+	w.text("firstRestart", t[1].event)
+	w.End()
+}
+
+func (w *shortWriter) writeExpected() {
+	if len(w.p.expect) == 0 {
+		return
+	}
+	w.Key("expect")
+	w.Array()
+	for _, e := range w.p.expect {
+		w.begin(e.at)
+		w.text("phase", e.phase)
+		w.text("at", e.time)
+		w.End()
+	}
+	w.End()
 }
 
 // named returns the first run of the container called name.

@@ -27,7 +27,7 @@ type retries struct {
 	waits      bool          // before each
 	wait, most policy.Millis // the first wait, and the longest, 0 for none
 	factor     int64
-	total      policy.Millis // from the start of the first Pod on; -1 for ever
+	total      policy.Millis // from the start of the first Pod on; -1 forever
 	unplayed   string        // a field that decides about Pods over time and is not played, "" for none
 }
 
