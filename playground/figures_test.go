@@ -71,12 +71,13 @@ func longManifest(n int) string {
 // The page says of every answer where it was worked out, of those that look like the last one, too.
 const painting = `(() => {
 	window.took = [];
+	window.told = () => {};
 	let asked;
 	for (const type of ['beforeinput', 'input']) addEventListener(type, (e) => { asked ??= e.timeStamp; }, true);
 	const seen = new MutationObserver(() => {
 		const from = asked;
 		asked = undefined;
-		if (from !== undefined) requestAnimationFrame(() => { const c = new MessageChannel(); c.port1.onmessage = () => took.push(performance.now() - from); c.port2.postMessage(0); });
+		if (from !== undefined) requestAnimationFrame(() => { const c = new MessageChannel(); c.port1.onmessage = () => { took.push(performance.now() - from); told(); }; c.port2.postMessage(0); });
 	});
 	for (const id of ['where', 'fixed-text']) seen.observe(document.getElementById(id), {childList: true});
 	return '';
@@ -113,7 +114,7 @@ func typing(t *testing.T, f *figures, origin string) {
 		const keys = 60
 		for i := range keys {
 			p.run(t, chromedp.KeyEvent(c.keys[i%len(c.keys)]))
-			p.until(t, "an answer", fmt.Sprintf("took.length > %d", i))
+			p.wait(t, i)
 			time.Sleep(50 * time.Millisecond) // twenty letters in a second; the versions follow meanwhile
 		}
 		call(t, p, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: 1})
@@ -125,6 +126,13 @@ func typing(t *testing.T, f *figures, origin string) {
 		p.eval(t, `(took = [], '')`)
 	}
 	p.clean(t)
+}
+
+// wait waits until more than n answers were painted. It does not look again and again, which would
+// make the browser paint frames that nobody needs.
+func (p *tab) wait(t *testing.T, n int) {
+	t.Helper()
+	p.run(t, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`new Promise((done) => { told = () => took.length > %d && done(); told(); })`, n), chromedp.EvalAwaitPromise))
 }
 
 // clip puts a text onto the clipboard of the browser.

@@ -64,7 +64,7 @@ user_pref("browser.shell.checkDefaultBrowser", false);
 	f.in = bufio.NewReader(f.conn)
 	f.read(t) // its greeting
 	f.call(t, "WebDriver:NewSession", map[string]any{"strictFileInteractability": false})
-	f.call(t, "WebDriver:Navigate", map[string]any{"url": address})
+	f.open(t, address)
 	return f
 }
 
@@ -117,11 +117,31 @@ func (f *fox) eval(t *testing.T, script string) string {
 
 func (f *fox) until(t *testing.T, what, condition string) {
 	t.Helper()
-	for began := time.Now(); f.eval(t, "Boolean("+condition+")") != "true"; time.Sleep(30 * time.Millisecond) {
-		if time.Since(began) > patience {
-			t.Fatalf("%s: the page shows %s", what, f.eval(t, "document.body.innerText"))
+	waitFor(t, f, what, condition)
+}
+
+func (f *fox) open(t *testing.T, address string) {
+	t.Helper()
+	f.call(t, "WebDriver:Navigate", map[string]any{"url": address})
+}
+
+// focused returns the role and the name of what has the focus, as assistive technology gets them.
+func (f *fox) focused(t *testing.T) (role, name string) {
+	t.Helper()
+	var element struct{ Value map[string]string }
+	if err := json.Unmarshal(f.call(t, "WebDriver:GetActiveElement", map[string]any{}), &element); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range element.Value {
+		for command, text := range map[string]*string{"WebDriver:GetComputedRole": &role, "WebDriver:GetComputedLabel": &name} {
+			var answer struct{ Value string }
+			if err := json.Unmarshal(f.call(t, command, map[string]any{"id": id}), &answer); err != nil {
+				t.Fatal(err)
+			}
+			*text = answer.Value
 		}
 	}
+	return role, strings.TrimSpace(name)
 }
 
 // window sets the size of the page.
@@ -143,13 +163,7 @@ func (f *fox) pref(t *testing.T, name string, value int) {
 	f.call(t, "Marionette:SetContext", map[string]any{"value": "content"})
 }
 
-// keys presses keys one after another where the focus is; those without a letter are code points of
-// WebDriver.
 func (f *fox) keys(t *testing.T, keys ...string) {
 	t.Helper()
-	var actions []map[string]any
-	for _, key := range keys {
-		actions = append(actions, map[string]any{"type": "keyDown", "value": key}, map[string]any{"type": "keyUp", "value": key})
-	}
-	f.call(t, "WebDriver:PerformActions", map[string]any{"actions": []any{map[string]any{"type": "key", "id": "keyboard", "actions": actions}}})
+	f.call(t, "WebDriver:PerformActions", map[string]any{"actions": typed(keys)})
 }

@@ -48,6 +48,16 @@ func TestMapOfCodes(t *testing.T) {
 	p.run(t, chromedp.Navigate(origin+"/?view=codes"))
 	p.until(t, "the module answers in the browser", answered)
 	p.until(t, "the map", `document.querySelectorAll('#reply .map [role=grid] td, #reply table.map[role=grid] td').length === 256`)
+	// A map that changes is not made anew: only the cells that differ are touched.
+	p.eval(t, `(() => { window.touched = []; for (const td of document.querySelectorAll('#reply .map td')) td.old = true;
+		new MutationObserver((list) => touched.push(...list)).observe(document.querySelector('#reply .map'), {subtree: true, childList: true, attributes: true, characterData: true}); return '' })()`)
+	p.edit(t, "manifest", `f.value = f.value.replace('[42]', '[42, 43]')`)
+	p.until(t, "another code restarts", `document.querySelector('#reply .map [data-code="43"]').textContent === 'R'`)
+	if n := p.eval(t, `[...document.querySelectorAll('#reply .map td')].filter((td) => td.old).length + ' ' + (touched.length <= 6 && touched.length > 0)`); n != "256 true" {
+		t.Errorf("%s: of 256 cells so many stayed, and what was touched is %s", n, p.eval(t, `touched.map((m) => m.type + ' ' + (m.target.outerHTML ?? m.target.data)).join('\n')`))
+	}
+	p.edit(t, "manifest", `f.value = f.value.replace('[42, 43]', '[42]')`)
+	p.until(t, "one code restarts", `document.querySelector('#reply .map [data-code="43"]').textContent !== 'R'`)
 	p.run(t, chromedp.Focus(chromedp.CSS(`#reply .map [tabindex="0"]`)))
 	for _, step := range []struct{ key, code string }{
 		{kb.ArrowRight, "1"}, {kb.ArrowDown, "17"}, {kb.ArrowLeft, "16"}, {kb.ArrowUp, "0"}, {kb.ArrowUp, "0"}, {kb.ArrowLeft, "0"}, {kb.End, "15"}, {kb.PageDown, "255"},
@@ -268,8 +278,17 @@ func TestReadings(t *testing.T) {
 		t.Errorf("the server presses %s", at)
 	}
 	p.run(t, chromedp.Navigate(origin+"/?example=a3"))
-	if what := p.eval(t, `disagree.innerText`); !strings.HasPrefix(what, "Sources disagree: the documentation lists 10s first") {
-		t.Errorf("of the example the page says %q", what)
+	const told = `disagree.innerText + ' ' + [...document.querySelectorAll('#readings li')].map((li) => li.innerText).join(' ')`
+	server := p.eval(t, told)
+	if !strings.HasPrefix(server, "Sources disagree on when the first restart comes: in the list of delays the first one is 10s Pod lifecycle: container restarts Show it the kubelet") {
+		t.Errorf("of the example the page says %q", server)
 	}
+	p.noScripts(t, false)
+	p.run(t, chromedp.Navigate(origin+"/"))
+	p.until(t, "the module answers in the browser", answered)
+	p.eval(t, `(example.value = 'a3', example.dispatchEvent(new Event('change', {bubbles: true})), '')`)
+	p.until(t, "both readings", told+` === `+quote(server))
+	p.run(t, chromedp.Click(chromedp.CSS(`#readings li:first-child a:last-child`)))
+	p.until(t, "the reading that was chosen", `document.readyState === 'complete' && document.getElementById('exits')?.value === 'main: 1@5s x2 timing documented' && `+says("waits 10s"))
 	p.clean(t)
 }

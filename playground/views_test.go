@@ -1,6 +1,7 @@
 package playground_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -116,6 +117,33 @@ func TestCompareView(t *testing.T) {
 	p.edit(t, "other", `f.value = `+quote(pod("    restartPolicy: Never\n    restartPolicyRules:\n    - action: Restart\n      exitCodes: {operator: In, values: [42]}\n")))
 	p.edit(t, "exits", `f.value = ''`)
 	p.until(t, "one code differs", says("Only exit 42 differs")+` && [...document.querySelectorAll('#reply table')].at(-1).tBodies[0].rows.length === 1`)
+	// Of the 256 codes of both 255 come to the same, which the maps of A and B show.
+	if row := p.eval(t, `[...document.querySelectorAll('#reply table')].at(-1).tBodies[0].innerText`); !strings.HasPrefix(row, "main exits 42\t") {
+		t.Errorf("what differs is %q", row)
+	}
+	const cells = `JSON.stringify([...document.querySelectorAll('#reply .map td')].map((td) => td.textContent + td.ariaLabel))`
+	var maps [2][]string
+	for i, manifest := range []string{p.eval(t, `manifest.value`), p.eval(t, `other.value`)} {
+		p.edit(t, "manifest", `f.value = `+quote(manifest))
+		p.run(t, chromedp.Click(chromedp.CSS(`#tabs [value="codes"]`)))
+		p.until(t, "the map of codes", `document.querySelectorAll('#reply .map td').length === 256 && (document.querySelector('#reply .map [data-code="42"]').textContent === 'R') === `+[]string{"false", "true"}[i])
+		if err := json.Unmarshal([]byte(p.eval(t, cells)), &maps[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	equal := 0
+	for code := range maps[0] {
+		if maps[0][code] == maps[1][code] {
+			equal++
+		} else if code != 42 {
+			t.Errorf("exit %d is %q and %q", code, maps[0][code], maps[1][code])
+		}
+	}
+	if equal != 255 {
+		t.Errorf("%d codes are equal", equal)
+	}
+	p.edit(t, "manifest", `f.value = `+quote(pod("")))
+	p.run(t, chromedp.Click(chromedp.CSS(`#tabs [value="compare"]`)))
 	p.edit(t, "exits", `f.value = 'main: 42@10s x2, 1@5s'`)
 	p.until(t, "both on one axis", `document.querySelectorAll('#reply .lanes .lane.container').length === 2 && document.querySelectorAll('#reply .axis').length === 1`)
 	link := p.share(t)

@@ -38,6 +38,7 @@ type example struct {
 	Answer     string            `json:"answer"`
 	Source     *document.Source  `json:"source"`
 	Disagree   string            `json:"disagree"`
+	Readings   []views.Reading   `json:"readings"`
 }
 
 var readExamples = sync.OnceValue(func() []views.Example {
@@ -61,7 +62,7 @@ var readExamples = sync.OnceValue(func() []views.Example {
 				panic("web: " + err.Error())
 			}
 		}
-		list = append(list, views.Example{ID: e.ID, Title: e.Title, Question: e.Question, Group: e.Group, Answer: e.Answer, Source: e.Source, Disagree: e.Disagree, Form: views.Form{
+		list = append(list, views.Example{ID: e.ID, Title: e.Title, Question: e.Question, Group: e.Group, Answer: e.Answer, Source: e.Source, Disagree: e.Disagree, Readings: e.Readings, Form: views.Form{
 			Manifest: string(manifest), Pods: string(pods), Exits: e.Exits, Version: e.Version, Validation: e.Validation, Gates: e.Gates, Example: e.ID,
 			View: e.View, Run: e.Run, Outage: e.Outage, Cap: e.Cap,
 		}})

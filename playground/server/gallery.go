@@ -58,7 +58,7 @@ func (s *Server) entries(ctx context.Context) ([]views.Entry, error) {
 			if _, chosen := form.ChosenOptions(p.Name); chosen || strings.Contains(form.Manifest, "  "+p.Name+":") { // of its Scenario
 				for _, option := range p.Options {
 					if option.Disagreement != "" {
-						entry.Disagreements = append(entry.Disagreements, option.Name+" is "+strings.Join(option.Values, " or ")+" ("+option.Disagreement+")")
+						entry.Disagreements = append(entry.Disagreements, "Sources disagree: "+option.Name+" is "+strings.Join(option.Values, " or ")+" ("+option.Disagreement+")")
 					}
 				}
 			}

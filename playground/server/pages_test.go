@@ -312,6 +312,52 @@ func TestBusyPage(t *testing.T) {
 	}
 }
 
+// TestReadings: where sources disagree the page says what each of them says and who they are, and
+// what it leads to shows that reading.
+func TestReadings(t *testing.T) {
+	s := newServer(t, native, withModule)
+	text := func(address string) string {
+		return html.UnescapeString(send(s, "GET", address, "").Body.String())
+	}
+	shows := map[string]string{ // what can be seen of a reading, by its question
+		"a3&exits=main:+1@5s+x2+timing+documented": "waits 10s", "a3": "immediately",
+		"a4&exits=main:+1@301s+forever+until+2h": "restarted 18 times in 2h", "a12": "proxy exits 1 → Restart",
+		"b19": `"crashloopbackoff" is not a field of KubeletConfiguration`, "b17": "CrashLoopBackOff", "b21": "restarted 7 times in 20m",
+		"b22&exits=main:+1@10s+forever+until+5m+timing+documented": "restarted 4 times in 5m", "b22&exits=main:+1@10s+forever+until+5m": "restarted 5 times in 5m",
+		"c31&k8s=1.34&gate.ContainerRestartRules=true": "Kubernetes 1.34 refuses this manifest", "c31": "proxy exits 88 → RestartAllContainers",
+		"c32&proposal=kep-5307-future": "main exits 42 → Restart", "c32": "exitCodes: Required value", "d39": "120 restarts",
+		"d40": "watcher exits 88 → RestartAllContainers", "e41": "0 Pods succeeded, 2 failed", "e42": "0 Pods succeeded, 1 failed",
+	}
+	n := 0
+	for _, e := range web.Examples() {
+		if (e.Disagree == "") != (len(e.Readings) == 0) || len(e.Readings) == 1 {
+			t.Errorf("%s: %d readings of %q", e.ID, len(e.Readings), e.Disagree)
+		}
+		if e.Disagree == "" {
+			continue
+		}
+		page := text("/?example=" + e.ID)
+		_, list, _ := strings.Cut(page, `<ul id="readings" class="note">`)
+		list, _, _ = strings.Cut(list, "</ul>")
+		for _, r := range e.Readings {
+			n++
+			if !strings.HasPrefix(r.Source.URL, "https://") || !strings.Contains(list, r.Says+` <a class="source" href="`+r.Source.URL+`"`) {
+				t.Errorf("%s does not say %q of %s: %s", e.ID, r.Says, r.Source.URL, list)
+			}
+			if r.Ask == "" {
+				continue
+			}
+			answer := text("/?example=" + r.Ask)
+			if _, answer, _ = strings.Cut(answer, `<div id="reply">`); shows[r.Ask] == "" || !strings.Contains(answer, shows[r.Ask]) {
+				t.Errorf("%s: ?example=%s does not show %q: %s", e.ID, r.Ask, shows[r.Ask], answer)
+			}
+		}
+	}
+	if n < 20 {
+		t.Errorf("there are %d readings", n)
+	}
+}
+
 // TestGallery: every example has its answer, its source and its address; the server searches; and
 // every code of answers is listed.
 func TestGallery(t *testing.T) {

@@ -56,14 +56,14 @@ type Entry struct {
 	Example
 	Verdict       document.Verdict
 	Source        *document.Source // the page that says so
-	Disagreements []string         // points on which the sources disagree, as the answer names them
+	Disagreements []string         // sentences that name the points on which the sources disagree
 }
 
 // NewEntry is the entry of an example with this answer.
 func NewEntry(e Example, d *document.Document) Entry {
 	entry := Entry{Example: e, Verdict: d.Verdict, Source: cmp.Or(e.Source, d.Verdict.Source)}
 	if e.Disagree != "" {
-		entry.Disagreements = []string{e.Disagree}
+		entry.Disagreements = []string{say("disagree", "what", e.Disagree)}
 	}
 	for _, b := range d.Blocks {
 		for _, i := range b.Items {

@@ -94,11 +94,22 @@ type Example struct {
 	Question string // one sentence
 	Form     Form
 	// Of a question that is often asked: its group, the recorded title of its verdict, the page where it
-	// was asked or is answered, and on what sources disagree. The first examples have none of them.
+	// was asked or is answered, and on what sources disagree, with what each says. The first examples
+	// have none of them.
 	Group    string
 	Answer   string
 	Source   *document.Source
 	Disagree string
+	Readings []Reading
+}
+
+// Reading is what one source says where sources disagree.
+type Reading struct {
+	Says   string          `json:"says"`
+	Source document.Source `json:"source"`
+	// Ask is the question that shows this reading, as it stands after /?example= in an address; "" if
+	// no question does.
+	Ask string `json:"ask"`
 }
 
 // Module is the WebAssembly module that answers, as describe tells it. Its JSON is that of

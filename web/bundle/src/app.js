@@ -8,7 +8,8 @@ import {compare} from './compare.js';
 import {Engine} from './engine.js';
 import {clear, keep, kept, latest} from './kept.js';
 import {timed} from './operation.js';
-import {live, marks, repaint} from './paint.js';
+import {h, live, marks} from './paint.js';
+import {repaint} from './repaint.js';
 import {LinkError, decode, encode, holdsState} from './share.js';
 import {say, use} from './text.js';
 import {timeline, together} from './timeline.js';
@@ -235,11 +236,12 @@ function goTo(line, column) {
   manifest.focus({preventScroll: true});
   manifest.setSelectionRange(from, end < 0 ? text.length : end);
   lineOf(line)?.scrollIntoView({block: 'nearest'});
+  highlight();
 }
 
 /** Shows what belongs together: what the pointer is on, else what has the focus, else the line of the cursor. */
 function highlight({type, target} = {}) {
-  if (type === 'selectionchange' && asking) return; // the answer that comes does it
+  if (/^(?:keyup|select)$/.test(type) && asking) return; // the answer that comes does it
   const under = type === 'mouseover' ? target : undefined;
   const focused = document.activeElement;
   const line = numberOf(under) || (focused === manifest ? manifest.value.slice(0, manifest.selectionStart).split('\n').length : 0);
@@ -431,8 +433,10 @@ function show(of, keptAs) {
   }
   example.value = of?.id ?? '';
   $('example-question').textContent = of?.question ?? '';
-  $('disagree').hidden = !of?.disagree;
+  $('disagree').hidden = $('readings').hidden = !of?.disagree;
   $('disagree').textContent = of?.disagree ? say('disagree', {what: of.disagree}) : '';
+  $('readings').replaceChildren(...(of?.readings ?? []).map(({says: what, source: {url, name}, ask: address}) => h('li', {}, what, ' ',
+    h('a', {class: 'source', href: url, rel: 'noreferrer'}, name), address && [' ', h('a', {href: '?example=' + address}, say('disagree.ask'))])));
   if (latest() && !$('notice').textContent) notice(say('kept'), ...(keptAs ? [] : ['kept.open']), 'kept.clear');
 }
 
@@ -580,7 +584,7 @@ function wire() {
     (target.querySelector('summary') ?? target).focus();
   });
   for (const type of ['focusin', 'focusout', 'mouseover', 'mouseout']) $('answer').addEventListener(type, highlight);
-  document.addEventListener('selectionchange', highlight);
+  for (const type of ['keyup', 'click', 'select']) manifest.addEventListener(type, highlight);
   for (const type of ['mouseover', 'mouseout']) gutter.addEventListener(type, highlight);
   $('examples').addEventListener('submit', openExample);
   example.addEventListener('change', openExample);

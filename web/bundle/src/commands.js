@@ -48,7 +48,7 @@ export function curl(origin, operation, request) {
 
 /** JSON with everything that hides written as JSON's own escapes, so that it stays the same request. */
 function asciiControls(json) {
-  return json.replace(/[^]/gu, (c) => (visible(c) === c ? c
+  return json.replace(/[^ -~]/gu, (c) => (visible(c) === c ? c
     : c.split('').map((unit) => '\\u' + unit.charCodeAt(0).toString(16).padStart(4, '0')).join('')));
 }
 

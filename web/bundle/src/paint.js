@@ -16,6 +16,25 @@ function fill(element, attributes, ...children) {
   return element;
 }
 
+let later; // rows that are made when they are needed, during a repaint
+
+/** What paint gives, and the rows in it that are not made yet: {key, make} by their elements, which are empty. */
+export function lazily(paint) {
+  later = new Map();
+  const nodes = paint();
+  const rows = later;
+  later = undefined;
+  return [nodes, rows];
+}
+
+/** A row of a table, which says what of says. */
+function row(of, make) {
+  if (!later) return make(of);
+  const empty = h('tr', {});
+  later.set(empty, {key: JSON.stringify(of), make: () => make(of)});
+  return empty;
+}
+
 const results = {matched: 'matched', skipped: 'skipped', notmatched: 'not matched', notreached: 'not reached'};
 
 const glyph = (mark) => h('span', {class: 'glyph', 'aria-hidden': 'true'}, glyphs[mark]);
@@ -23,48 +42,14 @@ const note = (...text) => h('p', {class: 'note'}, ...text);
 const join = (first, second) => (!second || second === first ? first : `${first} ${second}`);
 
 /** The parts of an answer, each [what it says, its painter]. */
-const parts = ({verdict, blocks, releases}) => [[verdict, paintVerdict], ...blocks.map((b) => [b, block]),
+export const parts = ({verdict, blocks, releases}) => [[verdict, paintVerdict], ...blocks.map((b) => [b, block]),
   ...(releases ? [[releases, () => note(say('cluster', {releases}))]] : [])];
-const elements = ([of, paint]) => [paint(of)].flat(3).filter(Boolean);
+
+/** The elements of a part. */
+export const elements = ([of, paint]) => [paint(of)].flat(3).filter(Boolean);
 
 /** The elements of the answer. */
 export const reply = (document) => parts(document).flatMap(elements);
-
-const words = (node) => node.className + node.textContent.replace(/\s+/g, '');
-
-let painted = []; // parts of the answer on the page: {text, nodes}
-
-/** Takes over what the server painted, if it says what would be painted here. */
-function adopt(root, document) {
-  const ours = parts(document).map((part) => ({text: JSON.stringify(part[0]), nodes: elements(part)}));
-  const there = [...root.children];
-  const all = ours.flatMap(({nodes}) => nodes);
-  if (all.length !== there.length || !all.every((node, i) => words(node) === words(there[i]))) return root.replaceChildren();
-  painted = ours.map(({text, nodes}) => ({text, nodes: nodes.map(() => there.shift())}));
-}
-
-/**
- * Paints an answer into the page and leaves alone what says the same as before: most keystrokes change little, and what is not touched
- * is not laid out again. Elements that somebody else put among the parts stay behind the one they follow.
- */
-export function repaint(root, document) {
-  if (painted.length === 0) adopt(root, document);
-  const old = painted;
-  painted = parts(document).map((part) => {
-    const text = JSON.stringify(part[0]);
-    const i = old.findIndex((o) => o.text === text);
-    return i < 0 ? {text, nodes: elements(part)} : old.splice(i, 1)[0];
-  });
-  for (const {nodes} of old) for (const node of nodes) node.remove();
-  const ours = painted.flatMap(({nodes}) => nodes);
-  const known = new Set(ours);
-  let at = root.firstChild;
-  for (const node of ours) {
-    while (at && !known.has(at)) at = at.nextSibling;
-    if (node === at) at = at.nextSibling;
-    else root.insertBefore(node, at);
-  }
-}
 
 /** What a screen reader is told about an answer, once: of what is refused also why. */
 export const live = ({verdict: {title, text, mark}}) => (mark === 'refused' ? `${title}: ${text}` : title);
@@ -103,14 +88,14 @@ const painters = {
   lanes: (b) => [lanes(b), note(b.text)],
   table: (b) => h('div', {class: 'wide', tabindex: '0', role: 'group', 'aria-label': b.title}, h('table', {},
     h('thead', {}, h('tr', {}, b.columns.map((c) => (c.text ? h('th', {scope: 'col', class: c.align ?? ''}, c.text) : h('td', {}))))),
-    h('tbody', {}, b.rows.map((r) => h('tr', {class: r.tone ?? '', 'data-at': r.atMillis ?? ''}, r.cells.map((cell, i) => (i === 0
+    h('tbody', {}, b.rows.map((r) => row([b.columns, r], () => h('tr', {class: r.tone ?? '', 'data-at': r.atMillis ?? ''}, r.cells.map((cell, i) => (i === 0
       ? h('th', {scope: 'row', class: b.columns[i].align ?? ''}, cell)
-      : h('td', {class: b.columns[i].align ?? ''}, cell, i === r.cells.length - 1 && r.line > 0 && [' ', at(r)])))))))),
+      : h('td', {class: b.columns[i].align ?? ''}, cell, i === r.cells.length - 1 && r.line > 0 && [' ', at(r)]))))))))),
   terminal: ({lines}) => h('pre', {class: 'terminal', tabindex: '0'}, lines.join('\n')),
   plot: (b) => h('div', {class: 'plot', role: 'img', 'aria-label': b.title},
     s('svg', {'aria-hidden': 'true', width: '100%', height: 120}, drawPlot(b).map(drawn))),
-  grid: ({title = '', container = '', ranges}) => [h('table', {class: 'map', role: 'grid', 'aria-label': title, 'data-container': container}, h('tbody', {}, mapRows(ranges).map((row) => h('tr', {},
-    row.map((c) => h('td', {class: c.tone ?? '', tabindex: c.code === 0 ? '0' : '-1', 'data-code': c.code, 'aria-label': `${c.code}: ${c.text}`}, c.letter)))))), h('ul', {class: 'list'}, ranges.map((r) => h('li', {class: r.tone ?? ''}, glyph(r.mark), ' ',
+  grid: ({title = '', container = '', ranges}) => [h('table', {class: 'map', role: 'grid', 'aria-label': title, 'data-container': container}, h('tbody', {}, mapRows(ranges).map((of) => row(of, (cells) => h('tr', {},
+    cells.map((c) => h('td', {class: c.tone ?? '', tabindex: c.code === 0 ? '0' : '-1', 'data-code': c.code, 'aria-label': `${c.code}: ${c.text}`}, c.letter))))))), h('ul', {class: 'list'}, ranges.map((r) => h('li', {class: r.tone ?? ''}, glyph(r.mark), ' ',
     h('span', {}, h('b', {}, codes(r)), ' ' + r.text), ' ', at(r))))],
 };
 
@@ -120,7 +105,7 @@ function mapRows(ranges) {
   for (const r of ranges) {
     for (let code = Math.max(r.from, 0); code <= Math.min(r.to, 255); code++) {
       if (code % 16 === 0 || rows.length === 0) rows.push([]);
-      rows.at(-1).push({...r, code});
+      rows.at(-1).push({code, text: r.text, tone: r.tone, letter: r.letter});
     }
   }
   return rows;

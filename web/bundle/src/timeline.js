@@ -8,48 +8,73 @@ const scales = ['linear', 'log', 'fit'];
 
 let scale = scales[0]; // the reader's choice, for all answers
 let chosen; // the instant that the reader chose, in milliseconds; without one the last decision is selected
-let [made, of] = [[], []]; // the controls on the page, and the elements that they are of
+let b; // the drawing of the answer
+let rows = []; // of its table, one for each instant
+let at = 0; // the row that is selected
+let drawing, lines = []; // the elements of b and rows on the page
+let shown = ''; // what the controls are of
+let wired; // the element that listens
+let made = []; // the controls on the page
+let range, told, back, on; // parts of them
+
+const drawn = () => ({...b, ...(scale === 'log' && {scale}), ...(scale === 'fit' && stopsOf(b))});
+const redraw = () => drawing.replaceChildren(...lanes(drawn()).childNodes);
 
 /** Puts the controls below the drawing of an answer, if it has one and a table that says what happens when. */
 export function timeline(reply, {blocks}) {
-  const b = blocks.find(({block}) => block === 'lanes');
-  const rows = blocks.flatMap(({block, rows: list}) => (block === 'table' ? list.filter((r) => r.atMillis !== undefined) : []));
-  const drawing = reply.querySelector('.lanes');
-  const lines = [...reply.querySelectorAll('tr[data-at]')]; // of the table, one for each row
-  const now = [drawing, ...lines];
-  if (now.length === of.length && now.every((e, i) => e === of[i])) return; // nothing was painted anew
-  of = now;
-  for (const e of made) e.remove();
-  made = [];
-  if (!b || !drawing) return;
-  const drawn = () => ({...b, ...(scale === 'log' && {scale}), ...(scale === 'fit' && stopsOf(b))});
-  let at = rows.findIndex((r) => r.atMillis === chosen);
+  b = blocks.find(({block}) => block === 'lanes');
+  rows = blocks.flatMap(({block, rows: list}) => (block === 'table' ? list.filter((r) => r.atMillis !== undefined) : []));
+  drawing = reply.querySelector('.lanes');
+  lines = [...reply.querySelectorAll('tr[data-at]')];
+  const now = JSON.stringify([b, rows]);
+  const same = now === shown && drawing === wired;
+  if (same && (!made[0] || made[0].isConnected)) return; // nothing was painted anew
+  shown = now;
+  if (!b || !drawing) {
+    for (const e of made) e.remove();
+    made = [];
+    wired = drawing;
+    return;
+  }
+  at = rows.findIndex((r) => r.atMillis === chosen);
   if (at < 0) at = Math.max(rows.findLastIndex((r) => r.path), 0);
+  if (made.length === 0) made = controls();
+  if (wired !== drawing) wire(reply);
+  for (const e of [back, range, on, told]) e.hidden = rows.length === 0;
+  range.max = String(Math.max(rows.length - 1, 0));
+  if (made[0].previousSibling !== drawing) drawing.after(...made);
+  if (scale !== scales[0]) redraw();
+  show();
+}
 
-  for (const line of lines) line.addEventListener('click', () => go(lines.indexOf(line)));
-  const range = h('input', {type: 'range', id: 'instant', min: 0, max: Math.max(rows.length - 1, 0), step: 1, 'aria-label': say('instant')});
-  const told = h('p', {class: 'instant'});
-  const show = () => {
-    const row = rows[at];
-    for (const e of reply.querySelectorAll('.selected')) e.classList.remove('selected');
-    for (const e of drawing.querySelectorAll('.cursor')) e.remove();
-    if (!row) return;
-    for (const e of [lines[at], ...drawing.querySelectorAll(`[data-at="${row.atMillis}"]`)]) e.classList.add('selected');
-    const x = `${placeOf(row.atMillis, drawn()) / 100}%`;
-    for (const svg of drawing.querySelectorAll('svg')) svg.append(s('rect', {class: 'cursor', x, y: 0, width: '2px', height: '100%'}));
-    const text = row.cells.filter(Boolean);
-    told.replaceChildren(h('b', {}, text[0]), ' ' + text.slice(1).join(' '), row.line > 0 ? h('span', {class: 'at'}, ' (',
-      h('a', {href: '#L' + row.line, 'data-line': row.line, 'data-column': row.column}, say('place', {line: row.line})), ')') : '');
-    range.value = String(at);
-    range.setAttribute('aria-valuetext', say('instant.value', {n: at + 1, of: rows.length, what: text.join(' ')}));
-    for (const [button, end] of [[back, 0], [on, rows.length - 1]]) button.disabled = at === end;
-  };
-  const go = (to) => {
-    at = Math.min(Math.max(to, 0), rows.length - 1);
-    chosen = rows[at].atMillis;
-    show();
-  };
-  const [back, on] = [[-1, '‹', 'instant.back'], [1, '›', 'instant.on']].map(([by, text, key]) => {
+/** Shows the row that is selected, in the drawing, in the table and in words. */
+function show() {
+  const row = rows[at];
+  for (const e of drawing.parentElement.querySelectorAll('.selected')) e.classList.remove('selected');
+  for (const e of drawing.querySelectorAll('.cursor')) e.remove();
+  if (!row) return;
+  for (const e of [lines[at], ...drawing.querySelectorAll(`[data-at="${row.atMillis}"]`)]) e?.classList.add('selected');
+  const x = `${placeOf(row.atMillis, drawn()) / 100}%`;
+  for (const svg of drawing.querySelectorAll('svg')) svg.append(s('rect', {class: 'cursor', x, y: 0, width: '2px', height: '100%'}));
+  const text = row.cells.filter(Boolean);
+  told.replaceChildren(h('b', {}, text[0]), ' ' + text.slice(1).join(' '), row.line > 0 ? h('span', {class: 'at'}, ' (',
+    h('a', {href: '#L' + row.line, 'data-line': row.line, 'data-column': row.column}, say('place', {line: row.line})), ')') : '');
+  range.value = String(at);
+  range.setAttribute('aria-valuetext', say('instant.value', {n: at + 1, of: rows.length, what: text.join(' ')}));
+  for (const [button, end] of [[back, 0], [on, rows.length - 1]]) button.disabled = at === end;
+}
+
+function go(to) {
+  at = Math.min(Math.max(to, 0), rows.length - 1);
+  chosen = rows[at].atMillis;
+  show();
+}
+
+/** The controls: two buttons and a slider for the instants, the axis, and what happens at the instant. */
+function controls() {
+  range = h('input', {type: 'range', id: 'instant', min: 0, step: 1, 'aria-label': say('instant')});
+  told = h('p', {class: 'instant'});
+  [back, on] = [[-1, '‹', 'instant.back'], [1, '›', 'instant.on']].map(([by, text, key]) => {
     const button = h('button', {type: 'button', 'aria-label': say(key)}, text);
     button.addEventListener('click', () => go(at + by));
     return button;
@@ -61,24 +86,6 @@ export function timeline(reply, {blocks}) {
     event.preventDefault();
     go(at + by);
   });
-
-  // The drawing itself: a press or a drag goes to the nearest instant, whatever the axis.
-  const point = ({clientX}) => {
-    const {left, width} = drawing.querySelector('.axis svg').getBoundingClientRect();
-    const x = ((clientX - left) / width) * 10_000;
-    const off = rows.map((r) => Math.abs(placeOf(r.atMillis, drawn()) - x));
-    go(off.indexOf(Math.min(...off)));
-  };
-  if (rows.length > 0) {
-    drawing.addEventListener('pointerdown', (event) => {
-      drawing.setPointerCapture(event.pointerId);
-      point(event);
-    });
-    drawing.addEventListener('pointermove', (event) => event.buttons && point(event));
-  }
-
-  const redraw = () => drawing.replaceChildren(...lanes(drawn()).childNodes);
-
   const axis = h('fieldset', {class: 'axis-of'}, h('legend', {class: 'hidden'}, say('axis')), scales.map((name) => {
     const radio = h('input', {type: 'radio', name: 'axis', id: 'axis-' + name, value: name});
     radio.checked = name === scale;
@@ -89,10 +96,28 @@ export function timeline(reply, {blocks}) {
     });
     return [radio, h('label', {for: 'axis-' + name}, say('axis.' + name))];
   }));
-  made = [h('div', {class: 'scrub'}, rows.length > 0 && [back, range, on], axis), ...(rows.length > 0 ? [told] : [])];
-  drawing.after(...made);
-  if (scale !== scales[0]) redraw();
-  show();
+  return [h('div', {class: 'scrub'}, back, range, on, axis), told];
+}
+
+/** Makes the drawing listen: a press or a drag goes to the nearest instant, whatever the axis. So does a press on a row. */
+function wire(reply) {
+  wired = drawing;
+  const point = ({clientX}) => {
+    if (rows.length === 0) return;
+    const {left, width} = drawing.querySelector('.axis svg').getBoundingClientRect();
+    const x = ((clientX - left) / width) * 10_000;
+    const off = rows.map((r) => Math.abs(placeOf(r.atMillis, drawn()) - x));
+    go(off.indexOf(Math.min(...off)));
+  };
+  drawing.addEventListener('pointerdown', (event) => {
+    wired.setPointerCapture(event.pointerId);
+    point(event);
+  });
+  drawing.addEventListener('pointermove', (event) => event.buttons && point(event));
+  reply.onclick = ({target}) => { // what is around the rows may be painted anew
+    const line = lines.indexOf(target.closest('tr[data-at]'));
+    if (line >= 0) go(line);
+  };
 }
 
 /** All instants of a drawing at which something begins or ends: each gets the same room. */
