@@ -11,6 +11,7 @@ type DraftRule struct {
 	Faults     []DraftFault // what is wrong with their texts
 	Action     string       // the draft's word
 	NamedAt    string       // path of a containerName that is next to a reason, "" for none
+	NumberAt   string       // path of exit codes that are a number in place of a text, "" for none
 }
 
 // DraftFault is what is wrong with a condition.

@@ -376,7 +376,7 @@ func (r *backoffReader) exits(v Value, path, in, notIn, expressions string) {
 		one := func(e Value) {
 			text := e.Text()
 			if e.Kind() == Number {
-				text = string(e.Raw())
+				text, r.d.NumberAt = string(e.Raw()), r.at
 			}
 			if fault := policy.CodeRanges(text, &set); fault != "" {
 				r.fault(fault, "")

@@ -135,12 +135,27 @@ func (c *call) admit(f policy.Features, a entrance) []loaded {
 	if c.judge(&l, f, a); unreadable {
 		return []loaded{{faults: beyond(l.faults, typed), warnings: l.warnings}}
 	}
+	c.draftNumbers(&l)
 	if draft {
 		l.warnings = append(l.warnings, c.manifestFaults([]policy.FieldError{{
 			Path: "apiVersion", Code: lint.DraftSpelling, Detail: "drafts had Jobs in v1; write batch/v1", Source: "KEP-3329, first draft",
 		}})...)
 	}
 	return []loaded{l}
+}
+
+// draftNumbers warns of exit codes of the first draft of KEP-3329 that are numbers: it has texts.
+func (c *call) draftNumbers(l *loaded) {
+	if l.object.Job == nil || l.object.Job.PodFailurePolicy == nil {
+		return
+	}
+	for i := range l.object.Job.PodFailurePolicy.Rules {
+		if d := l.object.Job.PodFailurePolicy.Rules[i].Written; d != nil && d.NumberAt != "" {
+			l.warnings = append(l.warnings, c.manifestFaults([]policy.FieldError{{
+				Path: element(l.rulesPath(), i) + d.NumberAt, Code: lint.DraftSpelling, Detail: "the draft has a text here, such as \"42\"", Source: "KEP-3329, first draft",
+			}})...)
+		}
+	}
 }
 
 // ofProposals reports whether all faults are about words of proposals: no API server stops at
