@@ -178,8 +178,10 @@ func (t *tester) file(ctx context.Context, name string, text []byte) error {
 			continue
 		}
 		e, bad := t.read(head, doc, at)
-		if bad != "" {
-			t.wrong(at, "%s", bad)
+		for _, fault := range bad {
+			t.wrong(at, "%s", fault)
+		}
+		if len(bad) > 0 {
 			continue
 		}
 		if e.name == "" {
@@ -195,15 +197,16 @@ func (t *tester) file(ctx context.Context, name string, text []byte) error {
 	return nil
 }
 
-// read reads a test.
-func (t *tester) read(head members, doc *schema.Document, at finding) (e expectation, bad string) {
+// read reads a test, and says all that is wrong with it.
+func (t *tester) read(head members, doc *schema.Document, at finding) (e expectation, bad []string) {
 	e = expectation{place: at, members: maps.Clone(head)}
+	wrong := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
 	take := func(name string, into any) {
 		raw := e.members[name]
 		delete(e.members, name)
-		if raw != nil && json.Unmarshal(raw, into) != nil && bad == "" {
+		if raw != nil && json.Unmarshal(raw, into) != nil {
 			line, _ := doc.Position(name)
-			bad = fmt.Sprintf("%s in line %d: is of another type", name, line)
+			wrong("%s in line %d: is of another type", name, line)
 		}
 	}
 	var of, file, kind, version, question string
@@ -217,15 +220,23 @@ func (t *tester) read(head members, doc *schema.Document, at finding) (e expecta
 	if short, faults := manifest.ReadShort(question); question != "" && len(faults) == 0 {
 		_ = json.Unmarshal(short.Members.Get("expect").Raw(), &e.phases)
 	}
-	switch {
-	case bad != "":
-		return e, bad
-	case kind != "" && kind != "Test":
-		return e, "kind " + strconv.Quote(kind) + ": a test needs no kind, or Test"
-	case version != "" && version != "podfate.dev/v1":
-		return e, "apiVersion " + strconv.Quote(version) + ": must be podfate.dev/v1"
-	case len(e.expect) == 0 && len(e.phases) == 0:
-		return e, "expect: nothing is expected"
+	if kind != "" && kind != "Test" {
+		wrong("kind %q: a test needs no kind, or Test", kind)
+	}
+	if version != "" && version != "podfate.dev/v1" {
+		wrong("apiVersion %q: must be podfate.dev/v1", version)
+	}
+	if file != "" {
+		var fault string
+		if e.doc, fault = readManifest(filepath.Join(filepath.Dir(at.file), file)); fault != "" {
+			wrong("%s", fault)
+		}
+	}
+	if len(e.expect) == 0 && len(e.phases) == 0 {
+		if e.expect != nil || string(head["expect"]) == "null" {
+			wrong("expect: nothing is expected")
+		}
+		return e, bad // of what, nobody knows
 	}
 	said := of != ""
 	if !said {
@@ -233,29 +244,23 @@ func (t *tester) read(head members, doc *schema.Document, at finding) (e expecta
 	}
 	op, known := ops.Lookup(of)
 	if !known || of == "explain" {
-		return e, "of " + strconv.Quote(of) + ": is no operation that can be tested"
+		wrong("of %q: is no operation that can be tested", of)
+		return e, bad
 	}
 	e.op = op
-	if name := e.foreign(); !said && name != "" {
-		line, _ := doc.Position(name)
-		return e, fmt.Sprintf("%s in line %d: %s is not asked it, and by %s this is a test of %s; leave one of both out, or say of", name, line, of, e.sign(), of)
+	for _, name := range e.foreign() {
+		if line, _ := doc.Position(name); !said {
+			wrong("%s in line %d: %s is not asked it, and by %s this is a test of %s; leave one of both out, or say of", name, line, of, e.sign(), of)
+		}
 	}
-	allowed := expected[of]
-	if allowed == nil {
-		allowed = []string{}
-	}
+	allowed := append(slices.Clone(expected[of]), expected[""]...)
 	for _, name := range slices.Sorted(maps.Keys(e.expect)) {
-		if !slices.Contains(allowed, name) && !slices.Contains(expected[""], name) {
+		if !slices.Contains(allowed, name) {
 			line, _ := doc.Position("expect." + name)
-			return e, fmt.Sprintf("expect.%s in line %d: of %s can be expected: %s", name, line, of, strings.Join(append(slices.Clone(allowed), expected[""]...), ", "))
+			wrong("expect.%s in line %d: of %s can be expected: %s", name, line, of, strings.Join(allowed, ", "))
 		}
 	}
-	if file != "" {
-		if e.doc, bad = readManifest(filepath.Join(filepath.Dir(at.file), file)); bad != "" {
-			return e, bad
-		}
-	}
-	return e, ""
+	return e, bad
 }
 
 // expected are the members of expect by operation, under "" those of all.
@@ -299,19 +304,19 @@ func (e *expectation) sign() string {
 	return "its other members"
 }
 
-// foreign is a member of the test that other operations are asked and its own is not, empty if
-// there is none. What no operation knows is left to the core to refuse.
-func (e *expectation) foreign() string {
+// foreign are members of the test that other operations are asked and its own is not. What no
+// operation knows is left to the core to refuse.
+func (e *expectation) foreign() (names []string) {
 	if e.op.Name == "compare" { // asks another operation, with its members
-		return ""
+		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.members)) {
 		asked := func(op ops.Operation) bool { return slices.Contains(ops.Members(op.Name), name) }
 		if !asked(e.op) && slices.ContainsFunc(ops.Table(), asked) {
-			return name
+			names = append(names, name)
 		}
 	}
-	return ""
+	return names
 }
 
 // readManifest reads the file that a test names.

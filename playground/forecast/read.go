@@ -30,7 +30,8 @@ type Options struct {
 const maxBroken = 100
 
 // As long as little is kept, some 2 KB of each Pod that loops, the collector may wait for more
-// garbage: with 10,000 Pods a quarter of the time, for 40 MB more.
+// garbage. Of 10,000 Pods that all loop, 54 MB, two processors take 3.2 s in sum and 65 MB; without
+// this they took 3.8 to 4.7 s and 31 MB, which is too near to the bar of 2 s, or above.
 const (
 	usualPercent = 100
 	littleKept   = 400
