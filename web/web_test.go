@@ -105,6 +105,11 @@ var wanted = map[string]string{
 	"draft-job-bug":                 "Job Failed after",
 	"draft-job-evicted":             "Job Complete after",
 	"draft-job-combined":            "Job Failed after 20s",
+	"draft-job-bug-printed":         "Kubernetes 1.37 refuses this manifest",
+	"draft-job-evicted-printed":     "Kubernetes 1.37 refuses this manifest",
+	"draft-job-combined-printed":    "Kubernetes 1.37 refuses this manifest",
+	"draft-job-conditions-printed":  "Kubernetes 1.37 refuses this manifest",
+	"draft-job-expressions-printed": "Kubernetes 1.37 refuses this manifest",
 	"kep-5307-future-shipped":       "retry-init was restarted 12 times in 40m",
 	"kep-5307-when":                 "my-container exits 42 → Restart",
 	"draft-job-bug-shipped":         "Job Failed after 30s",
@@ -130,7 +135,7 @@ func TestExamples(t *testing.T) {
 			}
 			seen[e.ID] = true
 			for i, line := range strings.Split(e.Form.Manifest, "\n") {
-				if len(line) > 62 && !strings.HasPrefix(e.Form.Manifest, "# As printed in ") { // those are quoted
+				if len(line) > 62 && !strings.HasPrefix(e.Form.Manifest, "# As printed in ") && !strings.HasPrefix(e.Form.Manifest, "# To the letter ") { // those are quoted
 					t.Errorf("line %d has %d characters and would be cut off", i+1, len(line))
 				}
 			}
@@ -392,6 +397,46 @@ func TestSourcesAreAllowed(t *testing.T) {
 	}
 	if steps < 100 {
 		t.Errorf("%d steps: this test proves little", steps)
+	}
+}
+
+// Manifests that are in the gallery to the letter are those beside them but for a name, and that
+// they have none is all that is wrong with them.
+func TestPrintedForms(t *testing.T) {
+	validate, _ := ops.Lookup("validate")
+	n := 0
+	for _, e := range web.Examples() {
+		id, printed := strings.CutSuffix(e.ID, "-printed")
+		if !printed {
+			continue
+		}
+		n++
+		named, ok := web.FindExample(id)
+		var want []string
+		for _, line := range strings.Split(named.Form.Manifest, "\n") {
+			if !strings.HasPrefix(line, "metadata: ") && !strings.HasPrefix(line, "# As printed") && !strings.HasPrefix(line, "# with a name") && !strings.HasPrefix(line, "# among") {
+				want = append(want, line)
+			}
+		}
+		_, have, _ := strings.Cut(e.Form.Manifest, "(Apache-2.0), which gives the Job no name.\n")
+		if !ok || have != strings.Join(want, "\n") {
+			t.Errorf("%s is not %s without a name:\n%s", e.ID, id, have)
+		}
+		var q map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(request(t, e.Form)), &q); err != nil {
+			t.Fatal(err)
+		}
+		asked, _ := json.Marshal(map[string]json.RawMessage{"manifest": q["manifest"], "cluster": q["cluster"]})
+		text, _ := ops.Call(validate.Number, asked)
+		var a struct {
+			Faults []struct{ Path, Code string }
+		}
+		if err := json.Unmarshal(text, &a); err != nil || len(a.Faults) != 1 || a.Faults[0].Path != "metadata.name" {
+			t.Errorf("%s: %s", e.ID, text)
+		}
+	}
+	if n != 5 {
+		t.Errorf("%d examples to the letter", n)
 	}
 }
 
