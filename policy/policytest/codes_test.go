@@ -12,7 +12,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 
+	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/ops"
 	"github.com/podfate/podfate/policy/simulate"
 )
 
@@ -69,6 +72,111 @@ func TestCodes(t *testing.T) {
 	}
 	if page, err := os.ReadFile(file); err != nil || string(page) != b.String() {
 		t.Errorf("docs/codes.md is not what the constants say (%v): go test ./policy/policytest -run TestCodes -update", err)
+	}
+}
+
+// askedElsewhere are the codes that no scenario has, with the test that has them: scenarios ask whole
+// questions through operations, about a text that can be read and is short.
+var askedElsewhere = map[string]string{
+	"BAD_BUFFER":       "wasm.TestExportedCall",
+	"BAD_UTF8":         "policy/ops.TestErrors",
+	"BUDGET_EXCEEDED":  "policy/ops.TestErrors",
+	"INTERNAL":         "wasm.TestInternalReplacesTheInstance",
+	"OUTPUT_TOO_SMALL": "policy/packed.TestHead",
+	"UNKNOWN_HANDLE":   "wasm/guest/machine.TestHandlesAreGivenOnce",
+	"UNSUPPORTED_OP":   "policy/ops.TestErrors",
+	"too_many_faults":  "policy/ops.TestFaultsAreCapped",
+
+	"gate_dependency":           askedHere,
+	"locked_gate":               askedHere,
+	"no_requirement":            askedHere,
+	"node_refuses":              askedHere,
+	"not_found":                 askedHere,
+	"too_long":                  askedHere,
+	"too_many":                  askedHere,
+	"too_many_indexes_to_track": askedHere,
+	"PhaseDecided":              askedHere,
+}
+
+const askedHere = "policy/policytest.TestCodesWithoutScenario"
+
+// TestCodesWithoutScenario asks for each of the codes that askedElsewhere leaves to it.
+func TestCodesWithoutScenario(t *testing.T) {
+	const container = `"containers":[{"name":"main","image":"i"}]`
+	pod := func(cluster, spec string) string {
+		return `{"cluster":{` + cluster + `},"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{` + spec + `}}`
+	}
+	job := func(spec string) string {
+		return `{"manifest":{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{` + spec +
+			`,"template":{"spec":{"restartPolicy":"Never",` + container + `}}}}}`
+	}
+	rules := strings.Repeat(`,{"action":"Ignore","onPodConditions":[{"type":"DisruptionTarget"}]}`, 21)[1:]
+	for code, question := range map[string][2]string{
+		"gate_dependency":           {"validate", pod(`"version":"1.36","featureGates":{"ContainerRestartRules":false}`, container) + "}"},
+		"locked_gate":               {"validate", pod(`"version":"1.37","featureGates":{"NodeDeclaredFeatures":false}`, container) + "}"},
+		"not_found":                 {"validate", pod("", container+`,"ephemeralContainers":[{"name":"e","image":"i","targetContainerName":"none"}]`) + "}"},
+		"too_long":                  {"validate", job(`"managedBy":"example.com/` + strings.Repeat("x", 64) + `"`)},
+		"too_many":                  {"validate", job(`"podFailurePolicy":{"rules":[` + rules + `]}`)},
+		"too_many_indexes_to_track": {"validate", job(`"completionMode":"Indexed","completions":100001,"parallelism":10001`)},
+	} {
+		op, _ := ops.Lookup(question[0])
+		answer, _ := ops.Call(op.Number, []byte(question[1]))
+		if !strings.Contains(string(answer), `"`+code+`"`) {
+			t.Errorf("%s is not in %s", code, answer)
+		}
+	}
+	// The expected words of these scenarios say it without the code.
+	cases, err := Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]bool{"node_refuses": false, "PhaseDecided": false}
+	for _, c := range cases {
+		answer, _ := ops.Call(c.Operation.Number, c.Request)
+		for code := range said {
+			said[code] = said[code] || strings.Contains(string(answer), `"`+code+`"`)
+		}
+	}
+	for code, is := range said {
+		if !is {
+			t.Errorf("%s is in the answer of no scenario", code)
+		}
+	}
+	// The API server refuses such a rule, so that only programs can ask about it.
+	p := &policy.PodFailurePolicy{Rules: []policy.PodFailurePolicyRule{{Action: policy.ActionFailJob}}}
+	if steps := policy.ExplainFailure(p, &policy.FailedPod{}, policy.PodFailureMatch{}); len(steps) == 0 || steps[0].Code != policy.StepNoRequirement {
+		t.Errorf("a rule that asks for nothing: %+v", steps)
+	}
+}
+
+// TestEveryCodeHasAScenario holds that each code of an answer, and each event, is in the expected
+// words of a scenario. A new one without a scenario fails by its name.
+func TestEveryCodeHasAScenario(t *testing.T) {
+	expected := map[string]bool{}
+	for _, want := range expectedWords(t) {
+		for _, word := range strings.FieldsFunc(want, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			expected[word] = true
+		}
+	}
+	var all []string
+	for _, of := range codeTypes {
+		for _, c := range constants(t, filepath.Join("../..", of.folder), of.name) {
+			all = append(all, c.value)
+		}
+	}
+	all = append(append(all, simulate.EventTypes()...), simulate.OutsideTypes()...)
+	for _, code := range all {
+		switch test := askedElsewhere[code]; {
+		case expected[code] && test != "":
+			t.Errorf("the code %s has a scenario now: askedElsewhere need not name %s", code, test)
+		case !expected[code] && test == "":
+			t.Errorf("no scenario expects the code %s", code)
+		case test != "":
+			at := strings.LastIndexByte(test, '.')
+			if !strings.Contains(testsOf(t, test[:at]), "\nfunc "+test[at+1:]+"(") {
+				t.Errorf("the code %s: there is no test %s", code, test)
+			}
+		}
 	}
 }
 
