@@ -391,8 +391,17 @@ func TestClockOfTheCluster(t *testing.T) {
 // What is not modelled is not said to be stuck, by no form and by no count.
 func TestNotModelledIsNotStuck(t *testing.T) {
 	r := read(t, list(pod("lost", "", always, strings.Replace(runs, `"phase":"Running"`, `"phase":"Unknown"`, 1)+`,"reason":"NodeLost"`), pod("lost-2", "", always, strings.Replace(loops, `"phase":"Running"`, `"phase":"Unknown"`, 1))))
-	if r.Pods.Unknown == 0 || r.Pods.Stuck > 0 || len(r.Stuck) > 0 || len(r.NotModelled) != r.Pods.Unknown || len(r.Owners) > 0 {
-		t.Errorf("%+v, stuck %+v, owners %+v", r.Pods, r.Stuck, r.Owners)
+	if r.Pods.Unknown != 2 || r.Pods.Stuck > 0 || len(r.Stuck) > 0 || len(r.NotModelled) != 2 || len(r.Owners) > 0 {
+		t.Fatalf("%+v, stuck %+v, owners %+v", r.Pods, r.Stuck, r.Owners)
+	}
+	for _, lost := range r.NotModelled {
+		if lost.KeptBy != "status.phase" || !strings.HasPrefix(lost.Text, "its node no longer says how it is") {
+			t.Errorf("%+v", lost)
+		}
+	}
+	r = read(t, list(pod("odd", "", always, strings.Replace(loops, `"CrashLoopBackOff"`, `"SomethingElse"`, 1))))
+	if len(r.NotModelled) != 1 || !strings.Contains(r.NotModelled[0].Text, "its status") || !strings.HasSuffix(r.NotModelled[0].KeptBy, ".state.waiting.reason") {
+		t.Errorf("%+v", r.NotModelled)
 	}
 }
 

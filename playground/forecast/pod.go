@@ -193,6 +193,8 @@ func (j *judge) pod(it *item, root manifest.Value) {
 				Text: "it has failed, and no controller replaces it", KeptBy: "metadata.ownerReferences",
 			})
 		}
+	case phase == "Unknown":
+		f.lose(outsideTheModel, "status.phase", strings.TrimSuffix("its node no longer says how it is, so nobody knows whether it still runs: "+status.Get("message").Text(), ": "))
 	case len(f.stuck) > 0:
 		f.state = down
 	case !asks && ready && containers > 0:
@@ -202,6 +204,17 @@ func (j *judge) pod(it *item, root manifest.Value) {
 	default:
 		j.ask(it, root, status)
 	}
+}
+
+// outsideTheModel is the core's reason for what it does not know.
+const outsideTheModel = "outside_the_model"
+
+// lose notes that nobody knows here what comes next.
+func (f *finding) lose(reason, path, text string) {
+	f.state = unknown
+	f.stuck, f.notModelled = nil, []Stuck{{
+		Namespace: f.namespace, Pod: f.name, UID: f.uid, Owner: f.owner, Reason: reason, KeptBy: path, Text: text,
+	}}
 }
 
 // ask asks the core what becomes of a Pod that is not simply fine.
@@ -224,11 +237,11 @@ func (j *judge) ask(it *item, root, status manifest.Value) {
 		return
 	}
 	if u := answer.Get("undecided").First(); u.Exists() {
-		f.state = unknown
-		f.notModelled = []Stuck{{
-			Namespace: f.namespace, Pod: f.name, UID: f.uid, Owner: f.owner, Reason: u.Get("reason").Text(), KeptBy: u.Get("path").Text(),
-			Text: words.Phrase(u.Get("reason").Text()),
-		}}
+		reason, text := u.Get("reason").Text(), words.Phrase(u.Get("reason").Text())
+		if reason == outsideTheModel { // the phrase is about events, and there are none here
+			text = "its status shows something that is not modelled"
+		}
+		f.lose(reason, u.Get("path").Text(), text)
 		return
 	}
 	statuses(status, func(v manifest.Value) { j.container(f, root, v, answer, now) })
