@@ -137,6 +137,29 @@ func TestPartsOfARequestInAFile(t *testing.T) {
 	}
 }
 
+// TestWhoUsesRules: of a folder, table says which manifests have rules that decide about some exit,
+// and which containers (000-50).
+func TestWhoUsesRules(t *testing.T) {
+	const rules = `{apiVersion: v1, kind: Pod, metadata: {name: r}, spec: {restartPolicy: Never, containers: [{name: m, image: i}, {name: o, image: i,
+ restartPolicy: Never, restartPolicyRules: [{action: Restart, exitCodes: {operator: In, values: [42]}}]}]}}`
+	dir := tree(t, map[string]string{"a.yaml": pod, "b.yaml": rules})
+	got := podfate(t, "", "table", "-f", dir, "-o", "jsonl")
+	var list []string
+	for _, line := range strings.Split(strings.TrimSpace(got.out), "\n") {
+		var a struct {
+			Name   string
+			Answer struct{ UsesRules []string }
+		}
+		if err := json.Unmarshal([]byte(line), &a); err != nil {
+			t.Fatalf("%v: %s%s", err, line, got.err)
+		}
+		list = append(list, a.Name+" "+strings.Join(a.Answer.UsesRules, ","))
+	}
+	if want := "p |r spec.containers[1].restartPolicyRules[0]"; strings.Join(list, "|") != want {
+		t.Errorf("%q, want %q", list, want)
+	}
+}
+
 // TestTemplatesOnTheCommandLine: over time each template is played by itself.
 func TestTemplatesOnTheCommandLine(t *testing.T) {
 	got := podfate(t, aJobSet, "simulate", "-f", "-", "--run", "main=10s:1x2", "-o", "jsonl")
