@@ -63,6 +63,7 @@ func Main(ctx context.Context, args []string, streams Streams) (status int) {
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
+	refuseUnknownShells(root)
 	command, err := root.ExecuteContextC(ctx)
 	var done statusError
 	var output *fs.PathError
@@ -80,6 +81,17 @@ func Main(ctx context.Context, args []string, streams Streams) (status int) {
 	}
 	fmt.Fprintf(streams.Err, "podfate: %v\nRun '%s --help' for usage.\n", strings.TrimSpace(err.Error()), command.CommandPath())
 	return StatusUsage
+}
+
+// refuseUnknownShells makes the word after completion that names no shell an error, which cobra
+// checks only for commands that run. It comes after SetOut, since cobra's command keeps the stream.
+func refuseUnknownShells(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, command := range root.Commands() {
+		if command.Name() == "completion" {
+			command.RunE = func(command *cobra.Command, _ []string) error { return command.Help() }
+		}
+	}
 }
 
 // asPlugin lets all usage texts say how a plugin of kubectl is called.

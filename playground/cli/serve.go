@@ -75,8 +75,12 @@ func (o *serveOptions) run(ctx context.Context, streams Streams) error {
 	if o.engine != "wasm" && o.engine != "native" {
 		return fmt.Errorf("--engine %q: must be wasm or native", o.engine)
 	}
-	if _, _, err := net.SplitHostPort(o.address); err != nil {
+	_, port, err := net.SplitHostPort(o.address)
+	if err != nil {
 		return fmt.Errorf("--addr %q: must be HOST:PORT, such as 127.0.0.1:8080 or :8080", o.address)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return fmt.Errorf("--addr %q: the port must be a number from 0 to 65535, or the name of a service such as http", o.address)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
