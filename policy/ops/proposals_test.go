@@ -2,6 +2,7 @@ package ops_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -87,6 +88,53 @@ func TestAlwaysPodIsRestartAllContainers(t *testing.T) {
 		other, _ := json.Marshal(want)
 		if string(one) != string(other) || len(got) < 10 {
 			t.Errorf("%s\ngot  %s\nwant %s", runs, one, other)
+		}
+	}
+}
+
+// What the actions of the future KEP-5307 mean to a Job, and to the counts that rules ask for:
+// siblings that TerminatePod kills end with 137, which a rule of the Job sees, and not the 0 before
+// (X-43); a Pod is successful whose failure is Complete, and its code reaches no rule (X-42);
+// restartTimes counts restarts of all containers, too (X-44).
+func TestActionsOfTheFutureInAJob(t *testing.T) {
+	const on = `{"cluster":{"version":"1.36","proposals":{"kep-5307-future":{}}},"until":"1m",`
+	const job = on + `"manifest":{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{"backoffLimit":3,
+"podFailurePolicy":{"rules":[{"action":"FailJob","onExitCodes":{"operator":"In","values":[137]}},{"action":"FailJob","onExitCodes":{"operator":"In","values":[1]}}]},
+"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"keystone","image":"i","restartPolicy":"Never","restartPolicyRules":[
+{"action":"TerminatePod","exitCodes":{"operator":"In","values":[0]}},{"action":"Complete","exitCodes":{"operator":"In","values":[1]}}]},{"name":"helper","image":"i"}]}}}},`
+	const pod = on + `"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"restartPolicy":"Never","containers":[
+{"name":"a","image":"i","restartPolicy":"Never","restartPolicyRules":[{"action":"RestartAllContainers","exitCodes":{"operator":"In","values":[1]}}]},
+{"name":"b","image":"i","restartPolicy":"Never","restartPolicyRules":[{"action":"Complete","when":{"restartTimes":1}}]}]}},`
+	type entry struct {
+		Container, Event, Action, Message string
+		ExitCode                          *int
+	}
+	for name, test := range map[string]struct{ request, want string }{
+		"X-42": {job + `"runs":{"keystone":[{"for":"10s","exitCode":1}],"helper":[{"for":"20s","exitCode":0}]}}`, "keystone 1 Complete|helper 0 Stop|JobCompleted"},
+		"X-43": {job + `"runs":{"keystone":[{"for":"10s","exitCode":0}]}}`,
+			"keystone 0 TerminatePod|helper 137 |JobFailed Container helper for pod default/j-bbbbb failed with exit code 137 matching FailJob rule at index 0"},
+		"X-44": {pod + `"runs":{"a":[{"for":"10s","exitCode":1}],"b":[{"for":"20s","exitCode":5},{"for":"5s","exitCode":5}]}}`,
+			"a 1 RestartAllContainers|b 137 |b 5 Complete"},
+	} {
+		answer, failed := ops.Call(4, []byte(test.request))
+		var a struct{ Timeline []entry }
+		if err := json.Unmarshal(answer, &a); err != nil || failed {
+			t.Errorf("%s: %s", name, answer)
+			continue
+		}
+		var got []string
+		for _, e := range a.Timeline {
+			switch e.Event {
+			case "Exited":
+				got = append(got, fmt.Sprint(e.Container, " ", *e.ExitCode, " ", e.Action))
+			case "JobFailed":
+				got = append(got, e.Event+" "+e.Message)
+			case "JobCompleted":
+				got = append(got, e.Event)
+			}
+		}
+		if strings.Join(got, "|") != test.want {
+			t.Errorf("%s: %q, want %q", name, strings.Join(got, "|"), test.want)
 		}
 	}
 }
