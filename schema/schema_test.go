@@ -301,7 +301,13 @@ func TestSchemasKnowWhatTheCoreKnows(t *testing.T) {
 // A Scenario may have every member that an operation reads.
 func TestScenariosHaveTheMembersOfAllRequests(t *testing.T) {
 	properties := func(name string) map[string]any {
-		return rawSchemas()[BaseURL+name+Suffix].(map[string]any)["properties"].(map[string]any)
+		s, ok := rawSchemas()[BaseURL+name+Suffix].(map[string]any)
+		if !ok {
+			t.Errorf("there is no schema %s", name)
+			return nil
+		}
+		members, _ := s["properties"].(map[string]any)
+		return members
 	}
 	scenario := properties("scenario")
 	seen := map[string]bool{}

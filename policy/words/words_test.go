@@ -83,6 +83,31 @@ func TestTheAnswerIsTheOperationsOwn(t *testing.T) {
 	}
 }
 
+// TestEveryOperationHasScenariosAndWords names an operation that no scenario asks for, and one whose
+// answers are put into no words. explain is asked about the others.
+func TestEveryOperationHasScenariosAndWords(t *testing.T) {
+	requests := map[string][]byte{}
+	for _, c := range cases(t) {
+		if _, failed := ops.Call(c.Operation.Number, c.Request); !failed && requests[c.Operation.Name] == nil {
+			requests[c.Operation.Name] = c.Request
+		}
+	}
+	for _, op := range ops.Table() {
+		request := requests[op.Name]
+		switch {
+		case op.Number == explain:
+			continue
+		case request == nil:
+			t.Errorf("no scenario has an answer of the operation %s", op.Name)
+			request = []byte("{}")
+		}
+		answer, _ := ops.Call(explain, schema.Explain(op.Name, request))
+		if strings.Contains(string(answer), "There are no words for this operation yet.") {
+			t.Errorf("policy/words has no words for the operation %s", op.Name)
+		}
+	}
+}
+
 // Every document of the corpus has a verdict in words, tones and marks of the closed lists, sources
 // of the allow-list, rows as wide as their table, bars inside their axis, and no text that is a
 // code.
