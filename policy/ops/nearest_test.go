@@ -263,10 +263,10 @@ func TestSuggestionsOfEachRelease(t *testing.T) {
 		}
 	}
 	least := 3
-	if testing.Short() { // a sample of the sample
-		least = 1
+	if testing.Short() { // a sample of the sample, which can miss a kind
+		least = 0
 	}
-	if t.Logf("%d own, %d the first, %d refused", own, works, refused); own < least || works < 3*least || refused < least {
+	if t.Logf("%d own, %d the first, %d refused", own, works, refused); own < least || works < 3*max(least, 1) || refused < least {
 		t.Error("too few of a kind")
 	}
 }
