@@ -1,6 +1,7 @@
 package playground_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -71,5 +72,35 @@ func TestFixes(t *testing.T) {
 		p.sees(t, "one press takes it back", `manifest.value`, never)
 		p.sees(t, "with its warnings", warned, "3")
 	}
+	p.clean(t)
+}
+
+// TestLongPaste: a long text that is pasted is in the manifest where the caret was, with its answer,
+// and one press takes it back; what is too long is refused and changes nothing.
+func TestLongPaste(t *testing.T) {
+	origin := serve(t)
+	p := open(t, origin)
+	p.run(t, chromedp.Navigate(origin+"/"))
+	p.until(t, "the module answers in the browser", answered)
+	const before = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  restartPolicy: Never\n  containers:\n  - {name: main, image: i}\n"
+	p.edit(t, "manifest", `f.value = `+quote(before))
+	p.edit(t, "exits", `f.value = 'main=1'`)
+	p.until(t, "the answer", says("main exits 1 → Stop"))
+	paste := func(text string) {
+		p.clip(t, text)
+		p.eval(t, fmt.Sprintf(`(manifest.focus(), manifest.setSelectionRange(%d, %d), '')`, strings.Index(before, "Never"), strings.Index(before, "Never")+len("Never")))
+		p.command(t, "paste")
+	}
+	long := "Always\n" + strings.Repeat("  # a comment of many\n", 3500)
+	paste(long)
+	want := strings.Replace(before, "Never", long, 1)
+	p.until(t, "the answer to what was pasted", says("main exits 1 → Restart")+` && manifest.value === `+quote(want)+` && !undo.hidden`)
+	if at := p.eval(t, `manifest.selectionStart + ' ' + manifest.selectionEnd`); at != fmt.Sprintf("%d %[1]d", strings.Index(before, "Never")+len(long)) {
+		t.Errorf("the caret is at %s", at)
+	}
+	p.eval(t, `(undo.click(), '')`)
+	p.until(t, "what was before", says("main exits 1 → Stop")+` && manifest.value === `+quote(before))
+	paste(strings.Repeat("# "+strings.Repeat("x", 1000)+"\n", 270))
+	p.until(t, "the refusal", `!fixed.hidden && fixed.innerText.includes('262144') && manifest.value === `+quote(before))
 	p.clean(t)
 }

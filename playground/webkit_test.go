@@ -163,4 +163,5 @@ func TestWebKit(t *testing.T) {
 			t.Errorf("the module was asked for %d times", n)
 		}
 	})
+	t.Logf("Firefox and WebKit %s: page, %d tabs by key, embed", k.eval(t, `navigator.userAgent.match(/AppleWebKit.([\d.]+)/)[1]`), len(views))
 }

@@ -336,21 +336,32 @@ function write(text) {
   manifest.focus({preventScroll: true});
   manifest.setSelectionRange(from, old.length - tail);
   const typed = text.slice(from, text.length - tail);
-  if (document.execCommand(typed ? 'insertText' : 'delete', false, typed) && manifest.value === text) return;
+  if (Math.max(old.length, text.length) < long && document.execCommand(typed ? 'insertText' : 'delete', false, typed) && manifest.value === text) return;
   manifest.value = text;
   asked(manifest);
 }
 
 const mostBytes = 256 << 10; // of a manifest: limits of yaml.js
 
-/** Refuses what is pasted beyond what is read: an editor with a text of any length would stand still for as long. */
-function refuseLong(event) {
+const long = 64 << 10; // characters: a browser takes longer to insert so many, and to make that undoable, than the answer takes
+
+/**
+ * Refuses what is pasted beyond what is read: an editor with a text of any length would stand still for as long. A long text that is read
+ * is put into the manifest here, and is taken back with a button.
+ */
+function paste(event) {
   const {target, data} = event;
-  if (target.localName !== 'textarea' || target === pods || !data || 3 * (target.value.length + data.length) <= mostBytes) return;
-  const n = new TextEncoder().encode(target.value.slice(0, target.selectionStart) + data + target.value.slice(target.selectionEnd)).length;
-  if (n <= mostBytes) return;
-  event.preventDefault();
-  showFixed('paste.long', '', {n, most: mostBytes});
+  if (target.localName !== 'textarea' || target === pods || !data) return;
+  const {value: before, selectionStart: from, selectionEnd: to} = target;
+  const n = 3 * (before.length + data.length) > mostBytes ? new TextEncoder().encode(before.slice(0, from) + data + before.slice(to)).length : 0;
+  if (n > mostBytes) {
+    event.preventDefault();
+    showFixed('paste.long', '', {n, most: mostBytes});
+  } else if (target === manifest && data.length >= long && loaded) {
+    event.preventDefault();
+    manifest.setRangeText(data, from, to, 'end');
+    asked(manifest).then(() => showFixed('paste.made', before));
+  }
 }
 
 /** Says what became of a fix, and offers to take it back. */
@@ -538,7 +549,7 @@ function asked(control) {
   showLines();
   if (control !== manifest && control !== exits) showGates();
   remember();
-  runSoon();
+  return runSoon();
 }
 
 function wire() {
@@ -561,7 +572,7 @@ function wire() {
   ask.addEventListener('input', (event) => {
     asked(event.target);
   });
-  document.addEventListener('beforeinput', refuseLong);
+  document.addEventListener('beforeinput', paste);
   ask.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
