@@ -275,21 +275,6 @@ func (l *Loop) delay(later, ahead int64) {
 	l.starts = slices.DeleteFunc(l.starts, func(at int64) bool { return at > ahead })
 }
 
-// neverStarted is what the status of a container has for its start that the runtime created and
-// could not start.
-//
-// Source: toKubeContainerStatus, pkg/kubelet/kuberuntime/kuberuntime_container.go, v1.36:
-// time.Unix(0, 0) where the runtime has no time.
-const neverStarted = "1970-01-01T00:00:00Z"
-
-// began returns when a run began that has ended.
-func began(ended manifest.Value) manifest.Value {
-	if v := ended.Get("startedAt"); v.Text() != neverStarted || ended.Get("finishedAt").Kind() != manifest.String {
-		return v
-	}
-	return ended.Get("finishedAt")
-}
-
 // container looks what becomes of one container.
 func (j *judge) container(f *finding, root, v, answer manifest.Value, now string) {
 	name := v.Get("name").Text()
@@ -326,7 +311,7 @@ func (j *judge) container(f *finding, root, v, answer manifest.Value, now string
 	l := Loop{
 		Namespace: f.namespace, Pod: f.name, UID: f.uid, Node: root.Get("spec").Get("nodeName").Text(), Container: name, Owner: f.owner,
 		Status: answer.Get("from").Get("row").Get("status").Text(), State: kind, Restarts: restarts, ExitCode: code, Reason: last.Get("reason").Text(),
-		Since: began(last).Text(), waiting: state.Get("waiting").Get("reason").Text(), PodStarted: root.Get("status").Get("startTime").Text(),
+		Since: manifest.Began(last).Text(), waiting: state.Get("waiting").Get("reason").Text(), PodStarted: root.Get("status").Get("startTime").Text(),
 		RestartsPerHour: (starts*hour + until/2) / until, RanMillis: ran, WaitingMillis: max(until-ran, 0),
 	}
 	l.RequestsPerHour = l.RestartsPerHour * j.o.RequestsPerRestart

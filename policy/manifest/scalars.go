@@ -171,6 +171,22 @@ func ParseTime(text string) (millis int64, fault string) {
 	return 1000*(86400*int64(dayNumber(year, month, day))+int64(seconds)) + millis, ""
 }
 
+// Began returns when the run of a container began whose state this is, running or terminated: its
+// startedAt. Where the runtime could not start it (StartError) that says 1970; what never ran ended
+// as soon as it began.
+//
+// Source: toKubeContainerStatus, pkg/kubelet/kuberuntime/kuberuntime_container.go, v1.36:
+// time.Unix(0, 0) where the runtime has no time.
+func Began(state Value) Value {
+	started, finished := state.Get("startedAt"), state.Get("finishedAt")
+	if started.Kind() == String && finished.Kind() == String {
+		if at, fault := ParseTime(started.Str()); fault == "" && at <= 0 {
+			return finished
+		}
+	}
+	return started
+}
+
 // dayNumber counts days from the first of January 1970.
 func dayNumber(year, month, day int) int {
 	// With March as its first month, a year has its leap day at the end: Howard Hinnant,

@@ -46,14 +46,13 @@ func (c *call) readManifestGroup(v manifest.Value, path string, r *fleetRequest,
 	if r.manifests++; r.manifests > maxFleetManifests {
 		c.limitAt(v, path, "fleetManifests", r.manifests, maxFleetManifests)
 	}
-	if c.failure != nil || c.faults.n > 0 {
+	if c.failure != nil {
 		return
 	}
 	backoff := c.root.Get("backoff")
 	for _, own := range [...]manifest.Value{p.own.Get("backoff"), v.Get("backoff")} {
 		if given(own) && given(backoff) && own.Offset() != backoff.Offset() {
 			c.forbidden(v, path+".manifest", "only one of the levels around it may have a backoff")
-			return
 		}
 		if given(own) {
 			backoff = own
@@ -63,6 +62,7 @@ func (c *call) readManifestGroup(v manifest.Value, path string, r *fleetRequest,
 		text, failed := Call(simulateNumber, c.groupRequest(man, backoff, v, r, p))
 		answer, err := manifest.Parse(text)
 		switch {
+		case err != nil && c.faults.n > 0: // of those there is enough to say
 		case err != nil:
 			c.failWith(policy.LimitExceeded, "the timeline of one Pod is too long; ask for less time")
 			c.failure.limit = err.Limit
@@ -167,12 +167,19 @@ func (c *call) groupRequest(man []byte, backoff, v manifest.Value, r *fleetReque
 func (c *call) manifestGroupFaults(e, v manifest.Value, path string) {
 	list := e.Get("faults").First()
 	if !list.Exists() {
+		if c.faults.n > 0 {
+			return
+		}
 		c.failWith(policy.ErrorCode(e.Get("code").Text()), path+": "+e.Get("message").Text())
 		c.failure.path, c.failure.offset, c.failure.limit = path, v.Offset(), e.Get("limit").Text()
 		return
 	}
+	told := c.faults.kept // of the request itself, in which cluster and waits are
 	for ; list.Exists(); list = list.Next() {
 		at := list.Get("path").Text()
+		if isTold(told, at) {
+			continue
+		}
 		group := policy.EventInvalid
 		if !strings.HasPrefix(at, "runs") && !strings.HasPrefix(at, "podRuns") && !strings.HasPrefix(at, "templatePath") && !strings.HasPrefix(at, "manifest") {
 			at, group = "manifest."+at, policy.ManifestInvalid
@@ -186,6 +193,21 @@ func (c *call) manifestGroupFaults(e, v manifest.Value, path string) {
 		}
 		c.faults.add(located{f, placeOf(v.Locate(at), v), group})
 	}
+}
+
+// isTold reports whether a fault of cluster or waits, at path, is among list, there maybe within a
+// group or a pool.
+func isTold(list []located, path string) bool {
+	if !strings.HasPrefix(path, "cluster") && !strings.HasPrefix(path, "backoff") {
+		return false
+	}
+	path = "." + strings.TrimPrefix(path, "cluster.")
+	for _, f := range list {
+		if strings.HasSuffix("."+f.Path, path) && !strings.Contains(f.Path, ".manifest.") {
+			return true
+		}
+	}
+	return false
 }
 
 // lifeOf is what a container of the Pod has done so far.

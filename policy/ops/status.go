@@ -176,13 +176,7 @@ func (p *past) state(v manifest.Value) (s simulate.State) {
 			s.Reason, s.Message = v.Get("reason").Text(), v.Get("message").Text()
 			code, _ := v.Get("exitCode").Int64()
 			s.ExitCode = int32(code)
-			s.Started, s.Finished = p.time(v.Get("startedAt")), p.time(v.Get("finishedAt"))
-			if s.Started == 0 && given(v.Get("startedAt")) {
-				// The runtime could not start it (StartError), so it has no time for that: the status says
-				// 1970. What never ran ended as soon as it began. Source: toKubeContainerStatus,
-				// pkg/kubelet/kuberuntime/kuberuntime_container.go, v1.36: time.Unix(0, 0).
-				s.Started = s.Finished
-			}
+			s.Started, s.Finished = p.time(manifest.Began(v)), p.time(v.Get("finishedAt"))
 		}
 	}
 	return s
