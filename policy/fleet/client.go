@@ -129,7 +129,7 @@ func (f *Fleet) each(groups []Group, until policy.Millis) each {
 // Several may be returned of one instant.
 func (e *each) next(until policy.Millis) (at policy.Millis, n int64) {
 	for f := e.f; !f.Exceeded(); {
-		f.steps++
+		f.steps += 4 // the heap is as deep as there are restarts under way
 		if len(e.ahead) > 0 && (len(e.h) == 0 || e.ahead[0].at <= e.h[0].at) {
 			if e.ahead[0].at > until {
 				break
@@ -144,7 +144,7 @@ func (e *each) next(until policy.Millis) (at policy.Millis, n int64) {
 		if len(e.h) == 0 || e.h[0].at > until {
 			break
 		}
-		f.steps++
+		f.steps += 4 // the heap is as deep as there are restarts under way
 		u := &e.h[0]
 		g, at := &e.node[u.group], u.at
 		n, had := min((max(f.below(at-u.period)-g.lo, 0)+g.Nodes-1)/g.Nodes, g.Pods), u.left
