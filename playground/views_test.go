@@ -69,7 +69,7 @@ func TestVersionsView(t *testing.T) {
 func TestBackoffView(t *testing.T) {
 	origin := serve(t)
 	p := open(t, origin)
-	const rows = `String([...document.querySelectorAll('#reply table:not(.map) tbody tr')].length)`
+	const restarts = `String([...document.querySelectorAll('#reply table:not(.map) tbody tr')].filter((r) => /^\d+$/.test(r.cells[0].innerText.trim())).length)`
 	const address = "/?view=backoff&run=2s&outage=7m&cap=60s"
 	p.noScripts(t, true)
 	p.run(t, chromedp.Navigate(origin+address))
@@ -77,8 +77,8 @@ func TestBackoffView(t *testing.T) {
 		t.Errorf("the server answers %q", text)
 	}
 	bars := p.eval(t, `String(document.querySelectorAll('#reply .plot rect').length)`)
-	if n := p.eval(t, rows); n == "0" || bars == "0" {
-		t.Errorf("%s rows, %s bars", n, bars)
+	if n := p.eval(t, restarts); n != "31" || bars == "0" || !strings.Contains(p.reply(t), "31 restarts in the first 30m") {
+		t.Errorf("%s rows of restarts, %s bars: %q", n, bars, p.reply(t))
 	}
 	p.noScripts(t, false)
 	p.run(t, chromedp.Navigate(origin+address))
