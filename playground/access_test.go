@@ -279,5 +279,9 @@ func TestTimelineControls(t *testing.T) {
 		}
 		p.eval(t, `(document.activeElement.blur(), document.body.dispatchEvent(new MouseEvent('mouseout', {bubbles: true})), gutter.dispatchEvent(new MouseEvent('mouseout', {bubbles: true})), '')`)
 	}
+	// The tables alone have no drawing to go along in.
+	p.run(t, chromedp.Click(chromedp.CSS(`#tabs [value="table"]`)))
+	p.until(t, "the tables", `!document.querySelector('#reply .lanes') && document.querySelector('#reply tr[data-at="40000"]')`)
+	p.run(t, chromedp.Click(chromedp.CSS(`#reply tr[data-at="40000"]`)))
 	p.clean(t)
 }

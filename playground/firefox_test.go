@@ -89,6 +89,7 @@ func (f *fox) read(t *testing.T) []byte {
 func (f *fox) call(t *testing.T, name string, params map[string]any) json.RawMessage {
 	t.Helper()
 	f.number++
+	f.conn.SetDeadline(time.Now().Add(2 * patience)) // who waits for something gives up before
 	message, err := json.Marshal([]any{0, f.number, name, params})
 	if err != nil {
 		t.Fatal(err)

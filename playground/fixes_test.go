@@ -100,6 +100,13 @@ func TestLongPaste(t *testing.T) {
 	}
 	p.eval(t, `(undo.click(), '')`)
 	p.until(t, "what was before", says("main exits 1 → Stop")+` && manifest.value === `+quote(before))
+	// What is typed after a paste would be lost with it.
+	paste(long)
+	p.until(t, "the answer to what was pasted", `manifest.value === `+quote(want)+` && !undo.hidden`)
+	p.edit(t, "manifest", `f.value += '# and more\n'`)
+	p.until(t, "no Undo", `undo.hidden`)
+	p.edit(t, "manifest", `f.value = `+quote(before))
+	p.until(t, "the first text", says("main exits 1 → Stop"))
 	paste(strings.Repeat("# "+strings.Repeat("x", 1000)+"\n", 270))
 	p.until(t, "the refusal", `!fixed.hidden && fixed.innerText.includes('262144') && manifest.value === `+quote(before))
 	p.clean(t)

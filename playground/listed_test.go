@@ -1,6 +1,7 @@
 package playground_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -69,6 +70,15 @@ func TestMapOfCodes(t *testing.T) {
 			t.Fatalf("at %q, want code %s and one cell in the order of Tab", at, step.code)
 		}
 	}
+	// The reader's place stays where it is when another answer is painted.
+	for _, values := range []string{"[42, 43]", "[42]"} {
+		p.edit(t, "manifest", `f.value = f.value.replace(/values: \[.*\]/, 'values: `+values+`')`)
+		p.until(t, values, `(document.querySelector('#reply .map [data-code="43"]').textContent === 'R') === `+fmt.Sprint(values == "[42, 43]"))
+		if at := p.eval(t, `[...document.querySelectorAll('#reply .map [tabindex="0"]')].map((td) => td.dataset.code).join(' ')`); at != "42" {
+			t.Errorf("%s: the codes %q are in the order of Tab", values, at)
+		}
+	}
+	p.run(t, chromedp.Focus(chromedp.CSS(`#reply .map [data-code="42"]`)))
 	p.run(t, chromedp.KeyEvent(kb.Enter))
 	p.until(t, "the answer of the code", says("main exits 42 → Restart"))
 	if exits := p.eval(t, `exits.value`); exits != "main=42" {

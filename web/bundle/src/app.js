@@ -260,6 +260,10 @@ async function run() {
   const {document: painted} = result;
   last = result.bytes && result;
   choose(painted, form.view);
+  if (!result.more) {
+    worlds = undefined;
+    $('reply').ariaBusy = null;
+  }
   const paint = () => {
     repaint($('reply'), worlds ? {...painted, blocks: [strip(...worlds), ...painted.blocks]} : painted);
     timeline($('reply'), painted);
@@ -356,20 +360,21 @@ function paste(event) {
   const n = 3 * (before.length + data.length) > mostBytes ? new TextEncoder().encode(before.slice(0, from) + data + before.slice(to)).length : 0;
   if (n > mostBytes) {
     event.preventDefault();
-    showFixed('paste.long', '', {n, most: mostBytes});
+    showFixed('paste.long', undefined, {n, most: mostBytes});
   } else if (target === manifest && data.length >= long && loaded) {
     event.preventDefault();
     manifest.setRangeText(data, from, to, 'end');
-    asked(manifest).then(() => showFixed('paste.made', before));
+    const made = target.value;
+    asked(manifest).then(() => target.value === made && showFixed('paste.made', before));
   }
 }
 
 /** Says what became of a fix, and offers to take it back. */
-function showFixed(key, before = '', values = {}) {
+function showFixed(key, before, values = {}) {
   $('fixed').hidden = !key;
   $('fixed-text').textContent = key && say(key, values);
-  $('before').value = before;
-  $('undo').hidden = !before;
+  $('before').value = before ?? '';
+  $('undo').hidden = before === undefined;
 }
 
 async function fix(n) {
@@ -377,7 +382,7 @@ async function fix(n) {
   const result = await engine.ask({...readForm(), fix: fixes[n].edits});
   if (!result || manifest.value !== before) return; // another question, or another text
   if (!result.why) write(result.manifest);
-  showFixed('fix.' + (result.why ?? 'made'), result.why ? '' : before);
+  showFixed('fix.' + (result.why ?? 'made'), result.why ? undefined : before);
   $(result.why ? 'fixed' : 'undo').focus();
 }
 
@@ -570,6 +575,7 @@ function wire() {
     run();
   });
   ask.addEventListener('input', (event) => {
+    if (event.target === manifest && manifest.value.length >= long) showFixed(''); // to take back more than the paste is no undo
     asked(event.target);
   });
   document.addEventListener('beforeinput', paste);

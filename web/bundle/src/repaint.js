@@ -82,7 +82,10 @@ function patched(old, now) {
     return old;
   }
   for (const name of old.getAttributeNames()) if (!now.hasAttribute(name)) old.removeAttribute(name);
-  for (const {name, value} of now.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  for (const {name, value} of now.attributes) {
+    const moved = name === 'tabindex' && now.hasAttribute('data-code'); // the reader's place in a map is kept
+    if (!moved && old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
   const [was, is] = [[...old.childNodes], [...now.childNodes]];
   const both = Math.min(was.length, is.length);
   let from = 0, tail = 0;

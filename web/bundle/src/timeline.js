@@ -34,6 +34,7 @@ export function timeline(reply, {blocks}) {
     for (const e of made) e.remove();
     made = [];
     wired = drawing;
+    reply.onclick = null;
     return;
   }
   at = rows.findIndex((r) => r.atMillis === chosen);
