@@ -16,8 +16,6 @@ const (
 	opCallIndirect = 0x11
 	opDrop         = 0x1A
 	opI32Load16U   = 0x2F
-	opI64Load8U    = 0x31
-	opI64Load16U   = 0x33
 	opI64Load32U   = 0x35
 	opI64Store32   = 0x3E
 	opMemorySize   = 0x3F
@@ -31,9 +29,7 @@ const (
 	opI64Eq        = 0x51
 	opI64GeU       = 0x5A
 	opI32And       = 0x71
-	opI32Or        = 0x72
 	opI32ShrU      = 0x76
-	opI64And       = 0x83
 	opI64ShrU      = 0x88
 	opI32WrapI64   = 0xA7
 	opI64ExtendU   = 0xAD

@@ -70,8 +70,6 @@ func (m *module) compact(memory []byte, trapUnneeded bool) error {
 				f.shortenCalls()
 				f.dropReloads()
 				f.takeAddress()
-				f.narrow()
-				f.shareAddresses()
 			}
 		}
 		m.order(bodies)

@@ -246,8 +246,6 @@ func TestCallsKeepTheMeaning(t *testing.T) {
 				}
 				f.dropReloads()
 				f.takeAddress()
-				// f.narrow()
-				// f.shareAddresses()
 				after = append(after, f.code)
 			}
 			for _, word := range []uint64{0, 1, 1 << 63} {
