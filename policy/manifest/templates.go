@@ -130,6 +130,7 @@ type finder struct {
 	owner       Value
 	group, kind string
 	base        int
+	patched     bool // an Argo Workflow that says of all its templates what stands elsewhere, see step
 
 	templates []Template
 	bare      []string
@@ -158,7 +159,19 @@ func Templates(v Value) (templates []Template, bare []string) {
 // enter makes v, an object with a kind, the owner of what is found in it.
 func (f *finder) enter(v Value, base int) {
 	f.group, _, _ = strings.Cut(v.Get("apiVersion").Text(), "/")
-	f.owner, f.kind, f.base = v, v.Get("kind").Text(), base
+	f.owner, f.kind, f.base, f.patched = v, v.Get("kind").Text(), base, false
+	if f.group != "argoproj.io" {
+		return
+	}
+	spec := v.Get("spec")
+	if f.kind == "CronWorkflow" {
+		spec = spec.Get("workflowSpec")
+	}
+	defaults := spec.Get("templateDefaults")
+	f.patched = spec.Get("podSpecPatch").Kind() == String || defaults.Get("podSpecPatch").Kind() == String
+	for _, name := range [...]string{"container", "script", "initContainers", "sidecars"} {
+		f.patched = f.patched || defaults.Get(name).Exists()
+	}
 }
 
 // members looks at the members of an owner.
@@ -267,7 +280,8 @@ func isJob(v Value, name string) bool {
 	for _, end := range [...]string{"Spec", "Template"} {
 		name = strings.TrimSuffix(name, end)
 	}
-	return name == "job" || strings.HasSuffix(name, "Job") && name != "broadcastJob"
+	named := name == "job" || strings.HasSuffix(name, "Job") && name != "broadcastJob"
+	return named && !v.Get("name").Exists() // which no JobSpec has
 }
 
 // step returns the member of v that is the main container of an Argo template, "" if v is none of
@@ -276,26 +290,15 @@ func isJob(v Value, name string) bool {
 // Source: createWorkflowPod in workflow/controller/workflowpod.go and mergedTemplateDefaultsInto in
 // operator.go, argo-workflows v3.6.2.
 func (f *finder) step(v Value) string {
-	at := f.names
-	if at = at[f.base:]; f.group != "argoproj.io" || len(at) < 3 || v.Kind() != Object {
+	at := f.names[f.base:]
+	if f.group != "argoproj.io" || f.patched || v.Kind() != Object {
 		return ""
 	}
-	spec := f.owner.Get("spec")
-	if f.kind == "CronWorkflow" && at[1] == "workflowSpec" {
-		spec, at = spec.Get("workflowSpec"), at[1:]
+	if f.kind == "CronWorkflow" && len(at) > 1 && at[1] == "workflowSpec" {
+		at = at[1:]
 	}
-	if len(at) != 3 || at[1] != "templates" || at[2] != "#" {
+	if len(at) != 3 || at[1] != "templates" || at[2] != "#" || v.Get("podSpecPatch").Kind() == String {
 		return ""
-	}
-	for _, w := range [...]Value{spec, spec.Get("templateDefaults"), v} {
-		if w.Get("podSpecPatch").Kind() == String {
-			return ""
-		}
-	}
-	for _, name := range [...]string{"container", "script", "initContainers", "sidecars"} {
-		if spec.Get("templateDefaults").Get(name).Exists() {
-			return ""
-		}
 	}
 	for _, name := range [...]string{"container", "script"} {
 		if v.Get(name).Kind() == Object {

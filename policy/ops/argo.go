@@ -20,14 +20,16 @@ type retries struct {
 	limited          bool   // it has a limit, which may be 0
 	transient        bool   // only certain messages lead to one
 	daemon           bool   // no failure of its main containers counts
+	policy           string // the retryPolicy, "" for none
 	once             string // the place that asks for none after a failure, "" for none
 	never            string // the place that forbids each, "" for none
 	why, whyPath     string // why nothing is known, and the place that is the cause
 
 	waits      bool          // before each
-	wait, most policy.Millis // the first wait, and the longest, 0 for none
+	wait, most policy.Millis // the first wait, and the longest
+	capped     bool          // there is a longest
 	factor     int64
-	total      policy.Millis // from the start of the first Pod on; -1 forever
+	total      policy.Millis // from the start of the first Pod on
 	unplayed   string        // a field that decides about Pods over time and is not played, "" for none
 }
 
@@ -49,10 +51,7 @@ func (c *call) retriesOf(t *manifest.Template) *retries {
 	at := c.at(t.Path)
 	above := t.Path[:strings.LastIndexByte(t.Path, '.')]
 	r := retries{path: t.Path + ".retryStrategy", daemon: at.Get("daemon").Bool()}
-	v, spec := at.Get("retryStrategy"), c.man.Get("spec")
-	if above != "spec" {
-		spec = spec.Get("workflowSpec")
-	}
+	v, spec := at.Get("retryStrategy"), c.at(above)
 	if d := spec.Get("templateDefaults"); d.Get("retryStrategy").Exists() || d.Get("daemon").Exists() {
 		r.unknown(unknownDefaults, above+".templateDefaults")
 	} else if v.Kind() != manifest.Object {
@@ -62,22 +61,23 @@ func (c *call) retriesOf(t *manifest.Template) *retries {
 		r.path = t.Path + ".retryStrategy"
 		r.once = r.path // it is not there
 	}
-	r.expression, r.total = v.Get("expression").Text(), -1
+	r.expression, r.total = v.Get("expression").Text(), forever
 	if b := v.Get("backoff"); b.Kind() == manifest.Object {
 		r.waits, r.wait = true, r.span(b, "duration")
 		if b.Get("maxDuration").Text() != "" {
-			if r.total = r.span(b, "maxDuration"); r.wait > r.total {
-				r.never = r.path + pathMaxDuration
-			}
+			r.total = r.span(b, "maxDuration")
 		}
 		if x := b.Get("factor"); given(x) {
 			r.factor = r.number(x, "backoff.factor")
 		}
 		if b.Get("cap").Text() != "" {
-			r.most = r.span(b, "cap")
+			r.capped, r.most = true, r.span(b, "cap")
+		}
+		if r.waitAfter(0) > r.total {
+			r.never = r.path + pathMaxDuration
 		}
 	}
-	switch v.Get("retryPolicy").Text() {
+	switch r.policy = v.Get("retryPolicy").Text(); r.policy {
 	case "", "Always", "OnFailure": // without a policy an expression alone decides
 	case "OnError":
 		r.once = r.path + ".retryPolicy" // the node has failed, not erred
@@ -88,12 +88,9 @@ func (c *call) retriesOf(t *manifest.Template) *retries {
 	}
 	if x := v.Get("limit"); given(x) {
 		r.limited = true
-		if r.limit = r.number(x, "limit"); r.limit < 1 && r.once == "" {
+		if r.limit = r.number(x, "limit"); r.limit < 1 {
 			r.never = r.path + ".limit"
 		}
-	}
-	if r.once != "" {
-		r.never = r.once
 	}
 	r.unplayed = unplayedOf(at, t.Path, spec, above)
 	return &r
@@ -117,6 +114,23 @@ func unplayedOf(at manifest.Value, path string, spec manifest.Value, above strin
 	}
 	return ""
 }
+
+// afterError returns r for a node that has erred, not failed: an init container was killed and its
+// main containers never began.
+func (r *retries) afterError() *retries {
+	e := *r
+	switch {
+	case r.policy == "OnError":
+		e.once = ""
+	case r.once == "" && (r.policy == "OnFailure" || r.policy == "" && r.expression == ""):
+		e.once = r.path + ".retryPolicy"
+	}
+	return &e
+}
+
+// killed reports whether code is one that the controller takes for the end of a container that it
+// has killed itself, unless it is the main one.
+func killed(code int32) bool { return code == 137 || code == 143 }
 
 func (r *retries) unknown(why, path string) {
 	if r.why == "" {
@@ -154,18 +168,24 @@ func (r *retries) span(b manifest.Value, name string) policy.Millis {
 func (r *retries) says(e exit, seconds int64) ownerVerdict {
 	main := e.ref.Kind == policy.MainContainer
 	sidecar := main && e.ref.Index > 0
+	erred := !main && killed(e.code)
+	if erred {
+		r = r.afterError()
+	}
 	says := ownerVerdict{action: ownerRetries, path: r.path}
 	switch {
-	case main && r.daemon, sidecar && (e.code == 137 || e.code == 143):
+	case main && r.daemon, sidecar && killed(e.code):
 		return ownerVerdict{action: ownerSucceeds} // the failure is passed over
 	case r.why != "":
 		return ownerVerdict{why: r.why, path: r.whyPath}
+	case r.once != "":
+		return ownerVerdict{action: ownerFails, path: r.once}
 	case r.never != "":
 		return ownerVerdict{action: ownerFails, path: r.never}
 	case r.transient:
 		return ownerVerdict{why: unknownMessage, path: r.path + ".retryPolicy"}
 	case r.expression != "":
-		x := condition{text: r.expression, code: -1, seconds: seconds}
+		x := condition{text: r.expression, code: -1, seconds: seconds, erred: erred}
 		if sidecar {
 			x.code = 0
 		} else if main {
@@ -208,6 +228,7 @@ type condition struct {
 	text    string
 	code    int64 // -1 if the container has none
 	seconds int64 // -1 for not known
+	erred   bool
 	at      int
 	depth   int
 	why     string
@@ -394,6 +415,8 @@ func (x *condition) operand() operand {
 	case sign < 0:
 	case t == "lastRetry.exitCode":
 		return operand{text: strconv.FormatInt(x.code, 10)}
+	case t == "lastRetry.status" && x.erred:
+		return operand{text: "Error"}
 	case t == "lastRetry.status":
 		return operand{text: "Failed"}
 	case t == "lastRetry.duration":

@@ -17,6 +17,7 @@ const (
 	pathMaxDuration = ".backoff.maxDuration"
 	// longestWait is the longest that a time of the controller holds.
 	longestWait = policy.Millis(1<<63-1) / 1_000_000
+	forever     = policy.Millis(1) << 62
 )
 
 // retriesPlay is a node of a Workflow under way: one Pod after the other.
@@ -38,12 +39,15 @@ type retriesPlay struct {
 // Source: processNodeRetries, assessNodeStatus and getExitCode in workflow/controller/operator.go,
 // argo-workflows v3.6.2 and v3.7.0.
 func (c *call) simulateRetries(cl *cluster) {
-	c.concernsOne("podRuns", "jobRuns", "events", "from", "now", "question", "decide")
+	c.concernsOne("podRuns", "jobRuns", "jobBackoff", "events", "from", "now", "question", "decide")
 	l := c.load(cl.features)
 	if c.failure != nil {
 		return
 	}
 	c.faults.addAll(l.faults)
+	if l.template != nil && l.again == nil && len(l.faults) == 0 {
+		c.forbidden(c.root.Get("owner"), "owner", "of a Workflow only templates with a container or a script are played: ask without owner")
+	}
 	l.warnings = append(ofOwner(l.warnings), c.skew(cl)...)
 	w := &c.w
 	p := retriesPlay{simulation: simulation{w: w, l: &l}, retries: l.again, outcome: "Running"}
@@ -92,7 +96,7 @@ func (p *retriesPlay) undecide(at policy.Millis, reason, path string) {
 // try plays Pod n, counted from 0, writes it, and reports whether there is another one.
 func (p *retriesPlay) try(n int64) bool {
 	sc := *p.sc
-	latest := n > 0 && p.retries.total >= 0 && p.retries.total < sc.Until // the executor ends the Pod then
+	latest := n > 0 && p.retries.total < sc.Until // the executor ends the Pod then
 	if latest {
 		sc.Until = p.retries.total
 	}
@@ -115,11 +119,15 @@ func (p *retriesPlay) try(n int64) bool {
 		r.Exceeded = simulate.LimitSteps
 	}
 	p.r = r
-	code := int64(-1)
+	code, erred, last := int64(-1), false, policy.Millis(0)
 	for i := range r.Containers {
 		x := &r.Containers[i]
 		if x.Ref == (policy.Ref{}) && x.State.Kind == policy.StateTerminated {
 			code = int64(x.State.ExitCode)
+		}
+		if x.State.Kind == policy.StateTerminated {
+			last = max(last, x.State.Finished)
+			erred = erred || x.Ref.Kind == policy.InitContainer && killed(x.State.ExitCode)
 		}
 		if x.NextStart = -1; n > 0 {
 			x.Totals.Starts += before.Containers[i].Totals.Starts
@@ -153,7 +161,7 @@ func (p *retriesPlay) try(n int64) bool {
 		if code >= 0 {
 			p.int("exitCode", code)
 		}
-		again = p.failed(n, began, end, code)
+		again = p.failed(n, failedPod{began, min(began+last, end), end, code, erred && code < 0})
 	case latest:
 		p.undecide(end, notPlayed, p.retries.path+pathMaxDuration)
 	}
@@ -175,30 +183,41 @@ func later(runs []simulate.Run, starts int64) []simulate.Run {
 	return runs
 }
 
-// failed writes what the controller makes of Pod n, which began and ended then, and reports whether
-// it makes another one. Times of Pods are whole seconds, and others are not known as durations.
-func (p *retriesPlay) failed(n int64, began, end policy.Millis, code int64) bool {
+// failedPod is a Pod that has failed.
+type failedPod struct {
+	began, finished policy.Millis // of its containers the last
+	seen            policy.Millis // by the API, and so by the controller
+	code            int64         // of the main container, -1 if it never ended
+	erred           bool          // see afterError
+}
+
+// failed writes what the controller makes of Pod n, and reports whether it makes another one. Times
+// of Pods are whole seconds, and others are not known as durations.
+func (p *retriesPlay) failed(n int64, x failedPod) bool {
 	r, seconds := p.retries, int64(-1)
-	if d := end - began; began%policy.Second == 0 && d%policy.Second == 0 && d/policy.Second <= longestSeconds {
+	if x.erred {
+		r = r.afterError()
+	}
+	if d := x.finished - x.began; x.began%policy.Second == 0 && d%policy.Second == 0 && d/policy.Second <= longestSeconds {
 		seconds = int64(d / policy.Second)
 	}
-	at, path, message := end, "", ""
-	wait := r.waitAfter(n)
+	at, path, message := x.seen, "", ""
+	wait, last := r.waitAfter(n), r.limited && n >= r.limit
 	switch {
 	case r.why != "":
 		p.undecide(at, r.why, r.whyPath)
 		return false
 	case r.once == r.path: // there is no strategy
 		path = r.path
-	case r.waits && r.total >= 0 && end > r.total:
+	case r.waits && x.seen > r.total:
 		path, message = r.path+pathMaxDuration, "Max duration limit exceeded"
-	case wait < 0 || n >= maxTries:
+	case !last && (n >= maxTries || wait < 0 && (r.limited || r.total < forever)):
 		p.undecide(at, limitReached, r.path)
 		return false
-	case r.total >= 0 && end+wait > r.total:
+	case x.finished+wait > r.total:
 		path, message = r.path+pathMaxDuration, "Backoff would exceed max duration limit"
 	case r.limited && n < r.limit: // without a limit the controller does not wait
-		at += wait
+		at = max(at, x.finished+wait)
 	}
 	if at > p.sc.Until {
 		p.millis("waitsUntilMillis", at)
@@ -211,15 +230,15 @@ func (p *retriesPlay) failed(n int64, began, end policy.Millis, code int64) bool
 	case r.transient:
 		p.undecide(at, unknownMessage, r.path+".retryPolicy")
 		return false
-	case r.limited && n >= r.limit:
+	case last:
 		path, message = r.path+".limit", "No more retries left"
 	case r.expression != "":
-		x := condition{text: r.expression, code: code, seconds: seconds}
-		switch x.judge() {
+		says := condition{text: r.expression, code: x.code, seconds: seconds, erred: x.erred}
+		switch says.judge() {
 		case isFalse:
 			path, message = r.path+".expression", "retryStrategy.expression evaluated to false"
 		case isUnknown:
-			p.undecide(at, x.why, r.path+".expression")
+			p.undecide(at, says.why, r.path+".expression")
 			return false
 		}
 	}
@@ -248,8 +267,8 @@ func (r *retries) waitAfter(n int64) policy.Millis {
 		}
 		wait *= policy.Millis(r.factor)
 	}
-	if r.most > 0 {
-		wait = min(wait, r.most)
+	if r.capped {
+		wait = max(min(wait, r.most), 0)
 	}
 	return wait
 }

@@ -164,6 +164,7 @@ func (t *translator) loop(l *loaded, ref policy.Ref) {
 		}
 	}
 	switch {
+	case strings.Contains(script, "break"), strings.Contains(script, "exit"): // it ends, and how is not read
 	case strings.HasPrefix(script, "until "):
 		hint = `{"restartPolicy":"OnFailure"}`
 	case strings.HasPrefix(script, "while true") && ref.Kind == policy.MainContainer:
@@ -216,12 +217,13 @@ func (t *translator) retriedJob(l *loaded) {
 	if r.why != "" {
 		t.lose(r.whyPath, lostCondition, "")
 	}
-	if r.never != "" {
+	never := r.never != "" || r.once != ""
+	if never {
 		limit = "0"
 	} else if r.limit > 0 {
 		limit = strconv.FormatInt(r.limit, 10)
 	}
-	if r.never == "" {
+	if !never {
 		t.lose(r.path, lostWaits, "")
 	}
 	rules, open := "", r.transient

@@ -26,7 +26,7 @@ func (d *document) translate() {
 		v = item{tone: Wait, mark: "warning", text: "In " + to + " " + count(differ, "range") + " of exit codes have other results.", reason: exits}
 		title = "Not the same in other words"
 	case lost > 0:
-		v = item{tone: Wait, mark: "warning", text: "In " + to + " every exit has the same result, but something is lost that does not concern exit codes.", reason: exits}
+		v = item{tone: Wait, mark: "warning", text: "In " + to + " every exit has the same result, but something else is lost.", reason: exits}
 		title = "Not all of it in other words"
 	}
 	d.verdict(v, title)
@@ -106,7 +106,7 @@ func lossText(because string) string {
 	case "script_source":
 		return "the source of the script: a Job's container has a command alone"
 	case "retry_loop":
-		return "the loop of the shell: it hides the exits of its program, which a policy sees"
+		return "what the loop of the shell does: it stays in the command and hides the exits of its program, which a policy would see"
 	case "no_job":
 		return "the podFailurePolicy: the Pod has no Job"
 	}
