@@ -414,20 +414,29 @@ func (w *shortWriter) number(name, value string) {
 	}
 }
 
-func (w *shortWriter) writeExits() {
-	if len(w.p.exits) == 0 {
+// list writes a member that is a list of n objects, unless it is empty. element begins one and writes
+// its members.
+func (w *shortWriter) list(name string, n int, element func(i int)) {
+	if n == 0 {
 		return
 	}
-	w.Key("exits")
+	w.Key(name)
 	w.Array()
-	for _, x := range w.p.exits {
+	for i := range n {
+		element(i)
+		w.End()
+	}
+	w.End()
+}
+
+func (w *shortWriter) writeExits() {
+	w.list("exits", len(w.p.exits), func(i int) {
+		x := &w.p.exits[i]
 		w.begin(x.at)
 		w.text("container", x.name)
 		w.number("exitCode", x.code)
 		w.text("reason", x.reason)
-		w.End()
-	}
-	w.End()
+	})
 }
 
 // writeTapes writes the runs of each container in one list, however they were mixed.
@@ -469,20 +478,14 @@ func (w *shortWriter) writeRun(x shortExit) {
 }
 
 func (w *shortWriter) writeEvents() {
-	if len(w.p.events) == 0 {
-		return
-	}
-	w.Key("events")
-	w.Array()
-	for _, e := range w.p.events {
+	w.list("events", len(w.p.events), func(i int) {
+		e := &w.p.events[i]
 		w.begin(e.at)
 		w.text("at", e.time)
 		w.text("type", e.event)
 		w.text("container", e.container)
 		w.number("pod", e.pod)
-		w.End()
-	}
-	w.End()
+	})
 }
 
 func (w *shortWriter) writeTiming() {
@@ -502,18 +505,12 @@ func (w *shortWriter) writeTiming() {
 }
 
 func (w *shortWriter) writeExpected() {
-	if len(w.p.expect) == 0 {
-		return
-	}
-	w.Key("expect")
-	w.Array()
-	for _, e := range w.p.expect {
+	w.list("expect", len(w.p.expect), func(i int) {
+		e := &w.p.expect[i]
 		w.begin(e.at)
 		w.text("phase", e.phase)
 		w.text("at", e.time)
-		w.End()
-	}
-	w.End()
+	})
 }
 
 // named returns the first run of the container called name.

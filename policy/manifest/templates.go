@@ -123,17 +123,18 @@ func Foreign(apiVersion string) bool {
 type finder struct {
 	root  Value
 	names []string // on the way to the value looked at; "#" for an element
-
-	// owner is the innermost object with an apiVersion and a kind around the value looked at, which
-	// is names[:base] away from root: a Template of OpenShift, an AppWrapper and a ManifestWork hold
-	// whole manifests.
-	owner       Value
-	group, kind string
-	base        int
-	patched     bool // an Argo Workflow that says of all its templates what stands elsewhere, see step
+	owner
 
 	templates []Template
 	bare      []string
+}
+
+// owner is the innermost object with an apiVersion and a kind around the value looked at: a Template
+// of OpenShift, an AppWrapper and a ManifestWork hold whole manifests.
+type owner struct {
+	group, kind string
+	base        int  // how many names lead to it from the root
+	patched     bool // an Argo Workflow that says of all its templates what stands elsewhere, see step
 }
 
 // Templates returns the templates in v, an object of a foreign kind (see [Foreign]), in document
@@ -159,7 +160,7 @@ func Templates(v Value) (templates []Template, bare []string) {
 // enter makes v, an object with a kind, the owner of what is found in it.
 func (f *finder) enter(v Value, base int) {
 	f.group, _, _ = strings.Cut(v.Get("apiVersion").Text(), "/")
-	f.owner, f.kind, f.base, f.patched = v, v.Get("kind").Text(), base, false
+	f.kind, f.base, f.patched = v.Get("kind").Text(), base, false
 	if f.group != "argoproj.io" {
 		return
 	}
@@ -192,10 +193,10 @@ func (f *finder) look(v Value, name string) {
 	switch {
 	case f.take(v):
 	case isWhole(v):
-		outer, base := f.owner, f.base
+		outer := f.owner
 		f.enter(v, len(f.names))
 		f.members(v)
-		f.enter(outer, base)
+		f.owner = outer
 	default:
 		for m := v.First(); m.Exists(); m = m.Next() {
 			if v.Kind() == Array {

@@ -17,7 +17,8 @@ const (
 	pathMaxDuration = ".backoff.maxDuration"
 	// longestWait is the longest that a time of the controller holds.
 	longestWait = policy.Millis(1<<63-1) / 1_000_000
-	forever     = policy.Millis(1) << 62
+	// forever is for how long Pods are made where nothing says so.
+	forever = policy.Millis(1) << 62
 )
 
 // retriesPlay is a node of a Workflow under way: one Pod after the other.
@@ -122,10 +123,10 @@ func (p *retriesPlay) try(n int64) bool {
 	code, erred, last := int64(-1), false, policy.Millis(0)
 	for i := range r.Containers {
 		x := &r.Containers[i]
-		if x.Ref == (policy.Ref{}) && x.State.Kind == policy.StateTerminated {
-			code = int64(x.State.ExitCode)
-		}
 		if x.State.Kind == policy.StateTerminated {
+			if x.Ref == (policy.Ref{}) {
+				code = int64(x.State.ExitCode)
+			}
 			last = max(last, x.State.Finished)
 			erred = erred || x.Ref.Kind == policy.InitContainer && killed(x.State.ExitCode)
 		}
