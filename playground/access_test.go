@@ -281,7 +281,7 @@ func TestTimelineControls(t *testing.T) {
 	}
 	// The tables alone have no drawing to go along in.
 	p.run(t, chromedp.Click(chromedp.CSS(`#tabs [value="table"]`)))
-	p.until(t, "the tables", `!document.querySelector('#reply .lanes') && document.querySelector('#reply tr[data-at="40000"]')`)
+	p.until(t, "the tables", `!document.querySelector('#reply .lanes') && document.querySelector('#reply tr[data-at="40000"]') !== null`)
 	p.run(t, chromedp.Click(chromedp.CSS(`#reply tr[data-at="40000"]`)))
 	p.clean(t)
 }
