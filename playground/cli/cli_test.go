@@ -410,7 +410,7 @@ func TestHelp(t *testing.T) {
 func TestCommandsThatAreShown(t *testing.T) {
 	var shown []string
 	collect := func(text string) {
-		for line := range strings.Lines(text) {
+		for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
 			line, _, _ = strings.Cut(line, " #")
 			if _, command, found := strings.Cut(line, "podfate "); found {
 				command, _, _ = strings.Cut(command, " | ")
@@ -489,7 +489,7 @@ func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 			continue
 		}
 		shown++
-		got := podfate(t, "", strings.Fields(args)...)
+		got := podfate(t, "", shellWords(args)...)
 		start, cut := strings.CutSuffix(want, "…\n")
 		if got.status != 0 || got.err != "" || got.out != want && !(cut && strings.HasPrefix(got.out, start)) {
 			t.Errorf("%s: status %d\n%s%s\nREADME.md has\n%s", command, got.status, got.out, got.err, want)

@@ -137,7 +137,7 @@ Without a command it serves the playground, as "podfate serve" does.`,
   podfate decide -f pod.yaml --exit main=137:OOMKilled
 
   # and what follows, if it exits with 42 after 10 seconds, four times?
-  podfate simulate -f pod.yaml --run main=10s:42x4
+  podfate simulate -f pod.yaml --run 'main: 42@10s x4'
 
   # when do the restarts of a crash loop come?
   podfate curve --run 10s

@@ -109,31 +109,33 @@ after the other.
 A live Pod from kubectl get -o yaml goes on where its status has it: what comes next, and when. What ended before
 ends again as it did the last time, unless --run says otherwise.`,
 		example: `  # fails four times, succeeds with the fifth start: what happens in between?
-  podfate simulate -f pod.yaml --run main=10s:42x4 --run main=5s:0
+  podfate simulate -f pod.yaml --run 'main: 42@10s x4, 0@5s'
 
   # crashes forever: how often is it restarted in a day?
-  podfate simulate -f pod.yaml --run main=3s:1xforever --until 24h
+  podfate simulate -f pod.yaml --run 'main: 1@3s forever' --until 24h
 
   # two containers, one of them killed for lack of memory
-  podfate simulate -f pod.yaml --run main=1m:137:OOMKilled --run helper=30s:0
+  podfate simulate -f pod.yaml --run 'main: 137:OOMKilled@1m, helper: 0@30s'
 
   # what comes next for a Pod in the cluster, and when?
   kubectl get pod my-pod -o yaml | podfate simulate -f - --now now
 
   # it is evicted after five minutes
-  podfate simulate -f pod.yaml --event 5m=Evicted
+  podfate simulate -f pod.yaml --event 'at 5m Evicted'
 
   # a Job whose first Pod is preempted, and whose next ones fail
-  podfate simulate -f job.yaml --run main=5m:3xforever --event 3m=Preempted
+  podfate simulate -f job.yaml --run 'main: 3@5m forever' \
+    --event 'at 3m Preempted'
 
   # real time: the kubelet takes a second to notice, and looks again later
-  podfate simulate -f pod.yaml --run main=10s:42x4 --detection 1s --sync kubelet
+  podfate simulate -f pod.yaml --run 'main: 42@10s x4' \
+    --detection 1s --sync kubelet
 
   # what its command says, such as sh -c 'sleep 10 && exit 1'
   podfate simulate -f pod.yaml --runs-from command
 
   # with the waits of a proposal
-  podfate simulate -f pod.yaml --run main=10s:1xforever --preset rapid
+  podfate simulate -f pod.yaml --run 'main: 1@10s forever' --preset rapid
 
   # runs and events from a file, the whole answer as JSON
   podfate simulate -f pod.yaml -f scenario.yaml -o json`,
@@ -227,7 +229,7 @@ of them, 2 if there is no answer. Rules that only have another number, warnings 
   podfate compare -f manifests/ --from 1.34 --to 1.36
 
   # over time
-  podfate compare old.yaml new.yaml --run main=20s:42x2 --run main=40s:0
+  podfate compare old.yaml new.yaml --run 'main: 42@20s x2, 0@40s'
 
   # on an older node, and with a gate that is off
   podfate compare -f pod.yaml \
