@@ -20,13 +20,16 @@ type DraftFault struct {
 	Operator   string // in place of a detail: one that is neither In nor NotIn
 }
 
+// codeRanges says what exit codes may look like.
+const codeRanges = "; allowed are such as 3,8-10"
+
 // CodeRanges reads exit codes such as "1-12,100-127" into set, with spaces where people put them,
 // and returns what is wrong with them, "" for nothing.
 func CodeRanges(text string, set *[256]bool) (fault string) {
 	for rest, more := text, true; more; {
 		var part string
 		if part, rest, more = strings.Cut(rest, ","); strings.TrimSpace(part) == "" {
-			return "a code or a range is missing in " + Quoted(text)
+			return "a code or a range is missing in " + Quoted(text) + codeRanges
 		}
 		from, to, isRange := strings.Cut(part, "-")
 		low, err := strconv.Atoi(strings.TrimSpace(from))
@@ -36,9 +39,9 @@ func CodeRanges(text string, set *[256]bool) (fault string) {
 		}
 		switch {
 		case err != nil || low < 0 || high > 255:
-			return Quoted(strings.TrimSpace(part)) + " is no exit code from 0 to 255 and no range of them, such as 1-12"
+			return Quoted(strings.TrimSpace(part)) + " is no exit code from 0 to 255 and no range of them" + codeRanges
 		case low > high:
-			return "the range " + Quoted(strings.TrimSpace(part)) + " goes down"
+			return "the range " + Quoted(strings.TrimSpace(part)) + " goes down" + codeRanges
 		}
 		for code := low; code <= high; code++ {
 			set[code] = true

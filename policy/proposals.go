@@ -260,7 +260,8 @@ func (p Proposals) Assumed(spec *PodSpec, job *Job) (codes []string) {
 		}
 	}
 	if spec.MaxRestartTimes != nil {
-		used[OptionCounts], used[OptionStop] = spec.Len() > 1, true
+		counts := p.Reading(OptionPolicies) == 0 || spec.RestartPolicy == RestartPolicyOnFailure
+		used[OptionCounts], used[OptionStop] = counts && spec.Len() > 1, counts
 		used[OptionPolicies] = spec.RestartPolicy != RestartPolicyOnFailure
 	}
 	fast := spec.Pace == RestartPolicyFastOnSuccess

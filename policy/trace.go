@@ -33,6 +33,7 @@ const (
 	StepOtherRestarts StepCode = "other_restart_count" // not often enough, or too often
 	StepOOMKilled     StepCode = "oom_killed"          // the rule is about OOM kills
 	StepNotOOMKilled  StepCode = "not_oom_killed"      // the rule is about OOM kills, and this is not one
+	StepPodDecides    StepCode = "pod_decides"         // by the reading that was chosen, the Pod's policy counts
 	StepFewerRestarts StepCode = "limit_not_reached"   // of restarts
 	StepNoRestart     StepCode = "no_restart_follows"  // nothing is restarted after it
 )
@@ -66,10 +67,10 @@ func Trace(spec *PodSpec, f Features, r Ref, e Exit) (Decision, []Step) {
 	case LevelContainer:
 		policies[0].decided(d)
 	case LevelPod:
-		policies[0] = containerPassedOver(c, f)
+		policies[0] = j.containerPassedOver()
 		policies[1].decided(d)
 	case LevelDefault:
-		policies[0] = containerPassedOver(c, f)
+		policies[0] = j.containerPassedOver()
 		policies[1] = Step{Level: LevelPod, Rule: -1, Result: Skipped, Code: StepNotSet}
 		if spec.RestartPolicy != "" {
 			policies[1].Code = StepUnknownPolicy
@@ -103,12 +104,14 @@ func Trace(spec *PodSpec, f Features, r Ref, e Exit) (Decision, []Step) {
 func (s *Step) decided(d Decision) { s.Result, s.Code = Matched, StepCode(d.Because) }
 
 // containerPassedOver says why the container's own policy did not decide.
-func containerPassedOver(c *Container, f Features) Step {
+func (j judge) containerPassedOver() Step {
 	s := Step{Level: LevelContainer, Rule: -1, Result: Skipped, Code: StepNotSet}
 	switch {
-	case c.RestartPolicy == nil:
-	case !f.ContainerRestartRules:
+	case j.c.RestartPolicy == nil:
+	case !j.f.ContainerRestartRules:
 		s.Code = StepGateOff
+	case j.ownPolicy() == nil:
+		s.Code = StepPodDecides
 	default:
 		s.Code = StepUnknownPolicy
 	}

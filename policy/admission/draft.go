@@ -1,13 +1,14 @@
 package admission
 
 import (
-	"strconv"
-
 	"github.com/podfate/podfate/policy"
 )
 
 // draftActions are the actions of the draft.
 const draftActions = "Ignore Terminate"
+
+// draftConditions are the conditions of a rule of the draft, in its three spellings.
+const draftConditions = "containerExitCodeIn containerExitCodeNotIn podStatusReasonIn podStatusReasonNotIn onContainerExitCode onPodStatus"
 
 // draftRules checks a backoffPolicy.
 func (v *jobValidator) draftRules(spec *policy.PodSpec) {
@@ -23,12 +24,7 @@ func (v *jobValidator) draftRules(spec *policy.PodSpec) {
 		d := rule.Written
 		v.at = path + policy.Index(i)
 		v.oneOf(".action", d.Action, draftActions)
-		switch {
-		case d.Conditions == 0:
-			v.missing("", "one condition is required, on exit codes or on the reason of the Pod")
-		case d.Conditions > 1:
-			v.bad("", policy.Omitted, "a rule has one condition, found "+strconv.Itoa(d.Conditions))
-		}
+		v.oneCondition(v.at, d.Conditions, draftConditions)
 		if d.NamedAt != "" {
 			v.forbidden(v.at+d.NamedAt, "counts only together with exit codes")
 		}

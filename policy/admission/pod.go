@@ -378,11 +378,9 @@ func (v *validator) rule(rule *policy.ContainerRestartRule, i int) {
 // conditions checks what a rule asks for where a proposal lets it ask for more than exit codes.
 func (v *validator) conditions(rule *policy.ContainerRestartRule, i int) {
 	before := len(v.Faults.Kept())
+	v.oneCondition(v.ofRule(i, "]"), rule.Conditions, "exitCodes restartTimes oomKilled")
 	switch {
-	case rule.Conditions == 0:
-		v.required(v.ofRule(i, "]"), "one condition is required: exitCodes, restartTimes or oomKilled")
-	case rule.Conditions > 1:
-		v.invalid(v.ofRule(i, "]"), policy.Omitted, "a rule has one condition, found "+strconv.Itoa(rule.Conditions))
+	case rule.Conditions != 1:
 	case rule.Restarts == nil && rule.At != "" && !rule.OOMKilled:
 		v.invalid(v.ofRule(i, "]."+rule.At), "false", "must be true; leave it out otherwise")
 	}
@@ -390,6 +388,20 @@ func (v *validator) conditions(rule *policy.ContainerRestartRule, i int) {
 		v.invalid(v.ofRule(i, "]."+rule.At), strconv.Itoa(int(*rule.Restarts)), negativeText)
 	}
 	v.unworded(before, policy.KEP5307Future)
+}
+
+// oneCondition checks that the rule at path has one of the conditions of a list; found is how many
+// it has.
+func (v *validator) oneCondition(path string, found int, list string) {
+	switch {
+	case found == 1:
+		return
+	case found == 0:
+		v.required(path, "one condition is required")
+	default:
+		v.invalid(path, policy.Omitted, "a rule has one condition, found "+strconv.Itoa(found))
+	}
+	v.Faults.Last().Allowed = policy.SplitWords(list)
 }
 
 // unworded takes the text of the API server out of the faults from number n on: they are about

@@ -62,8 +62,9 @@ func ReadCommand(command, args Value) (run CommandRun, ok, retries bool) {
 // word is one of a script.
 type word struct {
 	text     string
-	operator bool // ; or &&, a line break being a ;
+	operator bool // ; or && or a line break
 	opaque   bool // the shell would work on it
+	quoted   bool // no word of the grammar, whatever it says
 }
 
 // result is what a part of a script does.
@@ -72,6 +73,7 @@ type result struct {
 	status int32
 	exits  bool // nothing of the script comes after it
 	bare   bool // an exit with the status of what came before
+	ran    bool // something ran that has a status
 }
 
 // then is r and one after it.
@@ -85,6 +87,8 @@ func (r *result) then(one result) {
 	if r.exits = one.exits; !one.bare {
 		r.status = one.status
 	}
+	r.bare = one.bare && !r.ran
+	r.ran = r.ran || one.ran
 }
 
 // script is what is left of one, and what was found in it.
@@ -104,7 +108,7 @@ func (s *script) split(text string) {
 		case c == ' ' || c == '\t':
 			i++
 		case c == ';' || c == '\n':
-			s.words, i = append(s.words, word{text: ";", operator: true}), i+1
+			s.words, i = append(s.words, word{text: text[i : i+1], operator: true}), i+1
 		case strings.HasPrefix(text[i:], "&&"):
 			s.words, i = append(s.words, word{text: "&&", operator: true}), i+2
 		case c == '#':
@@ -130,7 +134,7 @@ func readWord(text string) (w word, n int) {
 		case quote == '"':
 			w.opaque = w.opaque || strings.IndexByte("$`\\", c) >= 0
 		case c == '\'' || c == '"':
-			w.text, quote, begin = w.text+text[begin:n], c, n+1
+			w.text, w.quoted, quote, begin = w.text+text[begin:n], true, c, n+1
 		case strings.IndexByte(" \t;\n", c) >= 0, strings.HasPrefix(text[n:], "&&"):
 			w.text += text[begin:n]
 			return w, n
@@ -144,19 +148,21 @@ func readWord(text string) (w word, n int) {
 
 // take takes the next word if it is this one.
 func (s *script) take(text string) bool {
-	if len(s.words) == 0 || s.words[0].text != text || text == "" {
+	if len(s.words) == 0 || s.words[0].text != text || s.words[0].quoted || text == "" {
 		return false
 	}
 	s.words = s.words[1:]
 	return true
 }
 
-// list runs commands up to the word end, or up to the end of the script if that is "".
+// list runs commands up to the word end, or up to the end of the script if that is "". A shell
+// refuses a ; after nothing, and a list of nothing in a loop.
 func (s *script) list(end string) (r result) {
-	for {
-		for s.take(";") {
+	for empty := true; ; empty = false {
+		for s.take("\n") {
 		}
 		if s.take(end) {
+			s.ok = s.ok && !empty
 			return r
 		}
 		if len(s.words) == 0 {
@@ -164,7 +170,7 @@ func (s *script) list(end string) (r result) {
 			return r
 		}
 		r.then(s.chain())
-		if len(s.words) > 0 && !s.take(";") {
+		if len(s.words) > 0 && !s.take(";") && !s.take("\n") {
 			s.ok, s.words = false, s.words[1:]
 		}
 	}
@@ -199,7 +205,7 @@ func (s *script) command() (r result) {
 		return r
 	}
 	if !again {
-		return result{took: r.took}
+		return result{took: r.took, ran: true}
 	}
 	if r.then(body); !r.exits {
 		r.took = Endless
@@ -236,8 +242,8 @@ func (s *script) simple() (r result) {
 			known = false
 		}
 	}
-	if !known {
-		s.ok = false
+	r.ran = !r.bare
+	if s.ok = s.ok && known; !known && n > 0 {
 		s.unknown++
 	}
 	return r

@@ -103,6 +103,10 @@ func (c *checker) proposed(v Value, kind typeKind, typ string) {
 		c.proposedObject(v, typ)
 	case kind == sliceType && v.Kind() != Array:
 		c.wrongKind(v, typ, kept, "a list")
+	case kind == intOrStringType && v.Kind() != String:
+		if v.Kind() != Number { // of a number its reader says what is wrong
+			c.wrongKind(v, typ, kept, "a text such as 3,8-10 or a number")
+		}
 	case kind == sliceType:
 		of := structType
 		if typ == "" {
@@ -117,7 +121,7 @@ func (c *checker) proposed(v Value, kind typeKind, typ string) {
 		c.wrongKind(v, typ, kept, "a string")
 	case kind == boolType && v.Kind() != Bool:
 		c.wrongKind(v, typ, kept, "true or false")
-	case kind == int32Type || kind == intOrStringType && v.Kind() != String:
+	case kind == int32Type:
 		c.number(v, c.root, int32Type, kept, "an integer")
 	}
 }
@@ -253,8 +257,7 @@ func readExpressions(list Value, rule *policy.PodFailurePolicyRule) {
 	fault := func(text string) {
 		d.Faults = append(d.Faults, policy.DraftFault{At: ".onPodConditions", Detail: text})
 	}
-	var types []string
-	statuses := []string{"True"}
+	var types, statuses []string
 	for e := list.First(); e.Exists(); e = e.Next() {
 		var values []string
 		for v := e.Get("values").First(); v.Exists() && len(values) < policy.MaxPatterns; v = v.Next() {
@@ -263,6 +266,8 @@ func readExpressions(list Value, rule *policy.PodFailurePolicyRule) {
 		switch key := str(e, "key"); {
 		case key != "Type" && key != "Status":
 			fault("the key " + quote(key) + " is neither Type nor Status")
+		case key == "Type" && types != nil || key == "Status" && statuses != nil:
+			fault("the key " + key + " is there twice")
 		case str(e, "operator") != "In" || len(values) == 0:
 			fault("an expression needs the operator In and values: what anything else says of several conditions nobody wrote down")
 		case key == "Type":
@@ -270,6 +275,12 @@ func readExpressions(list Value, rule *policy.PodFailurePolicyRule) {
 		default:
 			statuses = values
 		}
+	}
+	if statuses == nil {
+		statuses = []string{"True"}
+	}
+	if types == nil && d.Faults == nil {
+		fault("an expression with the key Type is required")
 	}
 	rule.Written, rule.OnPodConditions = d, nil
 	for _, t := range types {
@@ -352,16 +363,20 @@ func (r *backoffReader) each(v Value, path, in, notIn, expressions string, f fun
 		return
 	}
 	r.d.Conditions++
-	r.at = path + "." + expressions
-	for e := list.First(); e.Exists(); e = e.Next() {
+	i := 0
+	for e := list.First(); e.Exists(); e, i = e.Next(), i+1 {
+		r.at = path + "." + expressions + policy.Index(i)
 		operator := policy.ExitCodesOperator(str(e, "operator"))
 		if operator != policy.OperatorIn && operator != policy.OperatorNotIn {
+			r.at += ".operator"
 			r.fault("", string(operator)+" ")
 			continue
 		}
+		r.at += ".values"
 		f(operator, e.Get("values"))
 	}
-	if list.Len() == 0 {
+	if i == 0 {
+		r.at = path + "." + expressions
 		r.fault("at least one expression is required", "")
 	}
 }

@@ -19,6 +19,10 @@ func TestFaultsOfWorldsSayWhatIsAllowed(t *testing.T) {
 		return `"cluster":{"proposals":{"kep-3329-draft":{}}},"manifest":{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{"backoffPolicy":{"rules":[` +
 			rule + `]},"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"i"}]}}}}`
 	}
+	expressions := func(list string) string {
+		return `"cluster":{"proposals":{"kep-3329-draft":{}}},"manifest":{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{"podFailurePolicy":{"rules":[{"action":"Ignore","onPodConditions":[` +
+			list + `]}]},"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"i"}]}}}}`
+	}
 	names := []string{}
 	for _, p := range policy.ProposalList() {
 		names = append(names, p.Name)
@@ -33,7 +37,7 @@ func TestFaultsOfWorldsSayWhatIsAllowed(t *testing.T) {
 		"an unknown proposal":          {"decide", `"cluster":{"proposals":{"kep-1":{}}},` + pod(""), `cluster.proposals["kep-1"]`, "unsupported_value", names, ""},
 		"an unknown option":            {"decide", `"cluster":{"proposals":{"always-pod":{"sandbx":"reuse"}}},` + pod(""), `cluster.proposals["always-pod"].sandbx`, "unknown_field", []string{"sandbox", "wait"}, ""},
 		"an unknown reading":           {"decide", `"cluster":{"proposals":{"always-pod":{"sandbox":"keep"}}},` + pod(""), `cluster.proposals["always-pod"].sandbox`, "unsupported_value", []string{"reuse", "recreate"}, ""},
-		"an option of no options":      {"decide", `"cluster":{"proposals":{"callback":{"x":"y"}}},` + pod(""), "cluster.proposals.callback.x", "unknown_field", nil, ""},
+		"an option of no options":      {"decide", `"cluster":{"proposals":{"callback":{"x":"y"}}},` + pod(""), "cluster.proposals.callback.x", "unknown_field", []string{"there is none"}, ""},
 		"a field that is not on":       {"decide", pod(rules + `[{"action":"Restart","when":{"exitCodes":{"operator":"In","values":[1]}}}]`), "spec.containers[0].restartPolicyRules[0].when", "unknown_field", nil, "kep-5307-future"},
 		"restartTimes that is not on":  {"decide", pod(rules + `[{"action":"Restart","restartTimes":1,"exitCodes":{"operator":"In","values":[1]}}]`), "spec.containers[0].restartPolicyRules[0].restartTimes", "unknown_field", nil, "kep-5307-future"},
 		"an action that is not on":     {"validate", pod(rules + `[{"action":"Complete","exitCodes":{"operator":"In","values":[1]}}]`), "spec.containers[0].restartPolicyRules[0].action", "unsupported_value", []string{"Restart"}, "kep-5307-future"},
@@ -49,11 +53,19 @@ func TestFaultsOfWorldsSayWhatIsAllowed(t *testing.T) {
 		"waits beside initial":         {"curve", `"backoff":{"waits":["1s"],"initial":"2s"}`, "backoff.waits", "forbidden", []string{"initial"}, ""},
 		"waits beside a factor":        {"simulate", pod("") + `,"backoff":{"waits":["1s"],"factor":3}`, "backoff.waits", "forbidden", []string{"factor"}, ""},
 		"an unknown preset":            {"curve", `"backoff":{"preset":"quick"}`, "backoff.preset", "unsupported_value", []string{"stock", "reduced", "rapid", "catch-up", "near-zero-10", "near-zero-30"}, ""},
-		"a range that goes down":       {"decide", draft(`{"action":"Terminate","containerExitCodeIn":"10-8"}`), "spec.backoffPolicy.rules[0].containerExitCodeIn", "invalid_value", []string{"10-8"}, "kep-3329-draft"},
-		"a range of letters":           {"decide", draft(`{"action":"Terminate","containerExitCodeIn":"a-b"}`), "spec.backoffPolicy.rules[0].containerExitCodeIn", "invalid_value", []string{"0 to 255", "1-12"}, "kep-3329-draft"},
-		"an empty range":               {"decide", draft(`{"action":"Terminate","containerExitCodeIn":""}`), "spec.backoffPolicy.rules[0].containerExitCodeIn", "invalid_value", []string{"a code or a range"}, "kep-3329-draft"},
-		"two conditions of the draft":  {"decide", draft(`{"action":"Terminate","containerExitCodeIn":"1","podStatusReasonIn":["A"]}`), "spec.backoffPolicy.rules[0]", "invalid_value", []string{"one condition"}, "kep-3329-draft"},
-		"two conditions of the future": {"decide", `"cluster":{"proposals":{"kep-5307-future":{}}},` + pod(rules+`[{"action":"Restart","restartTimes":1,"exitCodes":{"operator":"In","values":[1]}}]`), "spec.containers[0].restartPolicyRules[0]", "invalid_value", []string{"one condition"}, "kep-5307-future"},
+		"a range that goes down":       {"decide", draft(`{"action":"Terminate","containerExitCodeIn":"10-8"}`), "spec.backoffPolicy.rules[0].containerExitCodeIn", "invalid_value", []string{"10-8", "such as 3,8-10"}, "kep-3329-draft"},
+		"a range of letters":           {"decide", draft(`{"action":"Terminate","containerExitCodeIn":"a-b"}`), "spec.backoffPolicy.rules[0].containerExitCodeIn", "invalid_value", []string{"0 to 255", "such as 3,8-10"}, "kep-3329-draft"},
+		"an empty range":               {"decide", draft(`{"action":"Terminate","containerExitCodeIn":""}`), "spec.backoffPolicy.rules[0].containerExitCodeIn", "invalid_value", []string{"a code or a range", "such as 3,8-10"}, "kep-3329-draft"},
+		"two conditions of the draft":  {"decide", draft(`{"action":"Terminate","containerExitCodeIn":"1","podStatusReasonIn":["A"]}`), "spec.backoffPolicy.rules[0]", "invalid_value", []string{"one condition", "containerExitCodeNotIn", "podStatusReasonIn", "onPodStatus"}, "kep-3329-draft"},
+		"no condition of the draft":    {"decide", draft(`{"action":"Terminate"}`), "spec.backoffPolicy.rules[0]", "required", []string{"one condition", "containerExitCodeIn", "podStatusReasonNotIn"}, "kep-3329-draft"},
+		"a list of codes of the draft": {"decide", draft(`{"action":"Terminate","containerExitCodeIn":[42]}`), "spec.backoffPolicy.rules[0].containerExitCodeIn", "wrong_type", []string{"such as 3,8-10"}, "kep-3329-draft"},
+		"half a code of the draft":     {"decide", draft(`{"action":"Terminate","containerExitCodeIn":4.5}`), "spec.backoffPolicy.rules[0].containerExitCodeIn", "invalid_value", []string{"4.5", "such as 3,8-10"}, "kep-3329-draft"},
+		"an operator of expressions":   {"decide", draft(`{"action":"Terminate","onContainerExitCode":{"valueExpressions":[{"operator":"In","values":[1]},{"operator":"Gt","values":[2]}]}}`), "spec.backoffPolicy.rules[0].onContainerExitCode.valueExpressions[1].operator", "unsupported_value", []string{"In", "NotIn"}, "kep-3329-draft"},
+		"a range in expressions":       {"decide", draft(`{"action":"Terminate","onContainerExitCode":{"valueExpressions":[{"operator":"In","values":["5-2"]}]}}`), "spec.backoffPolicy.rules[0].onContainerExitCode.valueExpressions[0].values", "invalid_value", []string{"5-2"}, "kep-3329-draft"},
+		"a key of conditions, twice":   {"decide", expressions(`{"key":"Type","operator":"In","values":["A"]},{"key":"Type","operator":"In","values":["B"]}`), "spec.podFailurePolicy.rules[0].onPodConditions", "invalid_value", []string{"Type", "twice"}, "kep-3329-draft"},
+		"a status of no condition":     {"decide", expressions(`{"key":"Status","operator":"In","values":["True"]}`), "spec.podFailurePolicy.rules[0].onPodConditions", "invalid_value", []string{"Type"}, "kep-3329-draft"},
+		"two conditions of the future": {"decide", `"cluster":{"proposals":{"kep-5307-future":{}}},` + pod(rules+`[{"action":"Restart","restartTimes":1,"exitCodes":{"operator":"In","values":[1]}}]`), "spec.containers[0].restartPolicyRules[0]", "invalid_value", []string{"one condition", "exitCodes", "restartTimes", "oomKilled"}, "kep-5307-future"},
+		"no condition of the future":   {"decide", `"cluster":{"proposals":{"kep-5307-future":{}}},` + pod(rules+`[{"action":"Restart"}]`), "spec.containers[0].restartPolicyRules[0]", "required", []string{"one condition", "exitCodes", "restartTimes", "oomKilled"}, "kep-5307-future"},
 		"words of nobody":              {"translate", pod("") + `,"to":"kep-1"`, "to", "unsupported_value", []string{"kubernetes", "kep-5307-future", "kep-3329-draft", "always-pod"}, ""},
 		"a spelling of nobody":         {"translate", pod("") + `,"to":"kep-5307-future","spelling":"flat"`, "spelling", "unsupported_value", []string{"when", "onExit", "onExitCodes"}, ""},
 	} {

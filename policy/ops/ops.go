@@ -288,9 +288,12 @@ func (c *call) members(v manifest.Value, path string, allowed ...string) {
 	}
 	for m := v.First(); m.Exists(); m = m.Next() {
 		if !contains(allowed, m.Key()) {
+			detail := "unknown member"
+			if len(allowed) == 0 {
+				detail = "unknown member; there is none"
+			}
 			c.requestFaultAt(m.KeyOffset(), policy.FieldError{
-				Path: child(path, m.Key()), Code: policy.CodeUnknownField,
-				Detail: "unknown member", Allowed: allowed,
+				Path: child(path, m.Key()), Code: policy.CodeUnknownField, Detail: detail, Allowed: allowed,
 			})
 		}
 	}

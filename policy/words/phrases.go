@@ -50,6 +50,7 @@ var phrases = [...]struct{ code, text string }{
 	{"other_restart_count", "the rule asks for another number of restarts"},
 	{"oom_killed", "the container was killed for lack of memory"},
 	{"not_oom_killed", "the container was not killed for lack of memory"},
+	{"pod_decides", "by the reading that was chosen the Pod's restartPolicy decides (X-02)"},
 	{"limit_not_reached", "the limit of restarts is not reached"},
 	{"no_restart_follows", "no restart follows in any case"},
 
