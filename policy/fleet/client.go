@@ -1,8 +1,6 @@
 package fleet
 
 import (
-	"math"
-
 	"github.com/podfate/podfate/policy"
 )
 
@@ -35,39 +33,23 @@ func (f *Fleet) Queue(c Client, groups []int, requests int64, until policy.Milli
 		own = append(own, g)
 	}
 	q.Grows = Exceeds(own, requests, c.QPS)
+	a := f.arrivals(node, until)
 	b := bucket{Client: c, tokens: c.Burst * 1000}
-	e := f.each(node, until)
-	s, end, edge, from := SteadyOf(own), until, until, until
-	if s.Period > 0 && s.Restarts > 0 && !f.guessed() {
-		edge = s.From + f.Spread // from here on the same comes in each period
-	}
-	for before := int64(math.MaxInt64); ; {
-		b.send(&e, requests, min(edge, end))
-		if edge >= end || f.Exceeded() {
-			break
+	for b.send(a, requests, 0); b.at < until && !f.Exceeded(); {
+		next := until
+		if a.n > 0 {
+			next = a.at
 		}
-		// Where a period leaves what it found, or always takes the same from a client that has no
-		// rest, all but the last ones are arithmetic.
-		gone, n := before-b.tokens, int64((end-edge)/s.Period)-1
-		if before == math.MaxInt64 || n < 1 || gone != 0 && (gone < 0 || b.rested) {
-			before, b.rested = b.tokens, false
-			edge += s.Period
-			continue
+		if a.period > 0 {
+			b.repeat(a, requests, next)
 		}
-		b.tokens = max(b.tokens-min(Times(n, gone), owedMost), -owedMost)
-		from, end = edge, end-policy.Millis(n)*s.Period
-		edge = end
+		b.send(a, requests, next)
 	}
 	q.Backlog = (b.most + 999) / 1000
-	if q.Backlog > 0 {
-		q.Drained = b.at + policy.Millis((max(-b.tokens, 0)+c.QPS-1)/c.QPS)
-		if b.tokens >= 0 {
-			q.Drained = b.drained
-		}
-		if q.Drained > from {
-			q.Drained += until - end
-		}
+	if b.tokens < 0 {
+		b.drained = b.empty()
 	}
+	q.Drained = b.drained
 	return q
 }
 
@@ -80,15 +62,18 @@ type bucket struct {
 	tokens  int64
 	at      policy.Millis
 	most    int64
-	drained policy.Millis // when nothing waited any more before at
-	rested  bool          // it had all its tokens
+	drained policy.Millis // when nothing waited any more before at; 0 if nothing ever did
+	// Of the period that is played:
+	asked, least int64 // thousandths that were asked for, and the fewest there were
+	room         int64 // how many more there could have been at any time
+	rested       bool  // there were as many as there can be, and time was left
 }
 
-// send asks for what comes of e until the given instant.
-func (b *bucket) send(e *each, requests int64, until policy.Millis) {
+// send asks for what comes of a until the given instant.
+func (b *bucket) send(a *arrivals, requests int64, until policy.Millis) {
 	for n := int64(1); n > 0; {
 		at := until
-		if at, n = e.next(until); n == 0 {
+		if at, n = a.next(until); n == 0 {
 			at = until
 		}
 		b.take(at, n*requests)
@@ -98,16 +83,183 @@ func (b *bucket) send(e *each, requests int64, until policy.Millis) {
 // take asks for n requests at an instant that is not before the last.
 func (b *bucket) take(at policy.Millis, n int64) {
 	if b.tokens < 0 {
-		b.drained = b.at + policy.Millis((-b.tokens+b.QPS-1)/b.QPS)
+		b.drained = b.empty()
 	}
 	if full := b.Burst*1000 - b.tokens; int64(at-b.at) > full/b.QPS {
 		b.tokens, b.rested = b.Burst*1000, true
 	} else {
 		b.tokens += int64(at-b.at) * b.QPS
+		b.room = min(b.room, b.Burst*1000-b.tokens)
 	}
 	b.at = at
+	b.asked = min(b.asked+n*1000, owedMost)
 	b.tokens = max(b.tokens-n*1000, -owedMost)
-	b.most = max(b.most, -b.tokens)
+	b.least, b.most = min(b.least, b.tokens), max(b.most, -b.tokens)
+}
+
+// empty returns when nothing waits any more, if nothing else comes and something waits now.
+func (b *bucket) empty() policy.Millis {
+	return b.at + policy.Millis((-b.tokens+b.QPS-1)/b.QPS)
+}
+
+// repeat plays whole periods until the given instant, before which the same comes in each of them.
+// One of them and a part is left, or less than three.
+//
+// A period that finds t tokens leaves the lesser of t+gain and of what it leaves after a rest, a
+// number that does not depend on t. So one that is played tells all that follow: tokens become fewer
+// by the same number in each, or stay as they are after a rest, or become more until there is one.
+// The last period is left to be played: nothing waits longer than in it or in the first, and if
+// anything waits again in each of them, it is sent there for the last time.
+func (b *bucket) repeat(a *arrivals, requests int64, until policy.Millis) {
+	for n := int64((until - b.at) / a.period); n > 2 && !a.f.Exceeded(); n-- {
+		b.asked, b.least, b.room, b.rested = 0, b.tokens, owedMost, false
+		b.send(a, requests, b.at+a.period)
+		gain, skip := b.QPS*int64(a.period)-b.asked, n-2
+		switch {
+		case gain < 0:
+			b.tokens = max(b.tokens-min(Times(skip, -gain), owedMost), -owedMost)
+		case gain > 0 && !b.rested:
+			if skip = min(skip, b.room/gain); b.least < 0 {
+				skip = min(skip, max((-b.least-1)/gain-1, 0)) // in the next something waits, too
+			}
+			b.tokens += skip * gain
+		}
+		n -= skip
+		b.at += policy.Millis(skip) * a.period
+		a.skip(skip)
+	}
+}
+
+// arrivals is the restarts of all Pods of groups that are on the first node, one instant after the
+// other, with what repeats apart from what does not.
+type arrivals struct {
+	f      *Fleet
+	until  policy.Millis
+	early  each
+	at     policy.Millis // of the next restarts of Pods that have not settled
+	n      int64         // their number, 0 if there are no more
+	orbits []orbit
+	slots  int           // of all orbits
+	h      merge         // the next slot of each orbit; group is its number
+	period policy.Millis // of all orbits together, 0 if there is none within a day
+}
+
+// orbit is the restarts in one period, by phase.
+type orbit struct {
+	period policy.Millis
+	slots  []slot
+	next   int
+}
+
+// slot is a restart that n Pods have in each period after the given instant.
+type slot struct {
+	phase, after policy.Millis
+	n            int64
+}
+
+// maxSlots bounds the slots of a node, and with them the memory: 8 MB.
+const maxSlots = 1 << 18
+
+// arrivals returns what comes of groups until the given instant. It changes the groups.
+func (f *Fleet) arrivals(groups []Group, until policy.Millis) *arrivals {
+	a := &arrivals{f: f, until: until, period: 1}
+	for i := range groups {
+		if g := &groups[i]; g.Period > 0 && !g.Ends && !g.Guessed && g.all() > 0 {
+			a.settle(g)
+		}
+	}
+	for i := range a.orbits {
+		o := &a.orbits[i]
+		slots := make([]slot, len(o.slots))
+		for to, j := range policy.Order(len(slots), func(a, b int) bool { return o.slots[a].phase < o.slots[b].phase }) {
+			slots[to] = o.slots[j]
+		}
+		if o.slots = slots; len(slots) > 0 {
+			a.h.push(cursor{slots[0].phase, 0, 0, int32(i)})
+		}
+	}
+	a.early = f.each(groups, until)
+	a.at, a.n = a.early.next(until)
+	return a
+}
+
+// settle takes what repeats from the restarts of g, if there is room for it.
+func (a *arrivals) settle(g *Group) {
+	i := 0
+	for i < len(a.orbits) && a.orbits[i].period != g.Period {
+		i++
+	}
+	if i == len(a.orbits) {
+		a.orbits = append(a.orbits, orbit{period: g.Period})
+	}
+	o := &a.orbits[i]
+	slots, early := o.slots, []Progression(nil)
+	for _, p := range g.Restarts {
+		n := p.until(g.From)
+		for k := n; k < p.Count && p.at(k) <= g.From+g.Period; k++ {
+			for pod := int64(0); pod < g.Pods; {
+				start := a.f.startOf(g.lo + pod*g.Nodes)
+				if start+p.at(k) > a.until {
+					break
+				}
+				if a.slots+len(slots)-len(o.slots) == maxSlots {
+					return
+				}
+				first := pod
+				pod = min((a.f.below(start)-g.lo+g.Nodes-1)/g.Nodes, g.Pods)
+				slots = append(slots, slot{(start + p.at(k)) % g.Period, start + g.From, pod - first})
+			}
+		}
+		if p.Count = n; n > 0 {
+			early = append(early, p)
+		}
+	}
+	more := len(slots) - len(o.slots)
+	a.slots += more
+	a.f.steps += 2 * more
+	o.slots, g.Restarts = slots, early
+	if a.period > 0 {
+		if a.period = a.period / gcd(a.period, g.Period) * g.Period; a.period > MaxCommonPeriod {
+			a.period = 0
+		}
+	}
+}
+
+// next returns the next instant until the given one, and how many restarts come then; 0 for none.
+// Several may be returned of one instant.
+func (a *arrivals) next(until policy.Millis) (at policy.Millis, n int64) {
+	for !a.f.Exceeded() {
+		if a.n > 0 && a.at <= until && (len(a.h) == 0 || a.at <= a.h[0].at) {
+			at, n = a.at, a.n
+			a.at, a.n = a.early.next(a.until)
+			return at, n
+		}
+		if len(a.h) == 0 || a.h[0].at > until {
+			break
+		}
+		a.f.steps++
+		c := &a.h[0]
+		o := &a.orbits[c.group]
+		s := &o.slots[o.next]
+		if at, o.next = c.at, o.next+1; o.next == len(o.slots) {
+			o.next = 0
+			c.at += o.period
+		}
+		c.at += o.slots[o.next].phase - s.phase
+		a.h.down(0)
+		if at > s.after {
+			a.f.steps++
+			return at, s.n
+		}
+	}
+	return 0, 0
+}
+
+// skip leaves out n periods of all orbits, in which no other restarts come.
+func (a *arrivals) skip(n int64) {
+	for i := range a.h {
+		a.h[i].at += policy.Millis(n) * a.period
+	}
 }
 
 // each is the restarts of all Pods of groups that are on the first node, one instant after the other.
