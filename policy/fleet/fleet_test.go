@@ -111,12 +111,8 @@ func queue(arrivals []policy.Millis, c Client, requests int64) (backlog int64, d
 		backlog = max(backlog, waiting)
 		i = j
 	}
-	for waiting > 0 {
-		at++
-		waiting -= c.QPS
-		if waiting <= 0 {
-			drained = at
-		}
+	if waiting > 0 {
+		drained = at + policy.Millis((waiting+c.QPS-1)/c.QPS)
 	}
 	return (backlog + 999) / 1000, drained
 }
@@ -314,6 +310,178 @@ func TestPeakOfManyPods(t *testing.T) {
 	if t.Logf("%d on the ring, %d through the window", onRing, windows); onRing < cases/2 || windows < cases/2 {
 		t.Error("too few")
 	}
+}
+
+// What waits on a full node is the same as if each Pod were played, although most of the periods are
+// not looked at: whether the client keeps up, falls behind forever, or catches up for many periods
+// after a storm, and wherever the window cuts a period.
+func TestQueueOfFullNodes(t *testing.T) {
+	cases := 3000
+	if testing.Short() {
+		cases = 600
+	}
+	r := rand.New(rand.NewPCG(15, 8))
+	var skipped, grows, drained, calm int
+	for range cases {
+		period := policy.Millis(1 + r.IntN(60))
+		spread := policy.Millis(r.IntN(4) * r.IntN(5000))
+		until := max(spread+policy.Millis(r.IntN(3)*r.IntN(5000)), 1)
+		var groups []Group
+		var on []int
+		for i := range 1 + r.IntN(4) {
+			g := Group{Track: repeating(r, period, until), Pods: r.Int64N(12), Nodes: r.Int64N(4)}
+			if r.IntN(4) > 0 {
+				on = append(on, i) // the others are of another pool
+			}
+			switch r.IntN(5) {
+			case 0:
+				period *= policy.Millis(1 + r.IntN(3))
+			case 1:
+				period = policy.Millis(1 + r.IntN(60))
+			}
+			groups = append(groups, g)
+		}
+		f := New(groups, spread)
+		perPeriod, storms := int64(0), int64(0)
+		for _, i := range on {
+			if g := &groups[i]; g.Nodes > 0 && g.Period > 0 && !g.Guessed {
+				perPeriod += g.Pods * g.PerPeriod * 1000 * 1000 / int64(g.Period)
+				storms += g.Pods
+			}
+		}
+		requests := 1 + r.Int64N(5)
+		c := Client{QPS: 1 + r.Int64N(3000), Burst: 1 + r.Int64N(100)}
+		if r.IntN(4) > 0 {
+			// About as much as is asked for, so that it takes many periods to catch up, or to fall behind.
+			c.QPS = max(perPeriod*requests/1000+r.Int64N(40)-8, 1)
+		}
+		switch r.IntN(3) {
+		case 0:
+			c.Burst = max(storms*requests, 1)
+		case 1:
+			c.Burst = 1 + r.Int64N(max(storms*requests, 1)) // something waits in each period
+		}
+		got, arrivals := queueIs(t, f, c, on, requests, until)
+		switch {
+		case 4*f.steps > arrivals || arrivals < 500:
+			continue
+		case got.Grows:
+			grows++
+		case got.Backlog > 0:
+			drained++
+		default:
+			calm++
+		}
+		skipped++
+	}
+	t.Logf("most was skipped in %d: %d grow, %d drain, nothing waits in %d", skipped, grows, drained, calm)
+	if min(grows, drained, calm) < cases/40 {
+		t.Error("too few")
+	}
+}
+
+// A queue that settles slowly is right at whatever instant one stops looking.
+func TestQueueAtEveryInstant(t *testing.T) {
+	cases := 400
+	if testing.Short() {
+		cases = 100
+	}
+	r := rand.New(rand.NewPCG(15, 9))
+	for range cases {
+		period, pods, requests := policy.Millis(2+r.IntN(12)), 1+r.Int64N(9), 1+r.Int64N(3)
+		long := 20*period + 300
+		track := repeating(r, period, long)
+		c := Client{QPS: 1 + r.Int64N(9), Burst: 1 + r.Int64N(pods*requests)}
+		if track.PerPeriod > 0 {
+			c.QPS += pods * track.PerPeriod * requests * 1000 / int64(period)
+		}
+		for until := long - 8*period; until < long; until++ {
+			queueIs(t, New([]Group{{Track: track, Pods: pods, Nodes: 1}}, 0), c, []int{0}, requests, until)
+		}
+	}
+}
+
+// Tokens become more in each period only until there is a rest: one more, and the last wait of all
+// is a millisecond shorter.
+func TestQueueUpToItsRest(t *testing.T) {
+	track := func(from, period policy.Millis, early []policy.Millis, late ...policy.Millis) Track {
+		t := Track{From: from, Period: period, PerPeriod: int64(len(late))}
+		for _, at := range early {
+			t.Restarts = append(t.Restarts, Progression{At: at, Count: 1})
+		}
+		for _, at := range late {
+			t.Restarts = append(t.Restarts, Progression{At: at, Period: period, Count: int64((3139-at)/period) + 1})
+		}
+		return t
+	}
+	f := New([]Group{
+		{Track: track(62, 24, []policy.Millis{22, 44, 62}, 72, 86), Pods: 4, Nodes: 3},
+		{Track: track(276, 24, []policy.Millis{34, 108, 183, 276}, 292, 293), Pods: 8, Nodes: 1},
+		{Track: track(107, 48, []policy.Millis{36, 107}, 121, 123), Pods: 8, Nodes: 2},
+	}, 2652)
+	for qps := int64(2000); qps < 2015; qps++ {
+		for burst := int64(12); burst < 15; burst++ {
+			queueIs(t, f, Client{QPS: qps, Burst: burst}, []int{1, 2}, 2, 3139)
+		}
+	}
+}
+
+// queueIs fails if the queue is not that of all restarts one by one. It returns it, and how many
+// restarts there are.
+func queueIs(t *testing.T, f *Fleet, c Client, on []int, requests int64, until policy.Millis) (Queue, int) {
+	t.Helper()
+	var arrivals []policy.Millis
+	for _, i := range on {
+		g := &f.Groups[i]
+		for pod := int64(0); pod < g.all(); pod += g.Nodes {
+			start := f.startOf(g.lo + pod)
+			for _, p := range g.Restarts {
+				for k := range p.until(until - start) {
+					arrivals = append(arrivals, start+p.at(k))
+				}
+			}
+		}
+	}
+	slices.Sort(arrivals)
+	got := f.Queue(c, on, requests, until)
+	if backlog, drained := queue(arrivals, c, requests); got.Backlog != backlog || got.Drained != drained {
+		t.Fatalf("queue %+v, want %d, drained %d; %+v, %d requests, spread %d until %d of %+v", got, backlog, drained, c, requests, f.Spread, until, f.Groups)
+	}
+	if f.Exceeded() {
+		t.Fatalf("it takes too many steps: %+v", f.Groups)
+	}
+	return got, len(arrivals)
+}
+
+// repeating makes a track that repeats after a period: some restarts come before, one when it begins,
+// and at least one in each. Sometimes it ends instead, or nobody knows what repeats.
+func repeating(r *rand.Rand, period, until policy.Millis) (t Track) {
+	t.Period = period
+	for range r.IntN(4) {
+		t.From += policy.Millis(r.IntN(100))
+		t.Restarts = append(t.Restarts, Progression{At: t.From, Count: 1})
+	}
+	t.From += policy.Millis(1 + r.IntN(100))
+	t.Restarts = append(t.Restarts, Progression{At: t.From, Count: 1})
+	for range 1 + r.IntN(3) {
+		at := t.From + 1 + policy.Millis(r.Int64N(int64(period)))
+		if t.PerPeriod++; at > until {
+			continue // it is not known so far
+		}
+		t.Restarts = append(t.Restarts, Progression{At: at, Period: period, Count: int64((until-at)/period) + 1})
+	}
+	switch r.IntN(12) {
+	case 0:
+		t.Restarts = t.Restarts[:r.IntN(len(t.Restarts)+1)]
+		for i := range t.Restarts {
+			t.Restarts[i].Count = min(t.Restarts[i].Count, 1+r.Int64N(20))
+		}
+		t.From, t.Period, t.PerPeriod, t.Ends = 0, 0, 0, true
+	case 1:
+		t.Guessed = true
+		t.Restarts = append(t.Restarts, Progression{At: t.From + policy.Millis(r.IntN(9000)), Count: 1})
+	}
+	return t
 }
 
 // manyGroups makes up to three groups, most of which are restarted forever.

@@ -25,9 +25,9 @@ type retries struct {
 	never            string // the place that forbids each, "" for none
 	why, whyPath     string // why nothing is known, and the place that is the cause
 
-	waits      bool          // before each
-	wait, most policy.Millis // the first wait, and the longest
-	capped     bool          // there is a longest
+	waits      bool  // before each
+	wait, most int64 // the first wait, and the longest, in nanoseconds: what grows may begin below a millisecond
+	capped     bool  // there is a longest
 	factor     int64
 	total      policy.Millis // from the start of the first Pod on
 	unplayed   string        // a field that decides about Pods over time and is not played, "" for none
@@ -65,7 +65,7 @@ func (c *call) retriesOf(t *manifest.Template) *retries {
 	if b := v.Get("backoff"); b.Kind() == manifest.Object {
 		r.waits, r.wait = true, r.span(b, "duration")
 		if b.Get("maxDuration").Text() != "" {
-			r.total = r.span(b, "maxDuration")
+			r.total = policy.Millis(r.span(b, "maxDuration") / 1e6)
 		}
 		if x := b.Get("factor"); given(x) {
 			r.factor = r.number(x, "backoff.factor")
@@ -150,8 +150,8 @@ func (r *retries) number(v manifest.Value, name string) int64 {
 	return n
 }
 
-// span reads a length of time: seconds, or with units.
-func (r *retries) span(b manifest.Value, name string) policy.Millis {
+// span reads a length of time, seconds or with units, and returns nanoseconds.
+func (r *retries) span(b manifest.Value, name string) int64 {
 	text := b.Get(name).Text()
 	if _, err := strconv.Atoi(text); err == nil {
 		text += "s"
@@ -160,7 +160,7 @@ func (r *retries) span(b manifest.Value, name string) policy.Millis {
 	if message != "" {
 		r.unknown(unknownText, r.path+".backoff."+name)
 	}
-	return policy.Millis(d / 1e6)
+	return int64(d)
 }
 
 // says returns what becomes of the Pod after exit e has failed it. seconds is how long the node

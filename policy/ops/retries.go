@@ -15,8 +15,9 @@ const (
 	notPlayed, limitReached = "not_played", "limit_exceeded"
 
 	pathMaxDuration = ".backoff.maxDuration"
-	// longestWait is the longest that a time of the controller holds.
-	longestWait = policy.Millis(1<<63-1) / 1_000_000
+	tooLong         = "Max duration limit exceeded"
+	// longestWait is the longest that a time of the controller holds, in nanoseconds.
+	longestWait = 1<<63 - 1
 	// forever is for how long Pods are made where nothing says so.
 	forever = policy.Millis(1) << 62
 )
@@ -193,7 +194,8 @@ type failedPod struct {
 }
 
 // failed writes what the controller makes of Pod n, and reports whether it makes another one. Times
-// of Pods are whole seconds, and others are not known as durations.
+// of Pods are whole seconds, and others are not known as durations. A look comes after what it is
+// about, so one at maxDuration comes after that.
 func (p *retriesPlay) failed(n int64, x failedPod) bool {
 	r, seconds := p.retries, int64(-1)
 	if x.erred {
@@ -210,15 +212,17 @@ func (p *retriesPlay) failed(n int64, x failedPod) bool {
 		return false
 	case r.once == r.path: // there is no strategy
 		path = r.path
-	case r.waits && x.seen > r.total:
-		path, message = r.path+pathMaxDuration, "Max duration limit exceeded"
+	case r.waits && x.seen >= r.total:
+		path, message = r.path+pathMaxDuration, tooLong
 	case !last && (n >= maxTries || wait < 0 && (r.limited || r.total < forever)):
 		p.undecide(at, limitReached, r.path)
 		return false
 	case x.finished+wait > r.total:
 		path, message = r.path+pathMaxDuration, "Backoff would exceed max duration limit"
 	case r.limited && n < r.limit: // without a limit the controller does not wait
-		at = max(at, x.finished+wait)
+		if at = max(at, x.finished+wait); at == r.total {
+			path, message = r.path+pathMaxDuration, tooLong
+		}
 	}
 	if at > p.sc.Until {
 		p.millis("waitsUntilMillis", at)
@@ -261,15 +265,15 @@ func (p *retriesPlay) failed(n int64, x failedPod) bool {
 // waitAfter returns how long the controller waits after Pod n has failed, below 0 for longer than
 // it can count.
 func (r *retries) waitAfter(n int64) policy.Millis {
-	wait := r.wait
+	wait := r.wait // in nanoseconds
 	for ; n > 0 && r.factor > 1 && wait > 0; n-- {
-		if wait > longestWait/policy.Millis(r.factor) {
+		if wait > longestWait/r.factor {
 			return -1
 		}
-		wait *= policy.Millis(r.factor)
+		wait *= r.factor
 	}
 	if r.capped {
 		wait = max(min(wait, r.most), 0)
 	}
-	return wait
+	return policy.Millis(wait / 1e6)
 }
