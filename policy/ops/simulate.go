@@ -2,10 +2,12 @@ package ops
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/podfate/podfate/policy"
+	"github.com/podfate/podfate/policy/lint"
 	"github.com/podfate/podfate/policy/manifest"
 	"github.com/podfate/podfate/policy/simulate"
 )
@@ -40,6 +42,9 @@ func (c *call) simulate() {
 	}
 	sc := c.readScenario(&l, &cl)
 	podRuns := c.readPodRuns(c.root.Get("podRuns"), &l)
+	if p != nil || len(podRuns) > 0 {
+		c.unreached = nil // the init container may have ended before, or has runs in some Pods
+	}
 	c.readJobBackoff(&l)
 	if v := c.root.Get("backoff"); p != nil && given(v) {
 		c.forbidden(v, "backoff", "a live Pod waits as its kubelet has begun to: ask from: creation")
@@ -103,9 +108,12 @@ func (c *call) readScenario(l *loaded, cl *cluster) *simulate.Scenario {
 	sc.ShowRows = c.readShow(showWaste)
 	c.member("until", func(v manifest.Value) { sc.Until = c.length(v, "until", 1800*policy.Second, 1) })
 	c.member("timing", func(v manifest.Value) { sc.Timing = c.readTiming(v) })
-	c.member("runs", func(v manifest.Value) { sc.Tapes = c.readTapes(v, "runs", l) })
+	c.member("runs", func(v manifest.Value) {
+		sc.Tapes = c.readTapes(v, "runs", l)
+		c.readUnreached(v, sc.Tapes, spec)
+	})
 	if c.choice(c.root.Get("runsFrom"), "runsFrom", "runs", "command") == "command" && l.readable {
-		sc.Tapes = c.readCommands(sc.Tapes, l)
+		sc.Tapes, c.unreached = c.readCommands(sc.Tapes, l), nil
 	}
 	c.member("events", func(v manifest.Value) { sc.Events = c.readEvents(v, l, cl) })
 	c.readExpected(l, sc.Until)
@@ -264,6 +272,55 @@ func (c *call) readTapes(v manifest.Value, at string, l *loaded) (tapes []simula
 		tapes = append(tapes, tape)
 	}
 	return tapes
+}
+
+// unreached is the warning about runs that no start may ever take, the container that they are of,
+// and the one that it comes after.
+type unreached struct {
+	of, after policy.Ref
+	warning   located
+}
+
+// readUnreached notes the runs of containers that come after the first init container without any:
+// such a container does not end by itself, and none after it starts.
+func (c *call) readUnreached(runs manifest.Value, tapes []simulate.Tape, spec *policy.PodSpec) {
+	c.unreached = nil
+	if len(tapes) == 0 || len(tapes) != runs.Len() {
+		return // of a request with faults
+	}
+	has := make([]bool, len(spec.InitContainers))
+	for _, t := range tapes {
+		if t.Container.Kind == policy.InitContainer && len(t.Runs) > 0 {
+			has[t.Container.Index] = true
+		}
+	}
+	first := 0
+	for first < len(has) && (has[first] || spec.InitContainers[first].IsSidecar(policy.InitContainer)) {
+		first++
+	}
+	if first == len(has) {
+		return
+	}
+	name := spec.InitContainers[first].Name
+	m := runs.First()
+	for _, t := range tapes {
+		if len(t.Runs) > 0 && (t.Container.Kind != policy.InitContainer || t.Container.Index > first) && len(c.unreached) < policy.MaxFaults {
+			c.unreached = append(c.unreached, unreached{t.Container, policy.Ref{Kind: policy.InitContainer, Index: first}, c.asked(located{policy.FieldError{
+				Path: child("runs", m.Key()), Code: lint.RunsNeverReached,
+				Detail: "never starts: the init container " + name + " comes first and has no runs, so it does not end by itself; give it one, such as " + name + ": 0@5s",
+				Source: "https://kubernetes.io/docs/concepts/workloads/pods/init-containers/",
+			}, m.KeyOffset(), policy.EventInvalid})})
+		}
+		m = m.Next()
+	}
+}
+
+// reached drops the warnings that what became of a container shows to be wrong: it has started after
+// all, or the one that it comes after has not.
+func (c *call) reached(r policy.Ref, t simulate.Totals) {
+	c.unreached = slices.DeleteFunc(c.unreached, func(u unreached) bool {
+		return u.of == r && t.Starts > 0 || u.after == r && t.Starts == 0
+	})
 }
 
 // readRuns reads the runs of one container; hookless reports that it has no preStop hook.

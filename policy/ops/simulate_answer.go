@@ -54,6 +54,9 @@ func (c *call) writeSimulation(l *loaded, cl cluster, p *past, r *simulate.Resul
 		w.End()
 	}
 	s.expected(c.expect, func(at policy.Millis) string { return phaseAt(r, p, at) })
+	for i := range r.Containers {
+		c.reached(r.Containers[i].Ref, r.Containers[i].Totals)
+	}
 	s.end(c, cl, r.Undecided, r.Assumptions)
 }
 
@@ -87,7 +90,11 @@ func (s *simulation) end(c *call, cl cluster, open []simulate.Undecided, assumpt
 	}
 	w.End()
 	c.writeDropped(s.l.dropped)
-	c.writeWarnings(s.l.warnings)
+	warnings := s.l.warnings
+	for _, u := range c.unreached {
+		warnings = append(warnings, u.warning)
+	}
+	c.writeWarnings(warnings)
 	c.writeCluster(cl)
 	w.End()
 }

@@ -214,6 +214,9 @@ func (c *call) writeJobSimulation(l *loaded, cl cluster, js *simulate.JobScenari
 		s.waste(without)
 	}
 	s.expected(c.expect, func(at policy.Millis) string { return outcomeAt(r, at) })
+	for i := range r.Containers {
+		c.reached(r.Containers[i].Ref, r.Containers[i].Totals)
+	}
 	s.end(c, cl, r.Undecided, r.Assumptions)
 }
 
