@@ -266,16 +266,20 @@ func (f *finder) name() string {
 	return ""
 }
 
-// isJob reports whether v is a JobSpec: it has a Pod template, and a field that nothing but a Job
-// has beside one, or what it is the spec of has the name of a Job. A BroadcastJob of OpenKruise
-// makes Pods.
+// isJob reports whether v is a JobSpec: it has a Pod template, and what it is the spec of has the
+// name of a Job, or it has a field that nothing but a Job has beside a template whose Pods may be
+// those of one. Other controllers have a backoffLimit, too, and set the restartPolicy themselves; a
+// BroadcastJob of OpenKruise makes Pods.
 func isJob(v Value, name string) bool {
-	if !hasNamedContainers(v.Get("template").Get("spec").Get("containers")) {
+	pod := v.Get("template").Get("spec")
+	if !hasNamedContainers(pod.Get("containers")) {
 		return false
 	}
-	for _, field := range [...]string{"backoffLimit", "backoffLimitPerIndex", "podFailurePolicy", "completions", "completionMode", "podReplacementPolicy"} {
-		if v.Get(field).Exists() {
-			return true
+	if policy := pod.Get("restartPolicy").Text(); policy == "Never" || policy == "OnFailure" {
+		for _, field := range [...]string{"backoffLimit", "backoffLimitPerIndex", "podFailurePolicy", "completions", "completionMode", "podReplacementPolicy"} {
+			if v.Get(field).Exists() {
+				return true
+			}
 		}
 	}
 	for _, end := range [...]string{"Spec", "Template"} {

@@ -12,6 +12,7 @@ import (
 // TestTemplates: what counts as a template, and what does not.
 func TestTemplates(t *testing.T) {
 	const pod = `{"spec":{"containers":[{"name":"c"}]}}`
+	const ends = `{"spec":{"restartPolicy":"Never","containers":[{"name":"c"}]}}`
 	head := func(group, kind string) string { return `{"apiVersion":"` + group + `/v1","kind":"` + kind + `",` }
 	for _, test := range []struct{ name, text, templates, bare string }{
 		{"at its name", head("x.io", "X") + `"spec":{"template":` + pod + `,"podTemplate":` + pod + `}}`, "Pod spec.template, Pod spec.podTemplate", ""},
@@ -27,9 +28,10 @@ func TestTemplates(t *testing.T) {
 		{"no deeper than the table says", head("jobset.x-k8s.io", "JobSet") + `"spec":{"replicatedJobs":[{"a":{"template":{"spec":{}}}}]}}`, "", ""},
 		{"steps", head("tekton.dev", "Task") + `"spec":{"steps":[{"image":"i"}],"container":{"image":"i"},"script":{"source":"x"}}}`, "", "spec.steps, spec.container"},
 		{"a JobSpec of a table", head("keda.sh", "ScaledJob") + `"spec":{"jobTargetRef":{"template":` + pod + `}}}`, "Job spec.jobTargetRef", ""},
-		{"a JobSpec by its fields, not a Pod", head("x.io", "X") + `"spec":{"hook":{"backoffLimit":1,"template":` + pod + `}}}`, "Job spec.hook", ""},
-		{"a JobSpec that is the spec", head("x.io", "X") + `"spec":{"completions":1,"template":` + pod + `}}`, "Job spec", ""},
-		{"a Job template by its fields", head("x.io", "X") + `"spec":{"hook":{"spec":{"podFailurePolicy":{},"template":` + pod + `}}}}`, "Job spec.hook", ""},
+		{"a JobSpec by its fields, not a Pod", head("x.io", "X") + `"spec":{"hook":{"backoffLimit":1,"template":` + ends + `}}}`, "Job spec.hook", ""},
+		{"a JobSpec that is the spec", head("x.io", "X") + `"spec":{"completions":1,"template":` + ends + `}}`, "Job spec", ""},
+		{"a backoffLimit of another controller", head("run.ai", "RunaiJob") + `"spec":{"backoffLimit":1,"template":` + pod + `}}`, "Pod spec.template", ""},
+		{"a Job template by its fields", head("x.io", "X") + `"spec":{"hook":{"spec":{"podFailurePolicy":{},"template":` + ends + `}}}}`, "Job spec.hook", ""},
 		{"a JobSpec by its name, not a Pod", head("x.io", "X") + `"spec":{"profilingJob":{"template":` + pod + `},"jobSpec":{"template":` + pod + `},"jobTemplate":{"template":` + pod + `}}}`, "Job spec.profilingJob, Job spec.jobSpec, Job spec.jobTemplate", ""},
 		{"of an analysis, a Job", head("argoproj.io", "AnalysisTemplate") + `"spec":{"metrics":[{"provider":{"job":{"spec":{"template":` + pod + `}}}}]}}`, "Job spec.metrics[0].provider.job", ""},
 		{"Pods of a BroadcastJob, not a Job", head("apps.kruise.io", "AdvancedCronJob") + `"spec":{"template":{"broadcastJobTemplate":{"spec":{"template":` + pod + `}}}}}`, "Pod spec.template.broadcastJobTemplate.spec.template", ""},

@@ -233,6 +233,13 @@ func (g *generator) bombs() {
 	for op := 4; op <= 5; op++ {
 		g.add("bomb", parts("pf_call", []any{op}, `[`, 100_000))
 	}
+	// Templates that are none, beside much else: what stands around them is read once.
+	crowd := parts("pf_call", []any{3}, `{"manifest":{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"name":"w"},"spec":{`, 1)
+	for i := range 980 {
+		crowd.R = append(crowd.R, fmt.Sprintf(`"m%d":1,`, i), 1)
+	}
+	crowd.R = append(crowd.R, `"templates":[`, 1, `{},`, 80_000/less, `{}]}}}`, 1)
+	g.add("bomb", crowd)
 	for _, until := range []string{"1h", "24h", "8766h", "8766000h", "99999999999h"} {
 		for _, length := range []string{"0s", "1ms", "1s", "601s"} {
 			g.add("bomb/simulate", call(4, `{"manifest":`+strings.Replace(onePod, "Never", "Always", 1)+`,"runs":{"main":[{"for":"`+length+`","exitCode":42,"times":"forever"}]},"until":"`+until+`"}`))
