@@ -26,7 +26,8 @@ type fleetRequest struct {
 	pooled      bool
 	pools       []fleetPool
 	groups      []fleetGroup
-	manifests   int // groups whose Pod is played
+	manifests   int      // groups whose Pod is played
+	readings    []string // what was taken for granted of their manifests
 	spread      policy.Millis
 	requests    int64 // per restart
 	bin         policy.Millis
@@ -257,7 +258,7 @@ func (c *call) readPool(r *fleetRequest, v manifest.Value, path string, p fleetP
 }
 
 func (c *call) readGroup(v manifest.Value, path string, r *fleetRequest, p *fleetPool) (g fleetGroup) {
-	c.members(v, path, "name", "pods", "run", "restartPolicy", "checkpoint", "backoff", "manifest", "templatePath", "runs", "podRuns")
+	c.members(v, path, "name", "pods", "run", "restartPolicy", "checkpoint", "backoff", "manifest", "templatePath", "runs", "podRuns", "jobBackoff")
 	if v.Kind() != manifest.Object {
 		return g
 	}
@@ -270,7 +271,11 @@ func (c *call) readGroup(v manifest.Value, path string, r *fleetRequest, p *flee
 	g.policy = c.choice(v.Get("restartPolicy"), path+".restartPolicy", "Always", "OnFailure", "Never")
 	waits := p.waits
 	if own := v.Get("backoff"); given(own) {
-		c.readWaitsAt(own, path+".backoff", &waits, nil)
+		var find func(string) (policy.Ref, bool)
+		if given(v.Get("manifest")) { // simulate says which containers there are
+			find = func(string) (policy.Ref, bool) { return policy.Ref{}, true }
+		}
+		c.readWaitsAt(own, path+".backoff", &waits, find)
 	}
 	g.curve = policy.CurveParameters{Backoff: policy.Backoff{Initial: waits.Initial, Max: waits.Max, Reset: waits.Reset}, Factor: waits.Factor, List: waits.List, Sweep: r.sweep, Model: r.model}
 	kept := c.length(v.Get("checkpoint"), path+".checkpoint", 0, 1)
@@ -284,7 +289,7 @@ func (c *call) readGroup(v manifest.Value, path string, r *fleetRequest, p *flee
 		}
 		return g
 	}
-	for _, name := range [...]string{"runs", "podRuns", "templatePath"} {
+	for _, name := range [...]string{"runs", "podRuns", "templatePath", "jobBackoff"} {
 		if m := v.Get(name); given(m) {
 			c.forbidden(m, path+"."+name, "counts only with a manifest")
 		}

@@ -418,5 +418,5 @@ func (a *fleetAnswer) assumptions() []string {
 	add(jobs, "new_pods_make_no_requests")
 	add(r.gang != nil, "all_pods_idle_until_the_last_is_back")
 	add(r.gang != nil, "placements_at_once")
-	return list
+	return append(list, r.readings...)
 }

@@ -69,6 +69,7 @@ func (c *call) readManifestGroup(v manifest.Value, path string, r *fleetRequest,
 		case failed:
 			c.manifestGroupFaults(answer.Get("error"), v, path)
 		default:
+			r.readingsOf(answer)
 			return answer
 		}
 		return manifest.Value{}
@@ -94,6 +95,15 @@ func (c *call) readManifestGroup(v manifest.Value, path string, r *fleetRequest,
 		writeWithout(&w, man, failureMembers, true)
 		if answer = play(w.Bytes()); answer.Exists() {
 			g.played.without = jobOf(answer, man, r.horizon())
+		}
+	}
+}
+
+// readingsOf notes how simulate has read the manifest of a group.
+func (r *fleetRequest) readingsOf(answer manifest.Value) {
+	for v := answer.Get("assumptions").First(); v.Exists(); v = v.Next() {
+		if code := v.Text(); (code == oldWaits || strings.HasPrefix(code, "reading_")) && !contains(r.readings, code) {
+			r.readings = append(r.readings, code)
 		}
 	}
 }
@@ -149,6 +159,7 @@ func (c *call) groupRequest(man []byte, backoff, v manifest.Value, r *fleetReque
 	copied("templatePath", v.Get("templatePath"))
 	copied("runs", v.Get("runs"))
 	copied("podRuns", v.Get("podRuns"))
+	copied("jobBackoff", v.Get("jobBackoff"))
 	w.Key("from")
 	w.Word("creation")
 	w.Key("until")
@@ -177,11 +188,12 @@ func (c *call) manifestGroupFaults(e, v manifest.Value, path string) {
 	told := c.faults.kept // of the request itself, in which cluster and waits are
 	for ; list.Exists(); list = list.Next() {
 		at := list.Get("path").Text()
-		if isTold(told, at) {
+		waits := strings.HasPrefix(at, "backoff")
+		if isTold(told, at) || waits && !given(v.Get("backoff")) { // of a level around it all is told
 			continue
 		}
 		group := policy.EventInvalid
-		if !strings.HasPrefix(at, "runs") && !strings.HasPrefix(at, "podRuns") && !strings.HasPrefix(at, "templatePath") && !strings.HasPrefix(at, "manifest") {
+		if !waits && !strings.HasPrefix(at, "jobBackoff") && !strings.HasPrefix(at, "runs") && !strings.HasPrefix(at, "podRuns") && !strings.HasPrefix(at, "templatePath") && !strings.HasPrefix(at, "manifest") {
 			at, group = "manifest."+at, policy.ManifestInvalid
 		}
 		f := policy.FieldError{

@@ -158,7 +158,7 @@ func (c *call) simulated(cl *cluster, l *loaded) simulate.Kubelet {
 	}
 	asked := k.Waits
 	if k.Waits = l.object.Spec.Paced(asked, k.Backoff, cl.features.Proposals); asked != nil && k.Waits != asked {
-		c.old = "manifest_waits_count"
+		c.old = oldWaits
 	}
 	return k
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/podfate/podfate/policy/simulate"
 )
 
+// oldWaits says that the manifest has waits of its own, which count.
+const oldWaits = "manifest_waits_count"
+
 // seriesMembers are those of a series of waits. Nobody writes to them.
 var seriesMembers = []string{"initial", "factor", "max", "waits"}
 

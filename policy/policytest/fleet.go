@@ -47,8 +47,9 @@ type fleet struct {
 		ExitCode       int32
 		Pods, Restarts int64
 	}
-	PodMillis spent
-	Gang      *struct {
+	PodMillis   spent
+	Assumptions []string
+	Gang        *struct {
 		Pods, Restart, BreakEvenRestart       int64
 		InPlace, RescheduleOne, RescheduleAll way
 	}
@@ -142,6 +143,7 @@ func summarizeFleet(b *strings.Builder, raw []byte) error {
 		fmt.Fprintf(b, "%s, exit %d: %d Pods, %d restarts\n", k.RestartPolicy, k.ExitCode, k.Pods, k.Restarts)
 	}
 	fmt.Fprintf(b, "%s\n", f.PodMillis)
+	b.WriteString(readings(f.Assumptions))
 	if w := f.Work; w != nil {
 		fmt.Fprintf(b, "work %d a restart: %d, peak %d, %d a second in thousandths", w.UnitsPerRestart, w.Units, w.PeakUnits, w.UnitsPerSecondThousandths)
 		for _, e := range w.Of {

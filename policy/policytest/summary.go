@@ -115,11 +115,12 @@ func proposed(because, proposal string) string {
 	return because + ", " + proposal
 }
 
-// readings returns those of the assumptions that are about proposals, as a line.
+// readings returns those of the assumptions that are about proposals or about what a manifest has
+// in place of the question, as a line.
 func readings(assumptions []string) string {
 	var list []string
 	for _, code := range assumptions {
-		if strings.HasPrefix(code, "reading_") || code == "restart_count_0" {
+		if strings.HasPrefix(code, "reading_") || code == "restart_count_0" || code == "manifest_waits_count" {
 			list = append(list, code)
 		}
 	}
