@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -27,7 +28,7 @@ func curveFlags(flags *pflag.FlagSet) func() (members, error) {
 	outage := flags.String("outage", "", "something that the container needs is away from the beginning until then: when is it back?")
 	return func() (members, error) {
 		m := members{}
-		for _, err := range []error{
+		return m, errors.Join(
 			setIn(m, "run", *run, "run", "for"),
 			setLength(m, "until", *until),
 			setIn(m, "initial", *initial, "backoff", "initial"),
@@ -36,12 +37,7 @@ func curveFlags(flags *pflag.FlagSet) func() (members, error) {
 			setIn(m, "outage", *outage, "outage", "until"),
 			setModel(m, *model),
 			setWindows(m, *windows),
-		} {
-			if err != nil {
-				return nil, err
-			}
-		}
-		return m, nil
+		)
 	}
 }
 
@@ -72,15 +68,16 @@ func setWaits(m members, preset string, waits []string) error {
 	if preset != "" {
 		setInside(m, "backoff", "preset", encode(preset))
 	}
+	var faults []error
 	for _, text := range waits {
-		if _, _, fault := policy.ParseMillis(text); fault != "" {
-			return fmt.Errorf("--waits %s: %s", strconv.Quote(text), fault)
+		if fault := lengthFault(text); fault != "" {
+			faults = append(faults, fmt.Errorf("--waits %s: %s", strconv.Quote(text), fault))
 		}
 	}
 	if len(waits) > 0 {
 		setInside(m, "backoff", "waits", encode(waits))
 	}
-	return nil
+	return errors.Join(faults...)
 }
 
 func setModel(m members, model string) error {
@@ -100,18 +97,19 @@ func setWindows(m members, windows []string) error {
 		return nil
 	}
 	ends := map[string]policy.Millis{}
+	var faults []error
 	for _, text := range windows {
 		end, _, fault := policy.ParseMillis(text)
 		if fault == "" && end == 0 {
 			fault = "must be longer than 0s"
 		}
 		if fault != "" {
-			return fmt.Errorf("--window %s: %s", strconv.Quote(text), fault)
+			faults = append(faults, fmt.Errorf("--window %s: %s", strconv.Quote(text), fault))
 		}
 		ends[text] = end
 	}
 	windows = slices.SortedFunc(slices.Values(windows), func(a, b string) int { return int(min(max(ends[a]-ends[b], -1), 1)) })
 	windows = slices.CompactFunc(windows, func(a, b string) bool { return ends[a] == ends[b] })
 	m["windows"] = encode(windows)
-	return nil
+	return errors.Join(faults...)
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -38,16 +39,17 @@ func fleetFlags(flags *pflag.FlagSet) func() (members, error) {
 	goal := flags.Int64("goal", 0, "the least longest wait of all nodes that keeps so many requests a second")
 	return func() (members, error) {
 		m := members{}
+		var faults []error
 		if len(*groups) > 0 {
 			var list []podGroup
 			for _, text := range *groups {
 				g, err := parseGroup(text)
-				if err != nil {
-					return nil, err
-				}
+				faults = append(faults, err)
 				list = append(list, g)
 			}
-			m["groups"] = encode(list)
+			if errors.Join(faults...) == nil {
+				m["groups"] = encode(list)
+			}
 		}
 		if flags.Changed("nodes") {
 			m["nodes"] = encode(*nodes)
@@ -58,7 +60,7 @@ func fleetFlags(flags *pflag.FlagSet) func() (members, error) {
 		if flags.Changed("goal") {
 			setInside(m, "goal", "requestsPerSecond", encode(*goal))
 		}
-		for _, err := range []error{
+		return m, errors.Join(append(faults,
 			setLength(m, "spread", *spread),
 			setLength(m, "bin", *bin),
 			setLength(m, "until", *until),
@@ -67,35 +69,33 @@ func fleetFlags(flags *pflag.FlagSet) func() (members, error) {
 			setWaits(m, *preset, nil),
 			setModel(m, *model),
 			setWindows(m, *windows),
-		} {
-			if err != nil {
-				return nil, err
-			}
-		}
-		return m, nil
+		)...)
 	}
 }
 
 // parseGroup reads PODS=LENGTH:CODE or PODS=LENGTH:CODE:POLICY.
 func parseGroup(text string) (g podGroup, err error) {
-	bad := func(what string) (podGroup, error) {
-		return g, fmt.Errorf("--group %s: %s Write PODS=LENGTH:CODE or PODS=LENGTH:CODE:POLICY, such as 110=10s:1", strconv.Quote(text), what)
-	}
-	pods, rest, _ := strings.Cut(text, "=")
+	bad := ""
+	pods, rest, ran := strings.Cut(text, "=")
 	if g.Pods, err = strconv.ParseInt(pods, 10, 64); err != nil {
-		return bad(strconv.Quote(pods) + " is no number of Pods.")
+		bad += strconv.Quote(pods) + " is no number of Pods. "
 	}
 	length, rest, coded := strings.Cut(rest, ":")
-	if fault := lengthFault(length); fault != "" {
-		return bad(strconv.Quote(length) + " " + fault + ".")
-	}
-	if !coded {
-		return bad("Which exit code?")
+	fault := lengthFault(length)
+	if ran && fault != "" {
+		bad += strconv.Quote(length) + " " + fault + ". "
+		length = "0s" // so that the code is read, too
 	}
 	number, policy, _ := strings.Cut(rest, ":")
 	read, faults := manifest.ReadShort("group=" + length + ":" + number)
-	if len(faults) > 0 {
-		return bad(faults[0].Detail + ".")
+	switch {
+	case ran && !coded:
+		bad += "Which exit code? "
+	case ran && len(faults) > 0:
+		bad += faults[0].Detail + ". "
+	}
+	if bad != "" || !ran {
+		return g, fmt.Errorf("--group %s: %sWrite PODS=LENGTH:CODE or PODS=LENGTH:CODE:POLICY, such as 110=10s:1", strconv.Quote(text), bad)
 	}
 	g.Run, g.RestartPolicy = read.Members.Get("runs").Get("group").First().Raw(), policy
 	return g, nil

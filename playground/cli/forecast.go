@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -82,10 +83,8 @@ func (o *forecastOptions) run(streams Streams) error {
 	if err != nil {
 		return err
 	}
-	if len(o.files) == 0 {
-		return fmt.Errorf("-f is required: a file, or - for what kubectl get pods -A -o json prints")
-	}
 	var texts []io.Reader
+	var missing []error
 	names := slices.Clone(o.files)
 	for i, name := range names {
 		if name == "-" {
@@ -95,10 +94,14 @@ func (o *forecastOptions) run(streams Streams) error {
 		}
 		f, err := os.Open(name)
 		if err != nil {
-			return statusError{StatusUsage, fileError(err)}
+			missing = append(missing, fileError(err))
+			continue
 		}
 		defer f.Close()
 		texts = append(texts, f)
+	}
+	if err := unreadable(missing); err != nil {
+		return err
 	}
 	report, failed := forecast.Read(look, names, texts)
 	switch o.output {
@@ -136,22 +139,31 @@ func (o *forecastOptions) run(streams Streams) error {
 // options turns flags into how the cluster is looked at.
 func (o *forecastOptions) options() (look forecast.Options, err error) {
 	look = forecast.Options{Now: time.Now(), Ahead: o.ahead, RequestsPerRestart: o.requests}
-	switch {
-	case !slices.Contains(forecastForms, o.output):
-		return look, fmt.Errorf("--output %s: must be one of %s", strconv.Quote(o.output), strings.Join(forecastForms, ", "))
-	case o.ahead < time.Second || o.ahead > 24*time.Hour:
-		return look, fmt.Errorf("--ahead %s: must be between 1s and 24h", o.ahead)
-	case o.requests < 0 || o.requests > 1000:
-		return look, fmt.Errorf("--requests-per-restart %d: must be between 0 and 1000", o.requests)
+	var faults []error
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if len(o.files) == 0 {
+		fault("-f is required: a file, or - for what kubectl get pods -A -o json prints")
+	}
+	if !slices.Contains(forecastForms, o.output) {
+		fault("--output %s: must be one of %s", strconv.Quote(o.output), strings.Join(forecastForms, ", "))
+	}
+	if o.ahead < time.Second || o.ahead > 24*time.Hour {
+		fault("--ahead %s: must be between 1s and 24h", o.ahead)
+	}
+	if o.requests < 0 || o.requests > 1000 {
+		fault("--requests-per-restart %d: must be between 0 and 1000", o.requests)
 	}
 	if o.now != "" && o.now != "now" {
 		if look.Now, err = time.Parse(time.RFC3339, o.now); err != nil {
-			return look, fmt.Errorf("--now %s: must be a time such as 2026-01-31T12:00:00Z", strconv.Quote(o.now))
+			fault("--now %s: must be a time such as 2026-01-31T12:00:00Z", strconv.Quote(o.now))
 		}
 	}
 	overrides := schema.Overrides{Version: o.version}
 	if overrides.FeatureGates, err = parseGates(gateFlags[0], o.gates); err != nil {
-		return look, err
+		faults = append(faults, err)
+	}
+	if len(faults) > 0 {
+		return look, errors.Join(faults...)
 	}
 	var docs []*schema.Document
 	if o.kubelet != "" {

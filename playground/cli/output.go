@@ -68,11 +68,19 @@ func newPrinter(output, verb string, text func(*printer, outcome) error, streams
 		form, known, report = (*printer).gather, true, output
 	}
 	if !known {
-		possible := outputsOf(verb)
-		return nil, fmt.Errorf("--output %q: must be %s or %s", output, strings.Join(possible[:len(possible)-1], ", "), possible[len(possible)-1])
+		return nil, outputFault(output, verb)
 	}
 	colour, width := terminal(streams.Out)
 	return &printer{Streams: streams, form: form, words: output == "text" || report != "", inCI: report, verb: verb, said: map[string]bool{}, colour: colour, width: width, progress: newProgress(streams.Err)}, nil
+}
+
+// outputFault refuses a form that the answers of a verb do not have.
+func outputFault(output, verb string) error {
+	possible := outputsOf(verb)
+	if slices.Contains(possible, output) {
+		return nil
+	}
+	return fmt.Errorf("--output %q: must be %s or %s", output, strings.Join(possible[:len(possible)-1], ", "), possible[len(possible)-1])
 }
 
 // outputsOf are the forms of a verb's answers.

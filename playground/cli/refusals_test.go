@@ -76,6 +76,47 @@ func TestRefusedArguments(t *testing.T) {
 	}
 }
 
+// TestFlagsAreRefusedTogether: all that is wrong with flags is said at once, a line for each.
+func TestFlagsAreRefusedTogether(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		says []string // the beginnings of the lines
+	}{
+		{"fleet --group foo --until 400d --group 1=x:y --group 1=1s --bin x --window y --window 0s --model z -o toml --feature-gates A", []string{
+			`--group "foo": "foo" is no number of Pods. Write PODS=`, `--group "1=x:y": "x" must be a length of time`, `--group "1=1s": Which exit code? Write`,
+			`--bin "x": must be a length`, `--until "400d": must be a length`, `--model "z": must be kubelet or documented`,
+			`--window "y": must be a length`, `--window "0s": must be longer than 0s`, `--feature-gates "A": must be NAME=true`, `--output "toml": must be text,`}},
+		{"forecast -o x --ahead 0s --now y --requests-per-restart -1 --feature-gates x", []string{
+			"-f is required", `--output "x": must be one of text,`, "--ahead 0s: must be between", "--requests-per-restart -1: must be between",
+			`--now "y": must be a time`, `--feature-gates "x": must be NAME=true`}},
+		{"forecast -f none-1 -f none-2", []string{"none-1: ", "none-2: "}},
+		{"curve --run x --waits 1,2 --model q", []string{`--run "x": `, `--waits "1": `, `--waits "2": `, `--model "q": `}},
+		{"simulate -f testdata/pod.yaml --until q --first-restart u --run a --event b --validate=maybe --kubelet-feature-gates =x", []string{
+			`--run "a": `, `--event "at b": `, `--until "q": `, `--first-restart "u": `, `--validate "maybe": `, `--kubelet-feature-gates "=x": `}},
+		{"suggest -f testdata/pod.yaml --flip 1 --flip 2", []string{`--flip "1": `, `--flip "2": `}},
+	} {
+		got := podfate(t, "", strings.Fields(c.args)...)
+		if got.status != StatusUsage || got.out != "" {
+			t.Errorf("podfate %s: status %d\n%s%s", c.args, got.status, got.out, got.err)
+		}
+		lines := strings.Split(got.err, "\n")
+		for i, line := range lines {
+			if !strings.HasPrefix(line, "podfate: ") {
+				lines = lines[:i]
+				break
+			}
+		}
+		for i, text := range c.says {
+			if i >= len(lines) || !strings.HasPrefix(lines[i], "podfate: "+text) {
+				t.Errorf("podfate %s: line %d does not say %q\n%s", c.args, i+1, text, got.err)
+			}
+		}
+		if len(lines) != len(c.says) {
+			t.Errorf("podfate %s: %d lines, want %d\n%s", c.args, len(lines), len(c.says), got.err)
+		}
+	}
+}
+
 // TestFilesThatCannotBeRead: a text that may concern all manifests and cannot be read keeps them
 // from being answered as if it were not there; and a folder is not walked into what never ends.
 func TestFilesThatCannotBeRead(t *testing.T) {

@@ -72,15 +72,27 @@ func Main(ctx context.Context, args []string, streams Streams) (status int) {
 		return StatusOK
 	case errors.As(err, &done):
 		if done.err != nil {
-			fmt.Fprintf(streams.Err, "podfate: %v\n", done.err)
+			printFaults(streams, done.err)
 		}
 		return done.status
 	case errors.As(err, &output) && output.Op == "write": // of what cobra prints
 		fmt.Fprintf(streams.Err, "podfate: cannot print the answer: %v\n", output)
 		return StatusFaults
 	}
-	fmt.Fprintf(streams.Err, "podfate: %v\nRun '%s --help' for usage.\n", strings.TrimSpace(err.Error()), command.CommandPath())
+	printFaults(streams, err)
+	fmt.Fprintf(streams.Err, "Run '%s --help' for usage.\n", command.CommandPath())
 	return StatusUsage
+}
+
+// printFaults prints the faults that were joined into err, or err alone.
+func printFaults(streams Streams, err error) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, err := range joined.Unwrap() {
+			printFaults(streams, err)
+		}
+		return
+	}
+	fmt.Fprintf(streams.Err, "podfate: %v\n", strings.TrimSpace(err.Error()))
 }
 
 // refuseUnknownShells makes the word after completion that names no shell an error, which cobra

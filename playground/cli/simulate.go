@@ -47,11 +47,9 @@ func simulateFlags(flags *pflag.FlagSet) func() (members, error) {
 		if *from != "" {
 			m["runsFrom"] = encode(*from)
 		}
-		if err := setWaits(m, *preset, nil); err != nil {
-			return nil, err
-		}
+		faults := []error{setWaits(m, *preset, nil)}
 		if *question != "" && (len(runs) > 0 || len(events) > 0 || *until != "") {
-			return nil, errors.New("--question says what --run, --event and --until say: give either")
+			faults = append(faults, errors.New("--question says what --run, --event and --until say: give either"))
 		}
 		for i, text := range events {
 			events[i] = eventClause(text)
@@ -61,10 +59,7 @@ func simulateFlags(flags *pflag.FlagSet) func() (members, error) {
 			texts        []string
 		}{{"run", "runs", runs}, {"event", "events", events}} {
 			raw, err := short(part.flag, part.member, part.texts)
-			if err != nil {
-				return nil, err
-			}
-			if raw != nil {
+			if faults = append(faults, err); raw != nil {
 				m[part.member] = raw
 			}
 		}
@@ -78,18 +73,13 @@ func simulateFlags(flags *pflag.FlagSet) func() (members, error) {
 		default:
 			m["now"] = encode(*now)
 		}
-		for _, err := range []error{
+		return m, errors.Join(append(faults,
 			setLength(m, "until", *until),
 			setIn(m, "detection", *detection, "timing", "detection"),
 			setWord(m, "first-restart", *first, "firstRestart", timingWords["first-restart"]),
 			setWord(m, "sync", *sync, "sync", timingWords["sync"]),
 			setJitter(m, *jitter),
-		} {
-			if err != nil {
-				return nil, err
-			}
-		}
-		return m, nil
+		)...)
 	}
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -48,11 +49,10 @@ func suggestFlags(flags *pflag.FlagSet) func() (members, error) {
 			m["wishes"] = encode(wishes)
 		}
 		var list []any
+		var faults []error
 		for _, text := range *flips {
 			flip, err := parseFlip(text)
-			if err != nil {
-				return nil, err
-			}
+			faults = append(faults, err)
 			list = append(list, flip)
 		}
 		if len(list) == 1 {
@@ -60,7 +60,7 @@ func suggestFlags(flags *pflag.FlagSet) func() (members, error) {
 		} else if len(list) > 1 {
 			m["flip"] = encode(list)
 		}
-		return m, nil
+		return m, errors.Join(faults...)
 	}
 }
 

@@ -350,7 +350,8 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 			o.files = append(o.files, args...)
 			more, err := own()
 			if err != nil {
-				return err
+				_, others := o.overrides()
+				return errors.Join(err, others, outputFault(o.output, op.Name))
 			}
 			o.program = command.Parent().CommandPath()
 			if o.link != "" {
@@ -471,7 +472,7 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 		overrides.Around = []string{"of", "variants", "answers"}
 	}
 	if err != nil {
-		return err
+		return errors.Join(err, outputFault(o.output, op.Name))
 	}
 	if overrides.Members = more; more["show"] != nil { // what flags ask to be shown comes besides what a Scenario does
 		overrides.Members = maps.Clone(more)
@@ -649,27 +650,22 @@ func othersMembers(op ops.Operation) (names []string) {
 func (o *options) overrides() (schema.Overrides, error) {
 	var overrides schema.Overrides
 	overrides.Version = o.version
+	var faults [5]error
 	validation, known := validations[strings.ToLower(o.validation)]
 	if !known {
-		return overrides, fmt.Errorf("--validate %s: must be strict, warn or ignore", strconv.Quote(o.validation))
+		faults[0] = fmt.Errorf("--validate %s: must be strict, warn or ignore", strconv.Quote(o.validation))
 	}
 	overrides.FieldValidation = validation
 	overrides.Kubelet.Version = o.kubelet
-	var err error
-	if overrides.FeatureGates, err = parseGates(gateFlags[0], o.gates); err != nil {
-		return overrides, err
-	}
-	if overrides.Kubelet.FeatureGates, err = parseGates(gateFlags[1], o.nodeGates); err != nil {
-		return overrides, err
-	}
-	if overrides.Proposals, err = parseProposals(o.proposals); err != nil {
-		return overrides, err
-	}
+	overrides.FeatureGates, faults[1] = parseGates(gateFlags[0], o.gates)
+	overrides.Kubelet.FeatureGates, faults[2] = parseGates(gateFlags[1], o.nodeGates)
+	overrides.Proposals, faults[3] = parseProposals(o.proposals)
 	exits, err := short("exit", "exits", o.exits)
 	if err == nil && exits != nil {
 		err = json.Unmarshal(exits, &overrides.Exits)
 	}
-	return overrides, err
+	faults[4] = err
+	return overrides, errors.Join(faults[:]...)
 }
 
 // gateFlags set gates: of the cluster, and of the node alone.
