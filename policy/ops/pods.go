@@ -273,6 +273,13 @@ func (j *podJudge) writeMatch(v manifest.Value, pod *policy.FailedPod, match pol
 			}
 		}
 	}
+	j.writeDecidedBy(pod, match, rules)
+}
+
+// writeDecidedBy writes the rule that decided, and what of the Pod it met. rules is the path of the
+// rules.
+func (j *podJudge) writeDecidedBy(pod *policy.FailedPod, match policy.PodFailureMatch, rules string) {
+	w := &j.w
 	w.Key("decidedBy")
 	w.Object()
 	w.Key("level")

@@ -435,6 +435,27 @@ func (c *call) table() {
 		}
 	}
 	w.End()
+	writeRules(w, used, idle)
+	w.Key("sizes")
+	w.Array()
+	windows := false
+	for i := range all {
+		c.writeSizes(&all[i])
+		windows = windows || all[i].object.Spec.Windows
+	}
+	w.End()
+	if windows {
+		w.Key("leftOut")
+		w.Word("codes_beyond_255")
+	}
+	c.writeDropped(found.dropped)
+	c.writeWarnings(found.warnings)
+	c.writeCluster(cl)
+	w.End()
+}
+
+// writeRules writes which rules decide something, and which never do.
+func writeRules(w *manifest.Writer, used, idle []ruleUse) {
 	w.Key("usesRules")
 	w.Array()
 	for _, r := range used {
@@ -451,22 +472,6 @@ func (c *call) table() {
 		w.Word(r.because)
 		w.End()
 	}
-	w.End()
-	w.Key("sizes")
-	w.Array()
-	windows := false
-	for i := range all {
-		c.writeSizes(&all[i])
-		windows = windows || all[i].object.Spec.Windows
-	}
-	w.End()
-	if windows {
-		w.Key("leftOut")
-		w.Word("codes_beyond_255")
-	}
-	c.writeDropped(found.dropped)
-	c.writeWarnings(found.warnings)
-	c.writeCluster(cl)
 	w.End()
 }
 

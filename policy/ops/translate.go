@@ -913,6 +913,23 @@ func (t *translator) answer(all []loaded, found loaded) {
 		}
 		w.End()
 	}
+	t.writeLost()
+	if len(faults) == 0 {
+		t.compare(all, after, cl)
+	}
+	if c.failure != nil {
+		return
+	}
+	c.writeDropped(found.dropped)
+	c.writeWarnings(found.warnings)
+	c.writeReadings(all, nil, &t.cl)
+	c.writeCluster(t.cl)
+	w.End()
+}
+
+// writeLost writes what the other words cannot say, and why.
+func (t *translator) writeLost() {
+	w := &t.c.w
 	w.Key("lost")
 	w.Array()
 	for _, x := range t.lost {
@@ -925,22 +942,11 @@ func (t *translator) answer(all []loaded, found loaded) {
 			w.Key("hint")
 			w.Raw([]byte(x.hint))
 		}
-		if offset := c.place(x.path); offset >= 0 && c.at(x.path).Exists() {
-			c.position(w, offset)
+		if offset := t.c.place(x.path); offset >= 0 && t.c.at(x.path).Exists() {
+			t.c.position(w, offset)
 		}
 		w.End()
 	}
-	w.End()
-	if len(faults) == 0 {
-		t.compare(all, after, cl)
-	}
-	if c.failure != nil {
-		return
-	}
-	c.writeDropped(found.dropped)
-	c.writeWarnings(found.warnings)
-	c.writeReadings(all, nil, &t.cl)
-	c.writeCluster(t.cl)
 	w.End()
 }
 
