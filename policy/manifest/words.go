@@ -267,7 +267,7 @@ func readExpressions(list Value, rule *policy.PodFailurePolicyRule) {
 		case key != "Type" && key != "Status":
 			fault("the key " + quote(key) + " is neither Type nor Status")
 		case key == "Type" && types != nil || key == "Status" && statuses != nil:
-			fault("the key " + key + " is there twice")
+			fault("the key Type or Status is there twice")
 		case str(e, "operator") != "In" || len(values) == 0:
 			fault("an expression needs the operator In and values: what anything else says of several conditions nobody wrote down")
 		case key == "Type":
@@ -363,20 +363,20 @@ func (r *backoffReader) each(v Value, path, in, notIn, expressions string, f fun
 		return
 	}
 	r.d.Conditions++
-	i := 0
+	at, i := path+"."+expressions, 0
 	for e := list.First(); e.Exists(); e, i = e.Next(), i+1 {
-		r.at = path + "." + expressions + policy.Index(i)
-		operator := policy.ExitCodesOperator(str(e, "operator"))
-		if operator != policy.OperatorIn && operator != policy.OperatorNotIn {
-			r.at += ".operator"
-			r.fault("", string(operator)+" ")
-			continue
+		operator, field := policy.ExitCodesOperator(str(e, "operator")), ".values"
+		known := operator == policy.OperatorIn || operator == policy.OperatorNotIn
+		if !known {
+			field = ".operator"
 		}
-		r.at += ".values"
-		f(operator, e.Get("values"))
+		if r.at = at + policy.Index(i) + field; known {
+			f(operator, e.Get("values"))
+		} else {
+			r.fault("", string(operator)+" ")
+		}
 	}
-	if i == 0 {
-		r.at = path + "." + expressions
+	if r.at = at; i == 0 {
 		r.fault("at least one expression is required", "")
 	}
 }
