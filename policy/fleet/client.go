@@ -125,8 +125,8 @@ func (b *bucket) repeat(a *arrivals, requests int64, until policy.Millis) {
 			b.tokens += skip * gain
 		}
 		n -= skip
+		a.skip(b.at, skip)
 		b.at += policy.Millis(skip) * a.period
-		a.skip(skip)
 	}
 }
 
@@ -138,27 +138,12 @@ type arrivals struct {
 	early  each
 	at     policy.Millis // of the next restarts of Pods that have not settled
 	n      int64         // their number, 0 if there are no more
-	orbits []orbit
-	slots  int           // of all orbits
-	h      merge         // the next slot of each orbit; group is its number
-	period policy.Millis // of all orbits together, 0 if there is none within a day
+	late   merge         // what comes again after each period, forever; left is of how many Pods
+	period policy.Millis // of all of it together, 0 if there is none within a day
 }
 
-// orbit is the restarts in one period, by phase.
-type orbit struct {
-	period policy.Millis
-	slots  []slot
-	next   int
-}
-
-// slot is a restart that n Pods have in each period after the given instant.
-type slot struct {
-	phase, after policy.Millis
-	n            int64
-}
-
-// maxSlots bounds the slots of a node, and with them the memory: 8 MB.
-const maxSlots = 1 << 18
+// maxLate bounds late, and with it the memory: 8 MB.
+const maxLate = 1 << 18
 
 // arrivals returns what comes of groups until the given instant. It changes the groups.
 func (f *Fleet) arrivals(groups []Group, until policy.Millis) *arrivals {
@@ -168,15 +153,8 @@ func (f *Fleet) arrivals(groups []Group, until policy.Millis) *arrivals {
 			a.settle(g)
 		}
 	}
-	for i := range a.orbits {
-		o := &a.orbits[i]
-		slots := make([]slot, len(o.slots))
-		for to, j := range policy.Order(len(slots), func(a, b int) bool { return o.slots[a].phase < o.slots[b].phase }) {
-			slots[to] = o.slots[j]
-		}
-		if o.slots = slots; len(slots) > 0 {
-			a.h.push(cursor{slots[0].phase, 0, 0, int32(i)})
-		}
+	for i := len(a.late)/2 - 1; i >= 0; i-- {
+		a.late.down(i)
 	}
 	a.early = f.each(groups, until)
 	a.at, a.n = a.early.next(until)
@@ -185,15 +163,7 @@ func (f *Fleet) arrivals(groups []Group, until policy.Millis) *arrivals {
 
 // settle takes what repeats from the restarts of g, if there is room for it.
 func (a *arrivals) settle(g *Group) {
-	i := 0
-	for i < len(a.orbits) && a.orbits[i].period != g.Period {
-		i++
-	}
-	if i == len(a.orbits) {
-		a.orbits = append(a.orbits, orbit{period: g.Period})
-	}
-	o := &a.orbits[i]
-	slots, early := o.slots, []Progression(nil)
+	late, early := a.late, []Progression(nil)
 	for _, p := range g.Restarts {
 		n := p.until(g.From)
 		for k := n; k < p.Count && p.at(k) <= g.From+g.Period; k++ {
@@ -202,22 +172,20 @@ func (a *arrivals) settle(g *Group) {
 				if start+p.at(k) > a.until {
 					break
 				}
-				if a.slots+len(slots)-len(o.slots) == maxSlots {
+				if len(late) == maxLate {
 					return
 				}
 				first := pod
 				pod = min((a.f.below(start)-g.lo+g.Nodes-1)/g.Nodes, g.Pods)
-				slots = append(slots, slot{(start + p.at(k)) % g.Period, start + g.From, pod - first})
+				late = append(late, cursor{start + p.at(k), g.Period, pod - first, 0})
 			}
 		}
 		if p.Count = n; n > 0 {
 			early = append(early, p)
 		}
 	}
-	more := len(slots) - len(o.slots)
-	a.slots += more
-	a.f.steps += 2 * more
-	o.slots, g.Restarts = slots, early
+	a.f.steps += len(late) - len(a.late)
+	a.late, g.Restarts = late, early
 	if a.period > 0 {
 		if a.period = a.period / gcd(a.period, g.Period) * g.Period; a.period > MaxCommonPeriod {
 			a.period = 0
@@ -228,37 +196,28 @@ func (a *arrivals) settle(g *Group) {
 // next returns the next instant until the given one, and how many restarts come then; 0 for none.
 // Several may be returned of one instant.
 func (a *arrivals) next(until policy.Millis) (at policy.Millis, n int64) {
-	for !a.f.Exceeded() {
-		if a.n > 0 && a.at <= until && (len(a.h) == 0 || a.at <= a.h[0].at) {
-			at, n = a.at, a.n
-			a.at, a.n = a.early.next(a.until)
-			return at, n
-		}
-		if len(a.h) == 0 || a.h[0].at > until {
-			break
-		}
-		a.f.steps++
-		c := &a.h[0]
-		o := &a.orbits[c.group]
-		s := &o.slots[o.next]
-		if at, o.next = c.at, o.next+1; o.next == len(o.slots) {
-			o.next = 0
-			c.at += o.period
-		}
-		c.at += o.slots[o.next].phase - s.phase
-		a.h.down(0)
-		if at > s.after {
-			a.f.steps++
-			return at, s.n
-		}
+	switch {
+	case a.f.Exceeded():
+	case a.n > 0 && a.at <= until && (len(a.late) == 0 || a.at <= a.late[0].at):
+		at, n = a.at, a.n
+		a.at, a.n = a.early.next(a.until)
+	case len(a.late) > 0 && a.late[0].at <= until:
+		a.f.steps += 4 // the heap is as deep as there are Pods
+		c := &a.late[0]
+		at, n = c.at, c.left
+		c.at += c.period
+		a.late.down(0)
 	}
-	return 0, 0
+	return at, n
 }
 
-// skip leaves out n periods of all orbits, in which no other restarts come.
-func (a *arrivals) skip(n int64) {
-	for i := range a.h {
-		a.h[i].at += policy.Millis(n) * a.period
+// skip leaves out n periods from an instant on, in which nothing else comes. What comes later than
+// in one period is of Pods that have not settled.
+func (a *arrivals) skip(from policy.Millis, n int64) {
+	for i := range a.late {
+		if c := &a.late[i]; c.at <= from+a.period {
+			c.at += policy.Millis(n) * a.period
+		}
 	}
 }
 

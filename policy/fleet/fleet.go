@@ -35,8 +35,8 @@ type Track struct {
 	Ran      []Progression // for For from each instant on it runs
 	Waited   []Progression // for For from each instant on it waits for a restart
 	Lost     []Progression // at each instant a run fails, and the work of For is lost
-	// From From on PerPeriod restarts come in each Period, forever. With a Period of 0 and Ends set
-	// none does; without Ends nobody knows.
+	// At From a restart comes, and from then on PerPeriod in each Period, forever. With a Period of 0
+	// and Ends set none does; without Ends nobody knows.
 	From, Period policy.Millis
 	PerPeriod    int64
 	Ends         bool
