@@ -631,11 +631,8 @@ func TestPodsOfAJob(t *testing.T) {
 	t.Run("without scripts", func(t *testing.T) {
 		call(t, p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 		p.run(t, chromedp.Navigate(origin+"/?example=job-pods"), chromedp.SetValue(chromedp.CSS("#version"), "1.36"), chromedp.Submit(chromedp.CSS("#ask")))
-		server := ""
-		for !strings.Contains(server, "Kubernetes 1.36") { // the form's page takes the place of the first
-			server = p.eval(t, `document.getElementById('reply')?.innerText ?? ''`)
-		}
-		if server = strings.Replace(server, "1.36", "1.37", 1); server != browser {
+		p.sees(t, "the form's page", `document.readyState === 'complete' ? document.getElementById('reply').innerText : ''`, "Kubernetes 1.36")
+		if server := strings.Replace(p.reply(t), "1.36", "1.37", 1); server != browser {
 			t.Errorf("the server shows\n%s\nthe browser\n%s", server, browser)
 		}
 		if pods := p.eval(t, `document.getElementById('pods').value`); !strings.HasPrefix(pods, "apiVersion: v1\nkind: List\n") {

@@ -42,7 +42,7 @@ func TestOffer(t *testing.T) {
 
 	p.noScripts(t, true)
 	p.run(t, chromedp.Navigate(origin+"/?example=restart-on-exit-codes&exit=7"), chromedp.Click(chromedp.CSS("#reply [name=offer]")))
-	p.sees(t, "the server's answer", `document.getElementById('reply').innerText`, "Suggestions")
+	p.sees(t, "the server's answer", `document.readyState === 'complete' ? document.getElementById('reply').innerText : ''`, "Suggestions")
 	if server := p.eval(t, painted); server != browser {
 		t.Errorf("the server shows\n%s\nthe browser\n%s", server, browser)
 	}
