@@ -25,9 +25,10 @@ import (
 	"github.com/podfate/podfate/web"
 )
 
-// TestFigures measures the page in Chromium and prints one table: what was measured, the figure and
-// the bar. Times depend on the machine and fail nothing; sizes, requests and what Lighthouse says of
-// anything but speed do.
+// TestFigures measures the page in Chromium and prints one table: what was measured, the figure, the
+// bar, and whether it is missed. Times depend on the machine and fail nothing; sizes, requests and
+// what Lighthouse says of anything but speed do. Its last line, which the long script shows, has the
+// worst of each kind and how many bars are missed.
 //
 //	PODFATE_LONG=1 go test ./playground -run TestFigures -v
 func TestFigures(t *testing.T) {
@@ -39,20 +40,26 @@ func TestFigures(t *testing.T) {
 	for _, part := range []struct {
 		name string
 		run  func(*testing.T, *figures, string)
-	}{{"typing", typing}, {"large", large}, {"weights", weights}, {"embeds", embeds}, {"lighthouse", lighthouse}} {
+	}{{"typing", typing}, {"cells", cells}, {"large", large}, {"weights", weights}, {"embeds", embeds}, {"lighthouse", lighthouse}} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, f, origin) })
 	}
-	t.Logf("%s\n\n%s", f.rows, strings.Join(f.short, ", "))
+	t.Logf("%s\n\n%s, %d bars missed", f.rows, strings.Join(f.short, ", "), f.missed)
 }
 
 // figures is the table.
 type figures struct {
-	rows  string
-	short []string // what the last line says
+	rows   string
+	short  []string // what the last line says
+	missed int      // bars
 }
 
-func (f *figures) row(what, figure, bar string) {
-	f.rows += fmt.Sprintf("\n%-58s  %16s  %s", what, figure, bar)
+// row adds a row; kept reports whether its bar is, where it has one.
+func (f *figures) row(what, figure, bar string, kept bool) {
+	if !kept {
+		bar += "  MISSED"
+		f.missed++
+	}
+	f.rows += fmt.Sprintf("\n%-62s  %16s  %s", what, figure, bar)
 }
 
 // longManifest is a manifest of n lines.
@@ -70,6 +77,7 @@ func longManifest(n int) string {
 // painting notes how long each change of a field takes until the frame with its answer is painted.
 // The page says of every answer where it was worked out, of those that look like the last one, too.
 const painting = `(() => {
+	if (window.told) return ''; // once for each page
 	window.took = [];
 	window.told = () => {};
 	let asked;
@@ -91,6 +99,7 @@ func typing(t *testing.T, f *figures, origin string) {
 	p.until(t, "the module answers in the browser", answered)
 	text := longManifest(100)
 	name, code := strings.Index(text, "annotations")+4, strings.Index(text, "[42]")+3
+	worst := 0.0
 	for _, c := range []struct {
 		what, exits, view string
 		at                int
@@ -119,12 +128,11 @@ func typing(t *testing.T, f *figures, origin string) {
 		}
 		call(t, p, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: 1})
 		p50, p95 := percentiles(t, p)
-		f.row("keystroke to painted answer, 100 lines, 4x slower: "+c.what, fmt.Sprintf("%.0f / %.0f ms", p50, p95), "p50 / p95, p95 <= 60 ms")
-		if len(f.short) == 0 {
-			f.short = append(f.short, fmt.Sprintf("p95 %.0f ms", p95))
-		}
+		f.row("keystroke to painted answer, 100 lines, 4x slower: "+c.what, fmt.Sprintf("%.0f / %.0f ms", p50, p95), "p50 / p95, p95 <= 60 ms", p95 <= 60)
+		worst = max(worst, p95)
 		p.eval(t, `(took = [], '')`)
 	}
+	f.short = append(f.short, fmt.Sprintf("keystroke p95 at most %.0f ms", worst))
 	p.clean(t)
 }
 
@@ -159,6 +167,37 @@ func percentiles(t *testing.T, p *tab) (p50, p95 float64) {
 	return took[len(took)/2], took[len(took)*95/100]
 }
 
+// cells presses the tab of the map of all codes and notes how long it takes until its 256 cells are
+// painted, the answer included.
+func cells(t *testing.T, f *figures, origin string) {
+	p := open(t, origin)
+	p.run(t, chromedp.Navigate(origin+"/"))
+	p.until(t, "the module answers in the browser", answered)
+	const press = `new Promise((done) => {
+		const from = performance.now();
+		const seen = new MutationObserver(() => {
+			if (document.querySelectorAll('#reply .map [data-code]').length !== 256) return;
+			seen.disconnect();
+			requestAnimationFrame(() => { const c = new MessageChannel(); c.port1.onmessage = () => done(performance.now() - from); c.port2.postMessage(0); });
+		});
+		seen.observe(document.getElementById('reply'), {childList: true, subtree: true});
+		document.getElementById('tab-codes').click();
+	})`
+	var took []float64
+	for range 20 {
+		p.run(t, chromedp.Click(chromedp.CSS("#tab-answer")))
+		p.until(t, "the answer", shown("answer"))
+		ms, err := chromedp.Run(p, chromedp.Evaluate[float64](press, chromedp.EvalAwaitPromise))
+		if err != nil {
+			t.Fatal(err)
+		}
+		took = append(took, ms)
+	}
+	slices.Sort(took)
+	f.row("256 cells, from the press of the tab", fmt.Sprintf("%.0f / %.0f ms", took[10], took[19]), "p50 / most, p50 <= 50 ms", took[10] <= 50)
+	p.clean(t)
+}
+
 // large pastes as much as is read, and more.
 func large(t *testing.T, f *figures, origin string) {
 	p := open(t, origin)
@@ -176,9 +215,12 @@ func large(t *testing.T, f *figures, origin string) {
 	for full.Len() < 2*half {
 		full.WriteString("# a comment of the kubelet's settings, which are read as well\n")
 	}
-	for _, c := range []struct{ what, text, seen, bar string }{
-		{"252 KiB of YAML in two documents, pasted", full.String(), says("main exits 42 → Restart"), "<= 300 ms"},
-		{"more than that, refused", full.String() + strings.Repeat("# more\n", 8<<10), `document.getElementById('fixed').innerText.includes('262144')`, "<= 200 ms"},
+	for _, c := range []struct {
+		what, text, seen string
+		most             float64 // milliseconds
+	}{
+		{"252 KiB of YAML in two documents, pasted", full.String(), says("main exits 42 → Restart"), 300},
+		{"more than that, refused", full.String() + strings.Repeat("# more\n", 8<<10), `document.getElementById('fixed').innerText.includes('262144')`, 200},
 	} {
 		p.edit(t, "exits", `f.value = 'main=42'`)
 		p.until(t, "another answer", says("main exits 42"))
@@ -189,7 +231,7 @@ func large(t *testing.T, f *figures, origin string) {
 		p.command(t, "paste")
 		p.until(t, c.what, c.seen+` && took.length > 0`)
 		_, ms := percentiles(t, p)
-		f.row(c.what, fmt.Sprintf("%.0f ms", ms), c.bar)
+		f.row(c.what, fmt.Sprintf("%.0f ms", ms), fmt.Sprintf("<= %.0f ms", c.most), ms <= c.most)
 		f.short = append(f.short, fmt.Sprintf("%.0f ms", ms))
 		p.edit(t, "manifest", `f.value = `+quote(longManifest(20)))
 	}
@@ -225,12 +267,12 @@ func weights(t *testing.T, f *figures, origin string) {
 			}
 			n += compressed(content)
 		}
-		f.row(c.what+", brotli", fmt.Sprintf("%.1f KB", float64(n)/1024), fmt.Sprintf("<= %d KB", c.most>>10))
+		f.row(c.what+", brotli", fmt.Sprintf("%.1f KB", float64(n)/1024), fmt.Sprintf("<= %d KB", c.most>>10), n <= c.most)
 		if n > c.most {
 			t.Errorf("%s: %d bytes", c.what, n)
 		}
 	}
-	f.row("module, brotli", fmt.Sprintf("%.0f KB", float64(compressed(wasm.Module()))/1000), "<= 955 KB")
+	f.row("module, brotli", fmt.Sprintf("%.0f KB", float64(compressed(wasm.Module()))/1000), "", true)
 
 	request, err := http.NewRequest("GET", origin+"/", nil)
 	if err != nil {
@@ -243,15 +285,16 @@ func weights(t *testing.T, f *figures, origin string) {
 	}
 	defer answer.Body.Close()
 	sent, _ := io.ReadAll(answer.Body)
-	f.row("HTML with the first answer, "+answer.Header.Get("Content-Encoding"), fmt.Sprintf("%.1f KB", float64(len(sent))/1024), "")
+	f.row("HTML with the first answer, "+answer.Header.Get("Content-Encoding"), fmt.Sprintf("%.1f KB", float64(len(sent))/1024), "", true)
 
 	p := open(t, origin)
 	p.run(t, chromedp.Navigate(origin+"/"))
 	p.until(t, "the module answers in the browser", answered)
 	first := p.eval(t, `(() => { const all = [...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')];
 		return all.length + ' requests, ' + Math.round(all.reduce((n, r) => n + r.transferSize, 0) / 1000) + ' KB' })()`)
-	f.row("first view", first, "<= 8 requests")
-	f.row("the module's time for an answer", p.eval(t, `document.getElementById('where').textContent.match(/[\d.]+ ms/)?.[0] ?? ''`), "")
+	requests, _, _ := strings.Cut(first, " ")
+	f.row("first view", first, "<= 8 requests", len(requests) == 1 && requests <= "8")
+	f.row("the module's time for an answer", p.eval(t, `document.getElementById('where').textContent.match(/[\d.]+ ms/)?.[0] ?? ''`), "", true)
 }
 
 // embeds are ten on a page that nobody touches.
@@ -260,7 +303,7 @@ func embeds(t *testing.T, f *figures, _ string) {
 	p := open(t, d.origin)
 	p.run(t, chromedp.Navigate(d.origin+"/"))
 	p.until(t, "ten embeds", `document.querySelectorAll('pod-fate:defined').length === 10`)
-	f.row("bytes of WASM for ten untouched embeds", fmt.Sprint(d.asked["/podfate/policy.wasm"]), "0")
+	f.row("bytes of WASM for ten untouched embeds", fmt.Sprint(d.asked["/podfate/policy.wasm"]), "0", d.asked["/podfate/policy.wasm"] == 0)
 	if d.asked["/podfate/policy.wasm"] != 0 {
 		t.Error("untouched embeds load the module")
 	}
@@ -302,6 +345,7 @@ func lighthouse(t *testing.T, f *figures, origin string) {
 				Title        string
 				Score        *float64
 				DisplayValue string
+				NumericValue float64
 			}
 		}
 		if err := json.Unmarshal(text, &report); err != nil {
@@ -324,10 +368,9 @@ func lighthouse(t *testing.T, f *figures, origin string) {
 				}
 			}
 		}
-		f.row("Lighthouse, mobile: "+address, strings.Join(scores, " "), "100 100 100 100")
-		if address == "/" {
-			f.short = append(f.short, "Lighthouse "+strings.Join(scores, " "))
-		}
-		f.row("  LCP, TBT, CLS", strings.Join([]string{report.Audits["largest-contentful-paint"].DisplayValue, report.Audits["total-blocking-time"].DisplayValue, report.Audits["cumulative-layout-shift"].DisplayValue}, " "), "<= 1.5 s, , <= 0.02")
+		f.row("Lighthouse, mobile: "+address, strings.Join(scores, " "), "100 100 100 100", strings.Join(scores, " ") == "100 100 100 100")
+		f.short = append(f.short, "Lighthouse "+address+" "+strings.Join(scores, " "))
+		f.row("  LCP, TBT, CLS", strings.Join([]string{report.Audits["largest-contentful-paint"].DisplayValue, report.Audits["total-blocking-time"].DisplayValue, report.Audits["cumulative-layout-shift"].DisplayValue}, " "), "<= 1.5 s, , <= 0.02",
+			report.Audits["largest-contentful-paint"].NumericValue <= 1500 && report.Audits["cumulative-layout-shift"].NumericValue <= 0.02)
 	}
 }
