@@ -39,9 +39,9 @@ type world struct {
 func newCompare(command *cobra.Command, v verb, op ops.Operation, o *options, own func() (members, error), streams Streams) {
 	c := &comparison{}
 	flags := command.Flags()
-	flags.StringVar(&c.of, "of", "", "operation that is asked in each variant; without it simulate if there are runs or events, decide if there are exits, else table")
+	flags.StringVar(&c.of, "of", "", "operation to compare; by default simulate if there are runs or events, decide if there are exits, otherwise table")
 	flags.StringVar(&c.from, "from", "", "release of the first variant")
-	flags.StringSliceVar(&c.to, "to", nil, "release of another variant; several with commas")
+	flags.StringSliceVar(&c.to, "to", nil, "release of another variant; separate several with commas")
 	flags.StringArrayVar(&c.variants, "variant", nil, "another variant: NAME=PATCH with a JSON Merge Patch on the request, such as 'off={cluster: {featureGates: {ContainerRestartRules: false}}}'; repeatable")
 	for _, flag := range []string{"from", "to"} {
 		complete(command, flag, policy.Versions())

@@ -15,17 +15,17 @@ import (
 func curveFlags(flags *pflag.FlagSet) func() (members, error) {
 	run := flags.String("run", "", "how long each run lasts, such as 10s")
 	flags.Lookup("run").DefValue = "0s"
-	until := flags.String("until", "", "how far restarts are listed")
+	until := flags.String("until", "", "list restarts up to then")
 	flags.Lookup("until").DefValue = "30m"
-	initial := flags.String("initial", "", "try another first wait than the cluster has")
-	longest := flags.String("max", "", "try another longest wait than the cluster has")
-	preset := flags.String("preset", "", "try waits that have a name: those that describe lists as backoffPresets")
-	waits := flags.StringSlice("waits", nil, "try these waits one by one, and then always the longest wait")
+	initial := flags.String("initial", "", "use another first wait than the cluster")
+	longest := flags.String("max", "", "use another longest wait than the cluster")
+	preset := flags.String("preset", "", "use named waits: one of those that describe lists as backoffPresets")
+	waits := flags.StringSlice("waits", nil, "use these waits one after the other, then always the longest wait")
 	model := flags.String("model", "", "what the kubelet does (kubelet), or what the documentation of Pods says (documented)")
 	flags.Lookup("model").DefValue = "kubelet"
-	windows := flags.StringSlice("window", nil, "count the restarts until then; repeatable")
+	windows := flags.StringSlice("window", nil, "count the restarts up to then; repeatable")
 	flags.Lookup("window").DefValue = "[5m,30m]"
-	outage := flags.String("outage", "", "something that the container needs is away from the beginning until then: when is it back?")
+	outage := flags.String("outage", "", "a dependency is unavailable from the start until then: when is the container back?")
 	return func() (members, error) {
 		m := members{}
 		return m, errors.Join(

@@ -28,15 +28,15 @@ var (
 	answerTable   = regexp.MustCompile(`(?s)<table data-podfate>.*?</table>\n?`)
 	notAnEmbed    = regexp.MustCompile("(?s)(?:^|\n)```[^\n]*\n[^`]*<pod-fate.*?\n```") // shown as text, in a fence of its own
 	maxTableRows  = 40
-	embedVerbHelp = `Writes into each <pod-fate> of a page, HTML or Markdown, the table with its answer, which is what readers
-without JavaScript, feeds and printers see. A table that is there already is replaced, and nothing else is touched.
+	embedVerbHelp = `Writes the table with the answer into each <pod-fate> of a page, HTML or Markdown. Readers without JavaScript, feeds
+and printers see this table. An existing table is replaced; nothing else is touched.
 
 The manifest is in the <pre> or the fenced block inside the element, or in the file that the attribute src names,
-relative to the page. The attributes exits, k8s, proposal and view say what is asked; without exits the table says what
-each exit code comes to. With the attribute expect the verdict must contain its text.
+relative to the page. The attributes exits, k8s, proposal and view are the question; without exits the table says what
+each exit code leads to. With the attribute expect, the verdict must contain its text.
 
---check writes nothing and ends with status 1 if a table is missing or stale, or an expectation is not met: it is meant
-for the CI of a site.`
+--check writes nothing and exits with status 1 if a table is missing or stale, or an expectation is not met; use it in
+the CI of a site.`
 )
 
 // newEmbed is the command that writes the tables of embeds.

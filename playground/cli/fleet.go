@@ -22,21 +22,21 @@ type podGroup struct {
 func fleetFlags(flags *pflag.FlagSet) func() (members, error) {
 	groups := flags.StringArray("group", nil, "Pods on each node that do the same: PODS=LENGTH:CODE or PODS=LENGTH:CODE:POLICY, such as 110=10s:1; repeatable")
 	nodes := flags.Int64("nodes", 1, "how many nodes there are")
-	spread := flags.String("spread", "", "over what time the first starts come")
+	spread := flags.String("spread", "", "the time over which the first starts are spread")
 	flags.Lookup("spread").DefValue = "0s"
-	requests := flags.Int64("requests-per-restart", 5, "requests to the API server that a restart comes to")
-	bin := flags.String("bin", "", "the peak is looked for in stretches of this length")
+	requests := flags.Int64("requests-per-restart", 5, "requests to the API server for each restart")
+	bin := flags.String("bin", "", "width of the window in which the peak is searched for")
 	flags.Lookup("bin").DefValue = "10s"
-	until := flags.String("until", "", "how far one looks")
+	until := flags.String("until", "", "how far to look")
 	flags.Lookup("until").DefValue = "30m"
-	windows := flags.StringSlice("window", nil, "count until then; repeatable")
+	windows := flags.StringSlice("window", nil, "count up to then; repeatable")
 	flags.Lookup("window").DefValue = "[5m,30m]"
-	initial := flags.String("initial", "", "try another first wait than the cluster has")
-	longest := flags.String("max", "", "try another longest wait than the cluster has")
-	preset := flags.String("preset", "", "try waits that have a name: those that describe lists as backoffPresets")
+	initial := flags.String("initial", "", "use another first wait than the cluster")
+	longest := flags.String("max", "", "use another longest wait than the cluster")
+	preset := flags.String("preset", "", "use named waits: one of those that describe lists as backoffPresets")
 	model := flags.String("model", "", "what the kubelet does (kubelet), or what the documentation of Pods says (documented)")
 	flags.Lookup("model").DefValue = "kubelet"
-	goal := flags.Int64("goal", 0, "the least longest wait of all nodes that keeps so many requests a second")
+	goal := flags.Int64("goal", 0, "find the smallest maximum wait for all nodes that keeps below this many requests a second")
 	return func() (members, error) {
 		m := members{}
 		var faults []error

@@ -38,21 +38,20 @@ func newForecast(streams Streams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "forecast",
 		Short: "What will the Pods of this cluster do next? Which are in a loop, and what does that cost?",
-		Long: `Reads Pods and Jobs as kubectl prints them, and says which Pods restart again and again, since when, what each waits
-for and when it starts next; which do not recover by themselves, and which field decides that; what the loops cost,
-by owner, the worst first; and what is left of the limits of Jobs.
+		Long: `Reads Pods and Jobs as kubectl prints them, and says which Pods restart again and again, since when, what each is
+waiting for and when it starts next; which will not recover by themselves, and which field decides that; what the loops
+cost, by owner, the worst first; and what is left of the limits of Jobs.
 
-It is read as a stream: Lists and one object after the other, JSON or YAML, of any size. Objects of other kinds are
-passed over. An item that is broken is named and passed over. What comes next is what follows if each run ends like
-the last one.
+The input is read as a stream of any size: Lists or single objects, JSON or YAML. Objects of other kinds are skipped; a
+broken item is named and skipped. The forecast assumes that each run ends like the one before.
 
--o html writes one page without scripts, -o metrics the text format of Prometheus, with the names of
-kube-state-metrics where it has them.`,
+-o html writes one page without scripts, -o metrics the text format of Prometheus, with the names of kube-state-metrics
+where it has them.`,
 		Example: `  kubectl get pods -A -o json | podfate forecast -f -
   kubectl get pods,jobs -A -o json | podfate forecast -f - -o html
   kubectl get pods -A -o json | podfate forecast -f - -o metrics
 
-  # the same from a file, and as the nodes are
+  # the same from a file, and with the settings of the nodes
   podfate forecast -f pods.json --now 2026-01-31T12:00:00Z
   podfate forecast -f pods.json --kubelet-config kubelet.yaml -o json`,
 		Args: noFilesAsArguments,
@@ -67,12 +66,12 @@ kube-state-metrics where it has them.`,
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "file with Pods and Jobs, - for standard input; repeatable")
 	flags.StringVarP(&o.output, "output", "o", "text", "form of the answer: "+strings.Join(forecastForms[:len(forecastForms)-1], ", ")+" or metrics")
 	flags.StringVar(&o.version, "kubernetes-version", "", "release of the cluster, such as "+policy.VersionName(policy.DefaultMinor)+", the default")
-	flags.StringSliceVar(&o.gates, "feature-gates", nil, "gates that are set, such as ContainerRestartRules=false,…")
+	flags.StringSliceVar(&o.gates, "feature-gates", nil, "feature gates to set, such as ContainerRestartRules=false,…")
 	flags.StringVar(&o.kubelet, "kubelet-config", "", "file with the KubeletConfiguration of the nodes")
-	flags.StringVar(&o.now, "now", "", "the time of the statuses, such as 2026-01-31T12:00:00Z, where they are from a file")
+	flags.StringVar(&o.now, "now", "", "the time at which the statuses were taken, such as 2026-01-31T12:00:00Z, if they come from a file")
 	flags.Lookup("now").DefValue = "now"
 	flags.DurationVar(&o.ahead, "ahead", time.Hour, "how far to look")
-	flags.Int64Var(&o.requests, "requests-per-restart", 5, "requests to the API server that a restart comes to")
+	flags.Int64Var(&o.requests, "requests-per-restart", 5, "requests to the API server for each restart")
 	complete(command, "output", forecastForms)
 	complete(command, "kubernetes-version", policy.Versions())
 	return command

@@ -39,7 +39,7 @@ func newServe(streams Streams) *cobra.Command {
 		Short: "Serve the playground and the HTTP API.",
 		Long: `Serves the playground at / and the operations at /api/v1/NAME; /api/v1/openapi.json describes them. The address
 is printed when the server is ready. Logs go to standard error, one JSON object a line, and hold nothing of what
-clients send. SIGINT or SIGTERM ends the server after open requests; a second one at once.`,
+clients send. SIGINT or SIGTERM ends the server once open requests are answered; a second one ends it at once.`,
 		Example: `  podfate serve --open
   podfate serve --addr :8080 --host playground.example.com
   curl -sS http://127.0.0.1:8080/api/v1/decide \
@@ -58,10 +58,10 @@ clients send. SIGINT or SIGTERM ends the server after open requests; a second on
 	}
 	flags := command.Flags()
 	flags.StringVar(&o.address, "addr", "127.0.0.1:8080", "address to listen on; port 0 takes any free port")
-	flags.StringArrayVar(&o.hosts, "host", nil, "further host name that requests may carry, such as that of a proxy; repeatable")
+	flags.StringArrayVar(&o.hosts, "host", nil, "further host name to accept in requests, such as that of a proxy; repeatable")
 	flags.BoolVar(&o.open, "open", false, "open the playground in a browser")
 	flags.StringVar(&o.engine, "engine", "wasm", "what answers: the WebAssembly module (wasm), or the core in this program (native)")
-	flags.StringVar(&o.level, "log-level", "info", "least level that is logged: debug, info, warn or error")
+	flags.StringVar(&o.level, "log-level", "info", "lowest level to log: debug, info, warn or error")
 	complete(command, "engine", engines)
 	complete(command, "log-level", []string{"debug", "info", "warn", "error"})
 	return command

@@ -20,21 +20,21 @@ func simulateFlags(flags *pflag.FlagSet) func() (members, error) {
 	var events []string
 	flags.StringArrayVar(&events, "event", nil, "something that happens to the Pod or to a container: TIME EVENT or TIME EVENT:NAME, such as \"5m Evicted\", with pod N after it for the Pod with that number in a Job; repeatable, earliest first. The older 5m=Evicted@2 is read as well")
 	question := questionFlag(flags, "main: 42@10s x4, 1@5s, at 5m Evicted, until 1h, expect Failed")
-	now := flags.String("now", "", "for a live Pod, the time from which on to look, such as 2026-01-31T12:00:00Z, or now; the newest time in its status without it")
+	now := flags.String("now", "", "for a live Pod, the time to start from, such as 2026-01-31T12:00:00Z, or now; by default the latest time in its status")
 	until := flags.String("until", "", "how long to watch, such as 1h30m")
 	flags.Lookup("until").DefValue = "30m"
 	first := flags.String("first-restart", "", "the first restart comes at once, as the kubelet does it (kubelet), or waits already, as the documentation says (documented)")
 	flags.Lookup("first-restart").DefValue = "kubelet"
-	detection := flags.String("detection", "", "how long the kubelet takes to notice that a container ended or started, such as 1s")
+	detection := flags.String("detection", "", "how long the kubelet takes to notice that a container exited or started, such as 1s")
 	flags.Lookup("detection").DefValue = "0s"
 	sync := flags.String("sync", "", "a container starts when its wait ends (ideal), or when the kubelet next looks at the Pod after that (kubelet)")
 	flags.Lookup("sync").DefValue = "ideal"
 	jitter := flags.String("jitter", "", "the random extra between two looks, with --sync kubelet: none, a quarter (mean), almost half (full), or a number of milliseconds")
 	flags.Lookup("jitter").DefValue = "none"
-	from := flags.String("runs-from", "", "what containers do without --run: run on (runs), or what their commands say (command)")
+	from := flags.String("runs-from", "", "what containers without --run do: keep running (runs), or what their commands say (command)")
 	flags.Lookup("runs-from").DefValue = "runs"
-	preset := flags.String("preset", "", "other waits than the cluster has: those that describe lists as backoffPresets")
-	waste := flags.Bool("waste", false, "for how long Pods run, wait, and run in vain; of a Job also without what its spec says about failures")
+	preset := flags.String("preset", "", "use named waits: one of those that describe lists as backoffPresets")
+	waste := flags.Bool("waste", false, "say how long Pods run, wait, and run in vain; for a Job also without what its spec says about failures")
 	owner := flags.Bool("owner", false, "play a JobSet as a whole, its failurePolicy over all its Jobs; or a template of an Argo Workflow with its retryStrategy")
 	return func() (members, error) {
 		m := members{}

@@ -18,8 +18,8 @@ func newSite(streams Streams) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "site -o DIR",
 		Short: "Write a copy of the playground that any file host can serve",
-		Long: `Writes the playground as files: the page, its scripts and the module. Any host of files serves them, below any
-path, and after the first visit they need no network. Nothing answers there but the browser: no question leaves it.
+		Long: `Writes the playground as files: the page, its scripts and the module. Any file host can serve them, under any path,
+and after the first visit they work offline. The browser alone answers: no question leaves it.
 
 static/embed.js is what pages of documentation load for <pod-fate>; see podfate embed.`,
 		Example: `  podfate site -o public/podfate`,

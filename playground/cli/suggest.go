@@ -14,19 +14,19 @@ import (
 
 // wishFlags are the members of wishes with their flags, and what they say.
 var wishFlags = []struct{ member, flag, says string }{
-	{"restart", "restart", "codes after which the container is started again, such as 42,130-143; others is all other codes but 0"},
+	{"restart", "restart", "codes after which the container is started again, such as 42,130-143; others means all other codes except 0"},
 	{"restartAll", "restart-all", "codes after which all containers of the Pod are started again"},
-	{"stop", "stop", "codes after which the container stays as it is"},
-	{"count", "count", "codes with which the Pod fails, and the Job counts it"},
-	{"ignore", "ignore", "codes, or disruption, with which the Pod fails, and the Job does not count it"},
-	{"failJob", "fail-job", "codes, or disruption, with which the Job fails"},
-	{"failIndex", "fail-index", "codes, or disruption, with which the index of the Pod fails"},
+	{"stop", "stop", "codes after which the container stays terminated"},
+	{"count", "count", "codes after which the Pod fails and the Job counts the failure"},
+	{"ignore", "ignore", "codes, or disruption, after which the Pod fails and the Job does not count the failure"},
+	{"failJob", "fail-job", "codes, or disruption, after which the Job fails"},
+	{"failIndex", "fail-index", "codes, or disruption, after which the Pod's index fails"},
 }
 
 // suggestFlags adds the flags of suggest.
 func suggestFlags(flags *pflag.FlagSet) func() (members, error) {
-	container := flags.String("container", "", "the container that the wishes are about, if the Pod has several")
-	flips := flags.StringArray("flip", nil, "exit that shall come to something else, and nothing but that: NAME=CODE:restart; NAME= may be left out for a Pod with one container; repeatable")
+	container := flags.String("container", "", "the container that the codes are about, if the Pod has several")
+	flips := flags.StringArray("flip", nil, "exit to give another outcome, and nothing else: NAME=CODE:restart; NAME= may be left out for a Pod with one container; repeatable")
 	lists := make([]*[]string, len(wishFlags))
 	for i, w := range wishFlags {
 		lists[i] = flags.StringSlice(w.flag, nil, w.says)

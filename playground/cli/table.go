@@ -4,8 +4,8 @@ import "github.com/spf13/pflag"
 
 // tableFlags adds the flags of table.
 func tableFlags(flags *pflag.FlagSet) func() (members, error) {
-	container := flags.String("container", "", "the only container that is asked about")
-	restarts := flags.Int32("restart-count", 0, "how often it was restarted before")
+	container := flags.String("container", "", "the only container to list")
+	restarts := flags.Int32("restart-count", 0, "how often the container has been restarted before")
 	return func() (members, error) {
 		m := members{}
 		if *container != "" {

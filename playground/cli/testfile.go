@@ -30,17 +30,17 @@ func newTest(streams Streams) *cobra.Command {
 	o := &options{}
 	command := &cobra.Command{
 		Use:   "test FILE…",
-		Short: "Do these manifests still do what they shall? Expectations in plain YAML.",
-		Long: `Runs the tests in files and folders. A test is a document with the member expect, next to a question as the other verbs
-ask it: exits, or runs and events, a cluster, and a manifest. The manifest is in the test, in the document before it,
-or in a file that the test names (file: pod.yaml).
+		Short: "Do these manifests still do what they should? Expectations in plain YAML.",
+		Long: `Runs the tests in files and folders. A test is a document with the member expect and a question as the other verbs
+take it: exits, or runs and events, a cluster, and a manifest. The manifest is in the test itself, in the document before
+it, or in a file that the test names (file: pod.yaml).
 
-What can be expected: of simulate phase, reason, at (when that came), restarts, starts, ran, and of a Job failed,
-succeeded and pods; of decide action, podFails and job, or a list of exits; of validate valid, faults, warnings and
-dropped; of compare same and equivalent; codes, what ranges of exit codes come to; refused; and answer, any part of the
-answer. Numbers of containers are sums, or by name: restarts: {main: 4}.
+A test can expect, from simulate: phase, reason, at (when the phase was reached), restarts, starts, ran, and for a Job
+failed, succeeded and pods; from decide: action, podFails and job, or a list of exits; from validate: valid, faults,
+warnings and dropped; from compare: same and equivalent; also codes, the outcome of ranges of exit codes; refused; and
+answer, any part of the answer. Numbers are sums over all containers, or by name: restarts: {main: 4}.
 
-The exit status is 1 if a test fails, and 2 if a file is not one of tests.`,
+The exit status is 1 if a test fails, and 2 if a file contains no tests.`,
 		Example: `  podfate test retries_test.yaml
   podfate test tests/ -o junit > report.xml
 
@@ -54,7 +54,7 @@ The exit status is 1 if a test fails, and 2 if a file is not one of tests.`,
 	flags := command.Flags()
 	flags.StringVarP(&o.output, "output", "o", "text", "form of the report: text, jsonl (a line for each test), junit, sarif or github (annotations)")
 	flags.StringVar(&o.engine, "engine", "native", "what answers: the core in this program (native), or the WebAssembly module (wasm)")
-	flags.StringVar(&o.version, "kubernetes-version", "", "release of the cluster where a test names none")
+	flags.StringVar(&o.version, "kubernetes-version", "", "release of the cluster for tests that name none")
 	complete(command, "output", testOutputs)
 	complete(command, "engine", engines)
 	complete(command, "kubernetes-version", policy.Versions())

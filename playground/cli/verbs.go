@@ -50,16 +50,16 @@ digest of the WebAssembly module in it.`,
 	"validate": {
 		long: `Says whether the API server would accept each manifest, in its own words: what it would refuse, what it would
 drop silently because a feature gate is off, and what it would accept although it can never work. Metadata,
-selectors, strategies, schedules and most of the spec of the Pod are checked as the API server does. Fields that are
-judged by their names and types only are named under the verdict: there it may still refuse something.
+selectors, strategies, schedules and most of the Pod's spec are checked as the API server checks them. Fields that are
+checked by name and type only are listed below the verdict: the API server may still refuse something there.
 
-Files hold YAML or JSON, also streams of documents and Lists, of any size: each document is judged for itself. A
-KubeletConfiguration or a Scenario among them holds for all manifests; a KubeletConfiguration alone is judged by itself.
-Folders are walked for *.yaml, *.yml and *.json, linked ones once. Objects without Pods, such as a Service, files of
-kustomize and values of charts are passed over; notes name them and count them.
+Files hold YAML or JSON, including Lists and streams of documents of any size; each document is judged on its own. A
+KubeletConfiguration or a Scenario among them applies to all manifests; a KubeletConfiguration alone is validated itself.
+Folders are searched for *.yaml, *.yml and *.json; linked folders are followed once. Objects without Pods (a Service, for
+example), kustomize files and chart values are skipped; notes name and count them.
 
-A JobSet, a RayCluster, a Rollout or any other kind with Pod templates in it is answered for these, each with its path;
-what its own controller does is not played.`,
+For a JobSet, a RayCluster, a Rollout or any other kind with Pod templates, each template is judged under its path; what
+the kind's own controller does is not simulated.`,
 		example: `  podfate validate -f pod.yaml
   podfate validate -f manifests/ --kubernetes-version 1.34
   podfate validate -f job.yaml --feature-gates ContainerRestartRules=false
@@ -73,12 +73,12 @@ what its own controller does is not played.`,
 	},
 	"decide": {
 		long: `Says what happens when a container exits now: whether it is started again, which rule or policy decides, and what
-was looked at on the way there. Each exit is judged by itself, in a Pod whose other containers run.
+was considered on the way. Each exit is judged on its own, in a Pod whose other containers are running.
 
 The manifest may be any workload with a Pod template, or a live Pod from kubectl get -o yaml.
 
-With --pods it says what a Job makes of its Pods, as kubectl get pods -o json prints them: which of them would fail
-the Job, which are ignored, and which rule of the podFailurePolicy says so.`,
+With --pods it says how a Job treats its Pods, given as kubectl get pods -o json prints them: which of them would
+fail the Job, which are ignored, and which rule of the podFailurePolicy decides.`,
 		example: `  podfate decide -f pod.yaml --exit main=42
   podfate decide -f pod.yaml --exit main=137:OOMKilled --exit setup=1
   podfate decide -f pod.yaml --exit 1          # a Pod with one container
@@ -96,18 +96,17 @@ the Job, which are ignored, and which rule of the podFailurePolicy says so.`,
 		text:     (*printer).paint,
 	},
 	"simulate": {
-		long: `Plays a Pod over time, or a Job with all its Pods: containers run and end as you say, and the timeline shows what
-Kubernetes does about it: when each is started again, how long it waits for that, how the Pod ends, and what its Job
-makes of that.
+		long: `Simulates a Pod over time, or a Job with all its Pods: containers run and exit as you specify, and the timeline shows
+what Kubernetes does in response: when each container is started again and how long it waits for that, how the Pod ends,
+and how the Job reacts.
 
-What the containers do is given with --run, or as runs in a Scenario, which may also name events such as a
-deletion or a node that reboots. The first start takes the first run, and so on; after the last run a container
-runs on. --run replaces all runs of a Scenario, --event all its events, --until its end; --detection, --sync,
---jitter and --first-restart together replace its timing. Of a Job the runs are those of all its Pods, one start
-after the other.
+Specify what the containers do with --run, or as runs in a Scenario, which may also contain events such as a deletion or
+a node reboot. The first start takes the first run, and so on; after its last run, or without any, a container keeps
+running. --run replaces all runs of a Scenario, --event all its events, and --until its end; --detection, --sync, --jitter
+and --first-restart together replace its timing. In a Job, the Pods share the runs, one start after the other.
 
-A live Pod from kubectl get -o yaml goes on where its status has it: what comes next, and when. What ended before
-ends again as it did the last time, unless --run says otherwise.`,
+A live Pod from kubectl get -o yaml continues from its status: what comes next, and when. A container that has exited
+before exits the same way again, unless --run says otherwise.`,
 		example: `  # fails four times, succeeds with the fifth start: what happens in between?
   podfate simulate -f pod.yaml --run 'main: 42@10s x4, 0@5s'
 
@@ -146,13 +145,12 @@ ends again as it did the last time, unless --run says otherwise.`,
 		flags:    simulateFlags,
 	},
 	"curve": {
-		long: `Says when restarts come if a container always runs equally long: a table of all restarts with their waits, how
-many there are in the first minutes, and what it settles into. With --outage it says how late the container is back
-after something that it needs was away.
+		long: `Says when the restarts come if every run of a container takes the same time: a table of all restarts with their waits,
+how many there are in the first minutes, and the rate that they settle into. With --outage it says how late the container
+is back after a dependency was unavailable.
 
-The back-off is that of the cluster's kubelets, unless --initial, --max, --preset or --waits try another. No
-manifest is needed; a Scenario or a KubeletConfiguration may be given with -f, and each flag replaces the member that it
-is about.`,
+The back-off is the one of the cluster's kubelets, unless --initial, --max, --preset or --waits try another. No manifest
+is needed; -f takes a Scenario or a KubeletConfiguration, and each flag replaces the member of the same meaning.`,
 		example: `  # how often is a container restarted that dies after 10 seconds?
   podfate curve --run 10s
 
@@ -171,11 +169,12 @@ is about.`,
 		flags: curveFlags,
 	},
 	"table": {
-		long: `Says what each of the 256 exit codes comes to, container by container: whether the kubelet starts it again, and what a
-Job makes of it (counted, ignored, the Job or its index fails). Each exit is judged by itself, as decide does it. Rules
-that can never decide are named with the reason, and how large the rules are.
+		long: `Says what each of the 256 exit codes leads to, container by container: whether the kubelet starts the container again,
+and how a Job treats the failure (counted, ignored, or the Job or its index fails). Each exit is judged on its own, as
+decide judges it. Rules that can never decide are listed with the reason, as is how much of each limit the rules use.
 
-A signal leaves its number and 128: 137 is SIGKILL, 143 SIGTERM. A memory kill is named where it changes anything.`,
+A process killed by a signal exits with 128 plus its number: 137 is SIGKILL, 143 is SIGTERM. A kill for lack of memory
+(OOMKilled) is listed separately where it makes a difference.`,
 		example: `  podfate table -f pod.yaml
   podfate table -f job.yaml --container main
   podfate table -f pod.yaml --kubernetes-version 1.34
@@ -186,13 +185,13 @@ A signal leaves its number and 128: 137 is SIGKILL, 143 SIGTERM. A memory kill i
 		flags:    tableFlags,
 	},
 	"fleet": {
-		long: `Says what many Pods come to that begin together: restarts and requests to the API server, the peak, what goes on
-forever, what waits for the client of a kubelet, and for how long Pods run, wait, and run in vain. It is arithmetic, so
-that a million Pods take no longer than one; nothing is measured.
+		long: `Says what many Pods that start together add up to: restarts and requests to the API server, their peak, the rate that
+they settle into, what queues up at the kubelet's client, and how long Pods run, wait, and run in vain. It is arithmetic,
+so a million Pods take no longer than one; nothing is measured.
 
-Groups are given with --group, or in a Scenario, which may also have pools of nodes, Pods that can only work together
-(gang) and waits by how a run ended. The back-off is that of the cluster's kubelets, unless --preset, --initial or --max
-try another. A KubeletConfiguration may be given with -f: maxPods, kubeAPIQPS and kubeAPIBurst count.`,
+Specify groups with --group, or in a Scenario, which may also contain pools of nodes, Pods that can only work together
+(gang), and waits that depend on how a run ended. The back-off is the one of the cluster's kubelets, unless --preset,
+--initial or --max try another. -f takes a KubeletConfiguration: its maxPods, kubeAPIQPS and kubeAPIBurst are used.`,
 		example: `  # a full node whose containers all die at once
   podfate fleet --group 110=0s:1
 
@@ -213,15 +212,15 @@ try another. A KubeletConfiguration may be given with -f: maxPods, kubeAPIQPS an
 	},
 	"compare": {
 		long: `Asks one question in several worlds and says where the answers differ: two files, two releases, a gate on and off,
-one kubelet and another, before and after a patch. Without exits or runs it compares what every exit code of each container
-comes to, and the waits between restarts.
+two kubelets, before and after a patch. Without exits or runs it compares what every exit code of each container leads to,
+and the waits between restarts.
 
-Files are compared manifest by manifest, those of the same kind, namespace and name with each other; standard input is
--, and <(git show HEAD:pod.yaml) is a file, too. With -f and --from, --to or --variant each manifest is compared with
-itself in another world.
+Files are compared manifest by manifest, matched by kind, namespace and name; - is standard input, and
+<(git show HEAD:pod.yaml) works as a file. With -f and --from, --to or --variant, each manifest is compared with itself in
+another world.
 
-The exit status is that of diff: 0 if nothing differs in what happens, 1 if something does or if Kubernetes refuses one
-of them, 2 if there is no answer. Rules that only have another number, warnings and dropped fields do not count.`,
+The exit status is that of diff: 0 if the behaviour is the same, 1 if it differs or if Kubernetes refuses one of them,
+2 if there is no answer. Rules that were only renumbered, warnings and dropped fields do not count as differences.`,
 		example: `  podfate compare old.yaml new.yaml
   git show HEAD:pod.yaml | podfate compare - pod.yaml
 
@@ -245,15 +244,15 @@ of them, 2 if there is no answer. Rules that only have another number, warnings 
 		flags:    simulateFlags,
 	},
 	"suggest": {
-		long: `Says what to write so that exits come to what you mean. With --flip it is the smallest change by which one exit comes to
-something else; with wishes it is the shortest policy that does all of them: restart policies and rules of the container,
-and the podFailurePolicy of its Job. Codes that you do not name keep what they come to.
+		long: `Says what to write so that exits lead to what you want. --flip finds the smallest change that gives one exit another
+outcome; the other flags find the shortest policy that does everything you ask for: restart policies and rules of the
+container, and the podFailurePolicy of its Job. Codes that you do not name keep their outcome.
 
-Every suggestion was decided again, for each of the 256 codes of every container. One that changes what other codes come
-to is only there if nothing else is possible, and says so; so does an answer for a release that lacks what it takes.
+Every suggestion is verified by deciding all 256 codes of every container again. One that changes the outcome of other
+codes is offered only if there is no other way, and says so; the same goes for what the chosen release does not support.
 
-Codes are numbers, ranges such as 1-127, others for all that is not named (but 0), and, for what a Job does, disruption:
-Pods that were evicted, preempted or drained. The words of --flip are those of the other flags, such as restart-all.`,
+Codes are numbers, ranges such as 1-127, others for all codes that are not named (except 0), and, for what a Job does,
+disruption: Pods that were evicted, preempted or drained. --flip takes the names of the other flags, such as restart-all.`,
 		example: `  podfate suggest -f pod.yaml --flip main=137:restart
   podfate suggest -f job.yaml --restart 42,137 --fail-job 3 --ignore disruption
   podfate suggest -f pod.yaml --restart others --stop 1-3 --container main
@@ -265,12 +264,12 @@ Pods that were evicted, preempted or drained. The words of --flip are those of t
 		flags:    suggestFlags,
 	},
 	"translate": {
-		long: `Says the same in other words: a manifest in the words of a draft or a proposal as releases have it, or the other way
-round. It names what these words cannot say, with what comes near it, and every exit code that comes to something else:
-each was decided in both. Only where nothing differs and nothing is lost are the two called equivalent.
+		long: `Rewrites a manifest that uses the fields of a draft or a proposal for released Kubernetes, or the other way round. It
+lists what the target cannot express, with what comes close, and every exit code with another outcome: all codes are
+decided in both. The two are called equivalent only if nothing differs and nothing is lost.
 
-The proposals whose words the manifest has stand in --proposal. --to is kubernetes, or the proposal whose words are
-wanted; drafts with several spellings have --spelling.`,
+Name the proposals whose fields the manifest uses with --proposal. --to is kubernetes, or the proposal to translate to;
+choose among the spellings of a draft with --spelling.`,
 		example: `  podfate translate -f draft-job.yaml --proposal kep-3329-draft
   podfate translate -f job.yaml --to kep-3329-draft --spelling expressions
   podfate translate -f pod.yaml --proposal always-pod -o json | jq .manifest`,
@@ -281,9 +280,9 @@ wanted; drafts with several spellings have --spelling.`,
 	},
 	"explain": {
 		long: `Puts the answer of another operation into words and figures. With -o json it prints the answer together with the
-document that the page, this command and the packages of other languages paint.
+document that the page, this command and the packages for other languages render.
 
-A Scenario names the operation with of and holds the rest of its request; manifests may be files next to it.`,
+A Scenario names the operation in its member of and holds the rest of the request; manifests may be separate files.`,
 		example: `  podfate explain -f pod.yaml -f scenario.yaml
   podfate explain -f pod.yaml -f scenario.yaml -o json | jq .document.verdict`,
 		files: true,
@@ -372,10 +371,10 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 	if v.files {
 		flags.StringArrayVarP(&o.files, "filename", "f", nil, "file or folder with manifests, - for standard input; repeatable")
 		flags.StringVar(&o.version, "kubernetes-version", "", "release of the cluster, such as "+policy.VersionName(policy.DefaultMinor)+", the default")
-		flags.StringSliceVar(&o.gates, "feature-gates", nil, "gates that are set, such as ContainerRestartRules=false,…")
-		flags.StringVar(&o.kubelet, "kubelet-version", "", "release of the node, if it is another than that of the API server")
-		flags.StringSliceVar(&o.nodeGates, "kubelet-feature-gates", nil, "gates that are set on the node alone")
-		flags.StringArrayVar(&o.proposals, "proposal", nil, "a proposal that no release has, as NAME or NAME:option=value,…; describe lists them; repeatable")
+		flags.StringSliceVar(&o.gates, "feature-gates", nil, "feature gates to set, such as ContainerRestartRules=false,…")
+		flags.StringVar(&o.kubelet, "kubelet-version", "", "release of the node, if it differs from that of the API server")
+		flags.StringSliceVar(&o.nodeGates, "kubelet-feature-gates", nil, "feature gates that are set on the node only")
+		flags.StringArrayVar(&o.proposals, "proposal", nil, "a proposal that no release implements, as NAME or NAME:option=value,…; describe lists them; repeatable")
 		complete(command, "proposal", proposalNames())
 		for _, flag := range []string{"kubernetes-version", "kubelet-version"} {
 			complete(command, flag, policy.Versions())
@@ -391,12 +390,12 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 		complete(command, "validate", []string{"strict", "warn", "ignore"})
 	}
 	if v.manifest {
-		flags.StringVar(&o.template, "template", "", "path of one of several Pod templates in a JobSet and the like, such as spec.replicatedJobs[0].template")
+		flags.StringVar(&o.template, "template", "", "path of one of several Pod templates, in a JobSet for example, such as spec.replicatedJobs[0].template")
 	}
 	if op.Name == "validate" {
-		flags.StringVar(&o.old, "old", "", "file with the object that the manifest replaces: would the API server accept this update? - for standard input")
-		flags.BoolVar(&o.hook, "hook", false, "arguments are files, as pre-commit gives them; those without Pods are no fault")
-		flags.BoolVar(&o.fix, "fix", false, "make the edits that are known in the files; comments, anchors and style stay")
+		flags.StringVar(&o.old, "old", "", "file with the object that the manifest would replace: would the API server accept this update? - for standard input")
+		flags.BoolVar(&o.hook, "hook", false, "arguments are files, as pre-commit passes them; files without Pods are not an error")
+		flags.BoolVar(&o.fix, "fix", false, "apply the known fixes to the files; comments, anchors and style are kept")
 		flags.BoolVar(&o.diff, "diff", false, "print what --fix would change")
 		flags.BoolVar(&o.static, "static", false, "the manifest is a file in a kubelet's folder: would the kubelet run this static Pod?")
 	}
@@ -405,7 +404,7 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 		flags.StringVar(&o.question, "question", "", "the exits in short, as links and the page have them: main=42, 137:OOMKilled")
 	}
 	if v.pods {
-		flags.StringVar(&o.pods, "pods", "", "file with Pods of the Job and their status, - for standard input")
+		flags.StringVar(&o.pods, "pods", "", "file with the Job's Pods and their status, - for standard input")
 	}
 	if _, page := linked[op.Name]; page {
 		flags.StringVar(&o.link, "link", "", "print the address at which a playground asks the same, instead of an answer; --link=URL for another than the one that serve starts")

@@ -21,17 +21,17 @@ func newVerify(streams Streams) *cobra.Command {
 		Use:   "verify FILE.md…",
 		Short: "Recompute the figures of a document.",
 		Long: `Recomputes the figures of Markdown documents. A fenced block whose first line has the words podfate OPERATION NAME
-holds a request, in YAML, which is asked; with refused as a fourth word it is one that has to fail. A comment after a
-figure says how to compute that from the answers:
+holds a request, in YAML, which is asked; with refused as a fourth word, the request must fail. A comment after a figure
+says how to compute it from the answers:
 
   The fourth restart comes at **110** s <!-- = NAME.starts[4].atMillis / 1000 -->.
 
-<!-- != … --> says that a published figure is another one. A figure is what is in bold or code last before the comment,
-else the last number, and has to agree in as many digits as it has. Paths have .member, [n] and [from:to]; terms are
-joined by + - * / from left to right, and sum(…), max(…) and len(…) take a path.
+<!-- != … --> says that a published figure is wrong. The figure is the last text in bold or code before the comment, or
+else the last number, and must agree in all the digits it has. Paths have .member, [n] and [from:to]; terms are joined by
++ - * / from left to right, and sum(…), max(…) and len(…) take a path.
 
-Each figure that does not hold is printed with file and line, what is claimed and what was computed; the exit status is
-1 then.`,
+Each figure that does not hold is printed with its file and line, the claimed value and the computed one, and the exit
+status is 1.`,
 		Example: `  podfate verify docs/claims.md`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, files []string) error {
