@@ -256,6 +256,38 @@ func (p *tab) roles(t *testing.T, below string) map[string]int {
 	return found
 }
 
+// TestProposalPanel: a manifest in the words of a draft is refused with the name of the draft; in the
+// panel of the cluster it is turned on, and its option changes the answer: in the browser, from a
+// link, and with the form alone.
+func TestProposalPanel(t *testing.T) {
+	const manifest = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\nspec:\n  restartPolicy: FastOnSuccess\n  containers:\n  - name: main\n    image: i\n"
+	const question = "main: 0@5s x2, until 1m"
+	const proposal, option = `[id="proposal.kep-4603-draft"]`, `[id="option.kep-4603-draft.onSuccess"]`
+	origin := serve(t)
+	p := open(t, origin)
+	p.run(t, chromedp.Navigate(origin+"/"))
+	p.until(t, "the module answers in the browser", answered)
+	p.edit(t, "exits", `f.value = `+quote(question))
+	p.edit(t, "manifest", `f.value = `+quote(manifest))
+	p.until(t, "the draft that has the word", says("kep-4603-draft"))
+	p.run(t, chromedp.Click(chromedp.CSS("#gates > summary")), chromedp.Click(chromedp.CSS(proposal)))
+	p.until(t, "the draft's wait", says("waits 5s"))
+	p.eval(t, `((o) => { o.value = '10s'; o.dispatchEvent(new Event('input', {bubbles: true})); return '' })(document.querySelector('`+option+`'))`)
+	p.until(t, "its option", says("waits 10s"))
+	link := p.share(t)
+
+	p.run(t, chromedp.Navigate(origin+"/examples"), chromedp.Navigate(link))
+	p.until(t, "the link's option", answered+` && `+says("waits 10s"))
+
+	p.noScripts(t, true)
+	p.run(t, chromedp.Navigate(origin+"/"))
+	p.run(t, chromedp.SetValue(chromedp.CSS("#manifest"), manifest), chromedp.SetValue(chromedp.CSS("#exits"), question),
+		chromedp.Click(chromedp.CSS("#gates > summary")), chromedp.Click(chromedp.CSS(proposal)), chromedp.SetValue(chromedp.CSS(option), "10s"),
+		chromedp.Submit(chromedp.CSS("#ask")))
+	p.sees(t, "the server's answer", `document.getElementById('reply').innerText`, "waits 10s")
+	p.clean(t)
+}
+
 // TestReadings: where sources disagree the page says so and has both readings as a switch, also
 // without scripts; the link holds which one was chosen.
 func TestReadings(t *testing.T) {
