@@ -92,7 +92,7 @@ func TestMapOfCodes(t *testing.T) {
 func TestGalleryInTheBrowser(t *testing.T) {
 	origin := serve(t)
 	var p *tab
-	n := 0
+	n, traced := 0, 0
 	for _, e := range web.Examples() {
 		if e.Answer == "" {
 			continue
@@ -108,6 +108,7 @@ func TestGalleryInTheBrowser(t *testing.T) {
 			if step != "" && !slices.Contains(words.Sources(), step) {
 				t.Errorf("%s: a step of the trace has the source %s", e.ID, step)
 			}
+			traced += len(step)
 		}
 		if n%40 == 0 {
 			p.clean(t)
@@ -116,6 +117,9 @@ func TestGalleryInTheBrowser(t *testing.T) {
 	p.clean(t)
 	if n < 51 {
 		t.Errorf("the gallery has %d questions with an answer", n)
+	}
+	if traced == 0 {
+		t.Error("no answer of the gallery has a trace")
 	}
 }
 

@@ -168,10 +168,14 @@ func TestKubectlView(t *testing.T) {
 	p := open(t, origin)
 	p.run(t, chromedp.Navigate(origin+"/?example=live-crash-loop"))
 	p.until(t, "the module answers in the browser", answered)
-	p.until(t, "what comes next", `document.querySelector('#reply .sentence').textContent.includes('Next restart in 2m40s')`)
+	p.until(t, "what comes next", `document.querySelector('#reply .sentence').lastChild.textContent.trim().startsWith('Next restart in 2m40s')`)
 	p.edit(t, "manifest", `f.value = 'apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n  - {name: main, image: i}\n'`)
 	p.edit(t, "exits", `f.value = 'main: 1@3s forever until 24h'`)
 	p.until(t, "the crash loop", `document.querySelector('#reply .verdict.wait')?.textContent.includes('CrashLoopBackOff')`)
+	const amber = `String((([r, g, b]) => r > 1.2 * g && g > 1.5 * b)(getComputedStyle(document.querySelector('#reply .verdict .sentence')).color.match(/\d+/g).map(Number)))`
+	if is := p.eval(t, amber); is != "true" {
+		t.Error("a crash loop is not amber")
+	}
 	if row := p.eval(t, `document.querySelector('#reply .terminal').textContent`); !strings.Contains(row, "CrashLoopBackOff") || !strings.Contains(row, "READY") {
 		t.Errorf("kubectl's row is %q", row)
 	}
