@@ -25,7 +25,7 @@ func fleetFlags(flags *pflag.FlagSet) func() (members, error) {
 	spread := flags.String("spread", "", "the time over which the first starts are spread")
 	flags.Lookup("spread").DefValue = "0s"
 	requests := flags.Int64("requests-per-restart", 5, "requests to the API server for each restart")
-	bin := flags.String("bin", "", "width of the window in which the peak is searched for")
+	bin := flags.String("bin", "", "length of the sliding window in which the peak is counted")
 	flags.Lookup("bin").DefValue = "10s"
 	until := flags.String("until", "", "how far to look")
 	flags.Lookup("until").DefValue = "30m"
@@ -36,7 +36,7 @@ func fleetFlags(flags *pflag.FlagSet) func() (members, error) {
 	preset := flags.String("preset", "", "use named waits: one of those that describe lists as backoffPresets")
 	model := flags.String("model", "", "what the kubelet does (kubelet), or what the documentation of Pods says (documented)")
 	flags.Lookup("model").DefValue = "kubelet"
-	goal := flags.Int64("goal", 0, "find the smallest maximum wait for all nodes that keeps below this many requests a second")
+	goal := flags.Int64("goal", 0, "find the least longest wait for all nodes that keeps to this many requests a second")
 	return func() (members, error) {
 		m := members{}
 		var faults []error
