@@ -273,24 +273,30 @@ func (w *window) since(b policy.Millis) (whole, rest int64) {
 //
 // What each Pod does again and again grows from one period to the next, for no Pod ends. So where it
 // comes to less than the peak of the last period in some earlier one, even with all that comes early,
-// it does so in all before that one too.
+// it does so in all before that one too. They are mostly near the last one, so the search begins
+// there; a few periods more to be looked at cost less than to find out which.
 func (w *window) fromBest(s Steady, until policy.Millis) {
 	w.peak(until-s.Period, until)
-	found := w.best.Restarts
-	least := found - w.mostEarly()
+	last := w.best
+	least := last.Restarts - w.mostEarly()
 	low, high := int64(0), int64(until/s.Period) // periods before the last that are to be looked at
-	for w.settled = true; low < high && least > 0 && !w.f.Exceeded(); {
-		middle := (low + high + 1) / 2
+	w.settled = true
+	for step := int64(1); high-low > high/4 && least > 0 && !w.f.Exceeded(); {
+		middle := min(low+step, (low+high+1)/2)
 		w.best = Peak{0, least - 1}
 		end := until - policy.Millis(middle)*s.Period
 		if w.peak(end-s.Period, end); w.best.Restarts >= least {
 			low = middle
+			step *= 4
 		} else {
 			high = middle - 1
 		}
 	}
-	w.settled, w.best = false, Peak{0, found - 1}
-	w.peak(until-policy.Millis(high+1)*s.Period, until)
+	w.settled, w.best = false, Peak{0, last.Restarts - 1}
+	w.peak(until-policy.Millis(high+1)*s.Period, until-s.Period)
+	if w.best.Restarts < last.Restarts {
+		w.best = last
+	}
 }
 
 // mostEarly returns no less than the restarts in one stretch that come before what repeats.
