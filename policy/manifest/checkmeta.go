@@ -29,7 +29,7 @@ func ReadAround(v Value, kind, template string, o *policy.Object) policy.Around 
 	c := &objectChecker{kind: kind, root: v, spec: v.Get("spec"), at: template, name: o.StoredName()}
 	c.drawn = c.name != o.Name
 	if template != "" {
-		if t := v.Locate(template); t.Kind() == Object && t.Path(v) == template {
+		if t := v.At(template); t.Kind() == Object {
 			c.template = t
 		}
 	}

@@ -60,26 +60,41 @@ func identifier(s string) bool {
 	return s != ""
 }
 
+// At returns the value at path below v as [Value.Locate] reads it, the zero Value when there is none.
+func (v Value) At(path string) Value {
+	at, rest := v.walk(path)
+	if rest != "" {
+		return Value{}
+	}
+	return at
+}
+
 // Locate returns the value at path below v, or the deepest value on the way to it when there is
 // none: the list for an index past its end, the object for a field that is missing. Path "" is v
 // itself. Names that are no identifiers may also be between dots, as far as they contain neither
 // "." nor "[".
 func (v Value) Locate(path string) Value {
+	at, _ := v.walk(path)
+	return at
+}
+
+// walk returns the deepest value on the way to path, and what of the path is left there.
+func (v Value) walk(path string) (at Value, left string) {
 	for path != "" {
 		s, rest, ok := cutStep(path)
 		if !ok {
-			return v
+			return v, path
 		}
 		child := v.Get(s.name)
 		if s.index >= 0 {
 			child = v.element(s.index)
 		}
 		if !child.Exists() {
-			return v
+			return v, path
 		}
 		v, path = child, rest
 	}
-	return v
+	return v, ""
 }
 
 func (v Value) element(i int) Value {

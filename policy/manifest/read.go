@@ -28,14 +28,14 @@ func ReadProposed(v Value, kind, template string, p policy.Proposals) policy.Obj
 	spec := v.Get("spec")
 	if template != "" {
 		o.SpecPath = template + ".spec."
-		spec = v.exactly(template + ".spec")
+		spec = v.At(template + ".spec")
 	}
 	switch kind {
 	case "Job":
 		o.Job = readJob(v.Get("spec"))
 		o.Job.Status = readJobStatus(v.Get("status"))
 	case "CronJob": // also the template of a Job in another kind: its spec is what the Pod template is in
-		o.Job = readJob(v.exactly(strings.TrimSuffix(template, ".template")))
+		o.Job = readJob(v.At(strings.TrimSuffix(template, ".template")))
 	}
 	if kind == "ReplicationController" && v.Get("spec").Get("template").Kind() != Object {
 		o.NoTemplate = true
@@ -43,7 +43,7 @@ func ReadProposed(v Value, kind, template string, p policy.Proposals) policy.Obj
 	if o.Spec = readPodSpec(spec); p != 0 {
 		readProposals(spec, &o.Spec, p)
 		if o.Job != nil && p.Has(policy.KEP3329Draft) {
-			readDraft(v.exactly(strings.TrimSuffix(o.JobPath(), ".")), &o, p)
+			readDraft(v.At(strings.TrimSuffix(o.JobPath(), ".")), &o, p)
 		}
 	}
 	checker := &podChecker{spec: spec, at: o.SpecPath, pod: kind == "Pod", name: o.Name, labels: v.Get("metadata").Get("labels")}
@@ -52,15 +52,6 @@ func ReadProposed(v Value, kind, template string, p policy.Proposals) policy.Obj
 	}
 	o.Fields = checker
 	return o
-}
-
-// exactly is Locate without its way out: no value if there is none at path.
-func (v Value) exactly(path string) Value {
-	at := v.Locate(path)
-	if at.Path(v) != path {
-		return Value{}
-	}
-	return at
 }
 
 func readPodSpec(v Value) policy.PodSpec {

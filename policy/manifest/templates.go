@@ -346,7 +346,7 @@ func (f *finder) fill(t *Template, v Value, row *ownerRow) {
 		if i := strings.LastIndexByte(path, '.'); i >= 0 {
 			t.RestartPolicyPath = path[:i] + ".restartPolicy"
 		}
-		switch own := f.root.exactly(t.RestartPolicyPath).Text(); own {
+		switch own := f.root.At(t.RestartPolicyPath).Text(); own {
 		case "":
 		case "ExitCode": // the operator looks at the code itself and makes a new Pod
 			t.RestartPolicy, t.ExitCodeOf = "Never", row.exitCodeOf
@@ -516,7 +516,7 @@ func named(s *policy.PodSpec, name string) bool {
 
 // readStep reads the Pod of an Argo template: its main container has a name of its own.
 func readStep(v Value, t *Template) policy.Object {
-	at := v.exactly(t.Path)
+	at := v.At(t.Path)
 	o := policy.Object{
 		Kind: "PodTemplate", Name: v.Get("metadata").Get("name").Text(), Namespace: v.Get("metadata").Get("namespace").Text(),
 		SpecPath: t.Path + ".", Step: t.Step,

@@ -76,10 +76,7 @@ func (c *call) writeFixes(w *manifest.Writer, f *located) {
 
 // at returns what is at path of the manifest, absent if there is nothing.
 func (c *call) at(path string) manifest.Value {
-	if v := c.man.Locate(path); v.Path(c.man) == path {
-		return v
-	}
-	return manifest.Value{}
+	return c.man.At(path)
 }
 
 // parent is the path of the object or list that path is in, and how many members or elements that

@@ -120,7 +120,7 @@ func (p *played) addPod(pod *podLife, man manifest.Value, horizon policy.Millis)
 // none.
 func inTemplate(man manifest.Value, list, name string) manifest.Value {
 	for _, spec := range podSpecs {
-		for v := man.Locate(spec + "." + list).First(); v.Exists(); v = v.Next() {
+		for v := man.At(spec + "." + list).First(); v.Exists(); v = v.Next() {
 			if v.Get("name").Text() == name {
 				return v
 			}

@@ -284,7 +284,7 @@ func (l *lifeOf) end(at policy.Millis) {
 func (p *played) restart(l *lifeOf, man manifest.Value, at fleet.Progression) {
 	p.Restarts = append(p.Restarts, at)
 	level := l.decision.Get("level").Text()
-	policy := man.Locate(l.decision.Get("path").Text()).Text()
+	policy := man.At(l.decision.Get("path").Text()).Text()
 	for l.kind = 0; l.kind < len(p.kinds); l.kind++ {
 		if k := &p.kinds[l.kind]; k.policy == policy && k.level == level && k.code == l.exit {
 			break

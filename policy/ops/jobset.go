@@ -419,7 +419,7 @@ func (s *jobSet) simulate(j *ownedJob, attempt int64, from policy.Millis) {
 			break
 		}
 	}
-	template := c.man.Locate(j.path).Get("template")
+	template := c.man.At(j.path).Get("template")
 	spec := template.Get("spec")
 	t := translator{c: c}
 	if !given(spec.Get("completionMode")) {

@@ -262,7 +262,7 @@ func (p *planner) listEdits(path string, was, is []line, write func(*line) strin
 				}
 				text += strconv.Itoa(int(v))
 			}
-			if v := p.c.man.Locate(element(path, x.from)).Get(strings.Split(below, "/")[1]).Get("values"); v.Exists() {
+			if v := p.c.man.At(element(path, x.from)).Get(strings.Split(below, "/")[1]).Get("values"); v.Exists() {
 				op = "replace"
 			}
 			edits = append(edits, edit{op: op, path: here + strings.TrimSuffix(below, "/"), value: text + "]"})
@@ -736,8 +736,7 @@ func (p *planner) fewestOfJob(base []line, want, today *[codes]uint8, end, onlyI
 
 // exists reports whether the manifest has something at path.
 func (p *planner) exists(path string) bool {
-	v := p.c.man.Locate(path)
-	return v.Path(p.c.man) == path
+	return p.c.man.At(path).Exists()
 }
 
 // setEdit sets the text at path, or removes it.
@@ -783,7 +782,7 @@ func (p *planner) controllerEdits(x *choice) (edits []edit) {
 	}
 	if !has {
 		edits[0].path, edits[0].value = manifest.Pointer(at), `{"rules":`+edits[0].value+`}`
-		if replaces := p.l.jobPath("podReplacementPolicy"); p.exists(replaces) && p.c.man.Locate(replaces).Text() != string(policy.ReplaceFailed) {
+		if replaces := p.l.jobPath("podReplacementPolicy"); p.exists(replaces) && p.c.man.At(replaces).Text() != string(policy.ReplaceFailed) {
 			edits = append(edits, p.setEdit(replaces, string(policy.ReplaceFailed)))
 		}
 	} else if len(x.lines) == 0 {

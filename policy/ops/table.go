@@ -722,7 +722,7 @@ func (c *call) writeSizes(l *loaded) {
 
 // writeSize says how large the rules at path are, whose values are in the member on.
 func (c *call) writeSize(path, on string) {
-	rules := c.man.Locate(path)
+	rules := c.man.At(path)
 	values, binary := 0, 0
 	for r := rules.First(); r.Exists(); r = r.Next() {
 		n := r.Get(on).Get("values").Len()

@@ -126,7 +126,7 @@ func (c *call) ownerWarnings() []policy.FieldError {
 	for i := range c.templates {
 		t := &c.templates[i]
 		policyPath := t.SpecPath() + ".restartPolicy"
-		written := c.man.Locate(policyPath)
+		written := c.man.At(policyPath)
 		owner := cut(t.Owner)
 		switch own := t.RestartPolicy; {
 		case own == "":

@@ -116,7 +116,7 @@ func (c *call) kubeletAlone() string {
 		}
 	}
 	for _, path := range []string{"cluster.kubeletConfiguration", "cluster.kubelet.kubeletConfiguration"} {
-		if v := c.root.Locate(path); given(v) && v.Path(c.root) == path {
+		if given(c.root.At(path)) {
 			return path
 		}
 	}
@@ -243,8 +243,8 @@ func spellingsOf(place string) []spelling {
 func (c *call) draftSpellings(o *policy.Object, p policy.Proposals) []policy.FieldError {
 	var found policy.Faults
 	path := strings.TrimSuffix(o.SpecPath, ".")
-	spec := c.man.Locate(path)
-	if spec.Path(c.man) != path {
+	spec := c.man.At(path)
+	if !spec.Exists() {
 		return nil
 	}
 	look := func(v manifest.Value, place string) {

@@ -220,7 +220,7 @@ func job(e manifest.Value) manifest.Value { return e.Get("job") }
 // nowhere.
 func (d *document) decider(e manifest.Value) string {
 	path := text(e.Get("decidedBy"), "path")
-	if v := d.man.Locate(path); path == "" || v.Path(d.man) != path {
+	if path == "" || !d.man.At(path).Exists() {
 		return ""
 	}
 	return path
@@ -247,7 +247,7 @@ func (d *document) jobVerdict(v *item, e, job manifest.Value, title string) stri
 	case has(job, "rule"):
 		by = "by " + ruleName(path)
 	case path != "":
-		by = "because no podFailurePolicy rule matches"
+		by = "because " + d.noRule(path)
 	}
 	switch text(job, "outcome") {
 	case "Fails":
@@ -405,7 +405,7 @@ func (d *document) jobSteps(e manifest.Value) (list []item) {
 		matched = number(j, "rule")
 	}
 	n := int64(0)
-	for r := d.man.Locate(rules).First(); r.Exists() && n < MaxItems; r = r.Next() {
+	for r := d.man.At(rules).First(); r.Exists() && n < MaxItems; r = r.Next() {
 		i := item{path: rules + "[" + itoa(n) + "]", quote: failureRule(r), source: failurePage}
 		if i.text = ruleName(i.path); strings.Contains(rules, "backoffPolicy") {
 			i.quote, i.source = draftRule(r), source{}
@@ -519,11 +519,10 @@ func (d *document) podCard(e manifest.Value) card {
 	case e.Get("undecided").Exists():
 		phase = "undecided"
 	case phase == "" && text(e, "action") == "Stop" && d.onlyOne(e):
-		c.head.tone, c.head.mark, c.head.text, c.head.reason = OK, "succeeded", "Succeeded", "it has no other main container"
+		phase = "Succeeded"
 		if number(e, "exitCode") != 0 {
-			c.head.tone, c.head.mark, c.head.text = Fail, "failed", "Failed"
+			phase = "Failed"
 		}
-		return c
 	}
 	switch phase {
 	case "Failed":
@@ -541,6 +540,9 @@ func (d *document) podCard(e manifest.Value) card {
 			c.head.reason = "a Pod with a container that is started again does not end"
 		}
 	}
+	if (phase == "Failed" || phase == "Succeeded") && d.onlyOne(e) {
+		c.head.reason = "it has no other main container"
+	}
 	return c
 }
 
@@ -549,7 +551,7 @@ func (d *document) podCard(e manifest.Value) card {
 func (d *document) onlyOne(e manifest.Value) bool {
 	path := text(e.Get("trace").First(), "path")
 	i := strings.Index(path, "ontainers[")
-	return i > 0 && path[i-1] == 'c' && d.man.Locate(path[:i+len("ontainers")]).Len() == 1
+	return i > 0 && path[i-1] == 'c' && d.man.At(path[:i+len("ontainers")]).Len() == 1
 }
 
 // noJob says what becomes of a Pod that has no Job, and whose owner, if it has one, is of Kubernetes.
@@ -604,7 +606,7 @@ func (d *document) jobCard(job manifest.Value) card {
 		h.tone, h.mark, h.text, h.reason = Run, "running", "does nothing", "the Pod has not ended"
 		return c
 	}
-	by := "no podFailurePolicy rule matches"
+	by := d.noRule(text(job, "path"))
 	if has(job, "rule") {
 		by = "podFailurePolicy rule " + itoa(number(job, "rule"))
 	}
@@ -706,9 +708,10 @@ func (d *document) whyPod(p manifest.Value) string {
 		return Visible(text(u, "path")) + ": " + phrase(text(u, "reason"))
 	}
 	by := p.Get("decidedBy")
-	why := "no rule matches, so the failure counts"
+	why := ""
 	switch {
 	case !has(p, "rule"):
+		why = d.noRule(d.jobPath()+"backoffLimit") + ", so the failure counts"
 	case text(by, "condition") != "":
 		why = "rule " + itoa(number(p, "rule")) + ": condition " + short(text(by, "condition"))
 	default:

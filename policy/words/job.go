@@ -174,7 +174,7 @@ func (d *document) podLine(p manifest.Value) item {
 		i.path = d.rulesPath() + "[" + itoa(number(p, "rule")) + "]"
 	case action != "":
 		i.text += " → " + action
-		i.reason = "no rule matches, so the failure counts"
+		i.reason = d.noRule(d.jobPath()+"backoffLimit") + ", so the failure counts"
 	}
 	switch {
 	case text(p, "phase") == "Succeeded":

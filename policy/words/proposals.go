@@ -1,5 +1,7 @@
 package words
 
+import "strings"
+
 // reading returns the words for a default reading of what a proposal leaves open.
 func reading(code string) string {
 	switch code {
@@ -33,9 +35,21 @@ func reading(code string) string {
 	return ""
 }
 
+// noRule says why no rule on failed Pods decides, and backoffLimit, which is at path, does.
+func (d *document) noRule(path string) string {
+	spec := strings.TrimSuffix(path, "backoffLimit")
+	switch {
+	case d.man.At(spec + "backoffPolicy").Exists():
+		return "no backoffPolicy rule matches"
+	case spec != path && d.man.Exists() && !d.man.At(spec+"podFailurePolicy").Exists():
+		return "the Job has no podFailurePolicy"
+	}
+	return "no podFailurePolicy rule matches"
+}
+
 // rulesPath is the path of the Job's rules on failed Pods: a proposal has another name for them.
 func (d *document) rulesPath() string {
-	if draft := d.jobPath() + "backoffPolicy"; d.man.Locate(draft).Path(d.man) == draft {
+	if draft := d.jobPath() + "backoffPolicy"; d.man.At(draft).Exists() {
 		return draft + ".rules"
 	}
 	return d.jobPath() + "podFailurePolicy.rules"

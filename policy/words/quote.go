@@ -13,8 +13,8 @@ const maxValuesShown = 8
 // quote returns in short what is at path of the manifest: a policy's value, or a rule with its
 // condition and action, and of a rule its values alone.
 func (d *document) quote(path string) (quote, values string) {
-	v := d.man.Locate(path)
-	if path == "" || !v.Exists() || v.Path(d.man) != path {
+	v := d.man.At(path)
+	if path == "" || !v.Exists() {
 		return "", ""
 	}
 	switch v.Kind() {

@@ -476,7 +476,7 @@ func (d *document) eventDetail(r manifest.Value) string {
 		case has(r, "rule"):
 			s += ": " + Visible(text(r, "action")) + " by rule " + itoa(number(r, "rule"))
 		case r.Get("counted").Exists():
-			s += ": " + Visible(text(r, "action")) + ", no rule matches"
+			s += ": " + Visible(text(r, "action")) + ", " + d.noRule(d.jobPath()+"backoffLimit")
 		}
 		return s
 	case "Repeated":

@@ -165,7 +165,7 @@ func (d *document) fate(r manifest.Value, zero bool) (e fate) {
 		e.item = d.jobCard(j).head
 		e.letter = letterOf(e.mark)
 		if e.reason = decider.reason; text(j, "path") != "" {
-			e.reason = "no podFailurePolicy rule matches"
+			e.reason = d.noRule(text(j, "path"))
 			if has(j, "rule") {
 				e.reason = ruleName(text(j, "path"))
 			}

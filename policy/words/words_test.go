@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/podfate/podfate/policy/manifest"
 	"github.com/podfate/podfate/policy/ops"
 	"github.com/podfate/podfate/policy/policytest"
 	"github.com/podfate/podfate/policy/words"
@@ -112,6 +113,7 @@ func TestEveryOperationHasScenariosAndWords(t *testing.T) {
 // of the allow-list, rows as wide as their table, bars inside their axis, and no text that is a
 // code.
 func TestDocumentsAreFinished(t *testing.T) {
+	elements := 0
 	for _, c := range cases(t) {
 		if !json.Valid(c.Request) {
 			continue
@@ -122,7 +124,17 @@ func TestDocumentsAreFinished(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := a.Document
+		request, failure := manifest.Parse(c.Request)
+		if failure != nil {
+			t.Fatal(failure)
+		}
 		check := func(where string, i item) {
+			// A fault names the key of a map as the API server does.
+			if i.Mark != "fault" && strings.HasSuffix(i.Path, "]") && request.Get("manifest").Exists() {
+				if elements++; !request.Get("manifest").At(i.Path).Exists() && !request.At(i.Path).Exists() {
+					t.Errorf("%s: %s: there is nothing at %s: %+v", c.Name, where, i.Path, i)
+				}
+			}
 			if !slices.Contains(words.Tones[:], i.Tone) {
 				t.Errorf("%s: %s: tone %q", c.Name, where, i.Tone)
 			}
@@ -170,6 +182,9 @@ func TestDocumentsAreFinished(t *testing.T) {
 				}
 			}
 		}
+	}
+	if elements == 0 {
+		t.Error("no document has the path of an element")
 	}
 }
 
