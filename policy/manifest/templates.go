@@ -13,6 +13,9 @@ import (
 type Template struct {
 	Path string // from the owner's root: spec.replicatedJobs[0].template
 	Job  bool   // of a Job; otherwise of a Pod
+	// TakenBy is the field by which a JobSpec was told whose place has no name of one; absent
+	// otherwise.
+	TakenBy Value
 	// Direct reports that a JobSpec stands at Path itself, without metadata and spec around it.
 	Direct bool
 	// Whole reports that what stands at Path is a manifest with a kind of its own, Job or Pod.
@@ -230,10 +233,9 @@ func (f *finder) take(v Value) bool {
 		if !t.Job && !is(v, "v1", "Pod") {
 			return false
 		}
-	case isJob(v.Get("spec"), name):
-		t.Job = true
-	case isJob(v, name):
-		t.Job, t.Direct = true, true
+	case t.isJob(v.Get("spec"), name):
+	case t.isJob(v, name):
+		t.Direct = true
 	case isTemplate(name) && hasNamedContainers(v.Get("spec").Get("containers")):
 	case isBare(v, f.names[len(f.names)-1]):
 		if len(f.bare) < policy.MaxTemplates {
@@ -266,27 +268,31 @@ func (f *finder) name() string {
 	return ""
 }
 
-// isJob reports whether v is a JobSpec: it has a Pod template, and what it is the spec of has the
-// name of a Job, or it has a field that nothing but a Job has beside a template whose Pods may be
-// those of one. Other controllers have a backoffLimit, too, and set the restartPolicy themselves; a
-// BroadcastJob of OpenKruise makes Pods.
-func isJob(v Value, name string) bool {
+// isJob reports whether v is a JobSpec, and notes it: it has a Pod template, and what it is the spec
+// of has the name of a Job, or it has a field that nothing but a Job has beside a template whose Pods
+// may be those of one. Other controllers have a backoffLimit, too, and set the restartPolicy
+// themselves; a BroadcastJob of OpenKruise makes Pods.
+func (t *Template) isJob(v Value, name string) bool {
 	pod := v.Get("template").Get("spec")
 	if !hasNamedContainers(pod.Get("containers")) {
 		return false
-	}
-	if policy := pod.Get("restartPolicy").Text(); policy == "Never" || policy == "OnFailure" {
-		for _, field := range [...]string{"backoffLimit", "backoffLimitPerIndex", "podFailurePolicy", "completions", "completionMode", "podReplacementPolicy"} {
-			if v.Get(field).Exists() {
-				return true
-			}
-		}
 	}
 	for _, end := range [...]string{"Spec", "Template"} {
 		name = strings.TrimSuffix(name, end)
 	}
 	named := name == "job" || strings.HasSuffix(name, "Job") && name != "broadcastJob"
-	return named && !v.Get("name").Exists() // which no JobSpec has
+	if t.Job = named && !v.Get("name").Exists(); t.Job { // which no JobSpec has
+		return true
+	}
+	if policy := pod.Get("restartPolicy").Text(); policy == "Never" || policy == "OnFailure" {
+		for _, field := range [...]string{"backoffLimit", "backoffLimitPerIndex", "podFailurePolicy", "completions", "completionMode", "podReplacementPolicy"} {
+			if own := v.Get(field); own.Exists() {
+				t.Job, t.TakenBy = true, own
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // step returns the member of v that is the main container of an Argo template, "" if v is none of

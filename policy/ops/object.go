@@ -84,7 +84,14 @@ func (c *call) admit(f policy.Features, a entrance) []loaded {
 	mode := c.readFieldValidation()
 	chosen, named := c.text(c.root.Get("templatePath"), "templatePath")
 	if !c.man.Exists() || c.man.Kind() == manifest.Null {
-		c.requestFault(c.root, policy.FieldError{Path: "manifest", Code: policy.CodeRequired, Detail: "a manifest is required, with its apiVersion and kind"})
+		what := "a manifest is required, with its apiVersion and kind"
+		switch {
+		case c.root.Get("spec").Exists():
+			what += ": without both of them this is not read as one"
+		case c.kubeletAlone() != "":
+			what = "a KubeletConfiguration has no Pods of its own: a manifest is required beside it"
+		}
+		c.requestFault(c.root, policy.FieldError{Path: "manifest", Code: policy.CodeRequired, Detail: what})
 		return nil
 	}
 	if size := c.man.End() - c.man.Offset(); size > policy.MaxManifestBytes {

@@ -143,6 +143,14 @@ func (c *call) ownerWarnings() []policy.FieldError {
 		}
 	}
 	for i := range c.templates {
+		if by := c.templates[i].TakenBy; by.Exists() {
+			list = append(list, policy.FieldError{
+				Path: by.Path(c.man), Code: lint.OwnerNotPlayed,
+				Detail: "what has a " + by.Key() + " beside a Pod template is read as the spec of a Job; if the controller makes Pods instead, the answer is not about them",
+			})
+		}
+	}
+	for i := range c.templates {
 		t := &c.templates[i]
 		if path := t.Path + "." + t.Step + ".restartPolicyRules"; t.Step != "" && c.at(path).Exists() {
 			list = append(list, policy.FieldError{
