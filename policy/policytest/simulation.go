@@ -292,6 +292,12 @@ func (s *simulation) endOfJob(b *strings.Builder) {
 	}
 }
 
+// standing are the assumptions about the kubelet and its node that follow from the kind of timing.
+var standing = []string{
+	"first_restart_at_once", "first_restart_as_documented", "ideal_timing", "images_present", "probes_pass", "relist_on_demand_after_100ms",
+	"sweep_at_even_seconds",
+}
+
 // rest writes what every simulation ends with.
 func (s *simulation) rest(b *strings.Builder) {
 	for _, r := range s.Rows {
@@ -331,7 +337,10 @@ func (s *simulation) rest(b *strings.Builder) {
 			fmt.Fprintf(b, "waste without %s%s, saved %d\n", strings.Join(w.Without.LeftOut, " "), w.Without, w.Without.SavedPodMillis)
 		}
 	}
-	if s.From != nil {
+	if s.From == nil { // what every simulation assumes is not repeated in each scenario
+		s.Assumptions = slices.DeleteFunc(s.Assumptions, func(code string) bool { return slices.Contains(standing, code) })
+	}
+	if len(s.Assumptions) > 0 {
 		fmt.Fprintf(b, "assumed: %s\n", strings.Join(s.Assumptions, " "))
 	}
 	b.WriteString(readings(s.Assumptions))

@@ -320,7 +320,6 @@ func (j *job) over(p *jobPod) {
 	p.Status.Reason = status.Reason
 	p.Over = j.now
 	j.total(p)
-	j.assumptions(p.k)
 	p.row = p.k.report.row
 	p.k = nil
 	j.showGone(p)
@@ -339,8 +338,9 @@ func (j *job) forget() {
 	j.running, j.ended = left, 0
 }
 
-// total adds up what became of the containers of p.
+// total adds up what became of the containers of p, and what was assumed about it.
 func (j *job) total(p *jobPod) {
+	j.assumptions(p.k)
 	if j.res.Containers == nil {
 		j.res.Containers = make([]ContainerTotals, len(p.k.ctrs))
 	}

@@ -801,6 +801,9 @@ func (k *kubelet) takeRun(c *container, in *instance) {
 	}
 	run, ok := t.next()
 	if !ok {
+		if c.ref.Kind == policy.MainContainer { // the others end with the Pod, or a warning says it
+			k.assume("runs_on")
+		}
 		return
 	}
 	in.stop = run.Stop
