@@ -20,7 +20,7 @@ type podGroup struct {
 
 // fleetFlags adds the flags of fleet.
 func fleetFlags(flags *pflag.FlagSet) func() (members, error) {
-	groups := flags.StringArray("group", nil, "Pods on each node that do the same: PODS=LENGTH:CODE or PODS=LENGTH:CODE:POLICY, such as 110=10s:1; repeatable")
+	groups := flags.StringArray("group", nil, "Pods on each node that do the same: "+groupSyntax+"; repeatable")
 	nodes := flags.Int64("nodes", 1, "how many nodes there are")
 	spread := flags.String("spread", "", "the time over which the first starts are spread")
 	flags.Lookup("spread").DefValue = "0s"
@@ -73,30 +73,44 @@ func fleetFlags(flags *pflag.FlagSet) func() (members, error) {
 	}
 }
 
-// parseGroup reads PODS=LENGTH:CODE or PODS=LENGTH:CODE:POLICY.
+// groupSyntax is how a group is written. PODS=LENGTH:CODE, which came before, goes on working.
+const groupSyntax = "PODS=CODE@LENGTH or PODS=CODE@LENGTH:POLICY, such as 110=1@10s"
+
+// parseGroup reads [groupSyntax].
 func parseGroup(text string) (g podGroup, err error) {
 	bad := ""
 	pods, rest, ran := strings.Cut(text, "=")
 	if g.Pods, err = strconv.ParseInt(pods, 10, 64); err != nil {
 		bad += strconv.Quote(pods) + " is no number of Pods. "
 	}
-	length, rest, coded := strings.Cut(rest, ":")
+	exit, length, coded := strings.Cut(rest, "@")
+	policy := ""
+	if coded {
+		length, policy, _ = strings.Cut(length, ":")
+	} else if length, exit, coded = strings.Cut(rest, ":"); coded {
+		exit, policy, _ = strings.Cut(exit, ":")
+	}
 	fault := lengthFault(length)
 	if ran && fault != "" {
 		bad += strconv.Quote(length) + " " + fault + ". "
 		length = "0s" // so that the code is read, too
 	}
-	number, policy, _ := strings.Cut(rest, ":")
-	read, faults := manifest.ReadShort("group=" + length + ":" + number)
+	read, faults := manifest.ReadShort("group: " + exit + "@" + length)
+	var run manifest.Value
+	if len(faults) == 0 {
+		run = read.Members.Get("runs").Get("group").First()
+	}
 	switch {
 	case ran && !coded:
 		bad += "Which exit code? "
 	case ran && len(faults) > 0:
 		bad += faults[0].Detail + ". "
+	case ran && !run.Exists(): // the text before a colon was taken for a container
+		bad += strconv.Quote(exit) + " is no exit code. "
 	}
 	if bad != "" || !ran {
-		return g, fmt.Errorf("--group %s: %sWrite PODS=LENGTH:CODE or PODS=LENGTH:CODE:POLICY, such as 110=10s:1", strconv.Quote(text), bad)
+		return g, fmt.Errorf("--group %s: %sWrite %s", strconv.Quote(text), bad, groupSyntax)
 	}
-	g.Run, g.RestartPolicy = read.Members.Get("runs").Get("group").First().Raw(), policy
+	g.Run, g.RestartPolicy = run.Raw(), policy
 	return g, nil
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -76,14 +77,32 @@ func TestRefusedArguments(t *testing.T) {
 	}
 }
 
+// TestGroups: a group is written as runs are everywhere, and as it was before.
+func TestGroups(t *testing.T) {
+	for text, want := range map[string]string{
+		"110=1@10s":                       `110 {"for":"10s","exitCode":1} `,
+		"110=10s:1":                       `110 {"for":"10s","exitCode":1} `,
+		"2=0@1m30s:OnFailure":             `2 {"for":"1m30s","exitCode":0} OnFailure`,
+		"2=1m30s:0:OnFailure":             `2 {"for":"1m30s","exitCode":0} OnFailure`,
+		"1=137:OOMKilled@0s":              `1 {"for":"0s","exitCode":137,"reason":"OOMKilled"} `,
+		"1=137:OOMKilled@250ms:Sometimes": `1 {"for":"250ms","exitCode":137,"reason":"OOMKilled"} Sometimes`, // which the core refuses
+	} {
+		g, err := parseGroup(text)
+		if got := fmt.Sprintf("%d %s %s", g.Pods, g.Run, g.RestartPolicy); err != nil || got != want {
+			t.Errorf("%s: %s, want %s (%v)", text, got, want, err)
+		}
+	}
+}
+
 // TestFlagsAreRefusedTogether: all that is wrong with flags is said at once, a line for each.
 func TestFlagsAreRefusedTogether(t *testing.T) {
 	for _, c := range []struct {
 		args string
 		says []string // the beginnings of the lines
 	}{
-		{"fleet --group foo --until 400d --group 1=x:y --group 1=1s --bin x --window y --window 0s --model z -o toml --feature-gates A", []string{
+		{"fleet --group foo --until 400d --group 1=x:y --group 1=1s --group 1=10s:1@5s --group 1=a@b --bin x --window y --window 0s --model z -o toml --feature-gates A", []string{
 			`--group "foo": "foo" is no number of Pods. Write PODS=`, `--group "1=x:y": "x" must be a length of time`, `--group "1=1s": Which exit code? Write`,
+			`--group "1=10s:1@5s": "10s:1" is no exit code. Write`, `--group "1=a@b": "b" must be a length of time`,
 			`--bin "x": must be a length`, `--until "400d": must be a length`, `--model "z": must be kubelet or documented`,
 			`--window "y": must be a length`, `--window "0s": must be longer than 0s`, `--feature-gates "A": must be NAME=true`, `--output "toml": must be text,`}},
 		{"forecast -o x --ahead 0s --now y --requests-per-restart -1 --feature-gates x", []string{

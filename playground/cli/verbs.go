@@ -193,16 +193,16 @@ Specify groups with --group, or in a Scenario, which may also contain pools of n
 (gang), and waits that depend on how a run ended. The back-off is the one of the cluster's kubelets, unless --preset,
 --initial or --max try another. -f takes a KubeletConfiguration: its maxPods, kubeAPIQPS and kubeAPIBurst are used.`,
 		example: `  # a full node whose containers all die at once
-  podfate fleet --group 110=0s:1
+  podfate fleet --group 110=1@0s
 
   # half of the Pods of 500 nodes, started over ten minutes
-  podfate fleet --nodes 500 --group 55=0s:1 --group 55=60s:0 --spread 10m
+  podfate fleet --nodes 500 --group 55=1@0s --group 55=0@60s --spread 10m
 
   # what would a shorter back-off change?
-  podfate fleet --group 110=0s:1 --preset reduced
+  podfate fleet --group 110=1@0s --preset reduced
 
   # which maxContainerRestartPeriod keeps it at 50 requests a second?
-  podfate fleet --group 110=0s:1 --goal 50
+  podfate fleet --group 110=1@0s --goal 50
 
   # from files, the whole answer as JSON
   podfate fleet -f kubelet.yaml -f fleet.yaml -o json`,
