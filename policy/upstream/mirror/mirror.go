@@ -7,6 +7,7 @@ package mirror
 
 import (
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -174,13 +175,19 @@ func Write(dir, module string, r releases.Release) (string, error) {
 }
 
 func source(module string) (string, error) {
-	list := exec.Command("go", "list", "-mod=mod", "-m", "-f", "{{.Dir}}", "k8s.io/kubernetes")
-	list.Dir, list.Stderr = module, os.Stderr
-	out, err := list.Output()
-	if err != nil {
-		return "", fmt.Errorf("find k8s.io/kubernetes: %w", err)
+	// "go list -m" says where it is only if it has been downloaded before.
+	download := exec.Command("go", "mod", "download", "-json", "k8s.io/kubernetes")
+	download.Dir, download.Stderr = module, os.Stderr
+	download.Env = append(os.Environ(), "GOFLAGS=-mod=mod")
+	out, err := download.Output()
+	var found struct{ Dir string }
+	if err == nil {
+		err = json.Unmarshal(out, &found)
 	}
-	return strings.TrimSpace(string(out)), nil
+	if err != nil {
+		return "", fmt.Errorf("download k8s.io/kubernetes: %w", err)
+	}
+	return found.Dir, nil
 }
 
 // mirror is a folder that shows a module with some files more: folders on the way to them are real,
