@@ -89,3 +89,27 @@ func (s *PodSpec) Paced(waits *Waits, b Backoff, p Proposals) *Waits {
 	paced.Containers = append(own, waits.Containers...)
 	return &paced
 }
+
+// OwnWaits names what the manifest itself says of the waits of a container on a node with p, beside
+// the back-off of the node and what exits come to: a policy of KEP4603Draft, or AlwaysPod where the
+// waits are not those of its action. It is "" for nothing.
+func (s *PodSpec) OwnWaits(kind ContainerKind, c *Container, p Proposals) string {
+	pace := c.Pace
+	if c.RestartPolicy == nil {
+		pace = s.Pace
+	}
+	switch {
+	case kind == EphemeralContainer:
+	case pace != "" && p.Has(KEP4603Draft) && p&gatedOff == 0:
+		if pace == RestartPolicyFastOnSuccess {
+			return string(pace) + " " + proposals[KEP4603Draft].Options[0].Values[p.Reading(OptionOnSuccess)]
+		}
+		return string(pace)
+	case kind == MainContainer && c.RestartPolicy == nil && s.RestartPolicy == RestartPolicyAlwaysPod && p.Has(AlwaysPod):
+		// A new sandbox waits anyhow, and containers that are restarted in the old one do not.
+		if n := p.Reading(OptionWait); n == p.Reading(OptionSandbox) {
+			return string(s.RestartPolicy) + " " + proposals[AlwaysPod].Options[1].Values[n]
+		}
+	}
+	return ""
+}

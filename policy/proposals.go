@@ -146,12 +146,15 @@ var proposals = []Proposal{
 const RapidGate = "EnableRapidCrashLoopBackoffDecay"
 
 // DraftGate returns the name that a gate has in releases if KEP4603Draft calls it name.
+// Drafts, tables and issues differ in the case of letters as well.
 func DraftGate(name string) string {
-	switch name {
-	case "ReduceDefaultCrashLoopBackoffDecay":
+	switch {
+	case EqualFold(name, "ReduceDefaultCrashLoopBackOffDecay"):
 		return "ReduceDefaultCrashLoopBackOffDecay"
-	case "EnableKubeletCrashLoopBackoffMax":
+	case EqualFold(name, "EnableKubeletCrashLoopBackOffMax") || EqualFold(name, "KubeletCrashLoopBackOffMax"):
 		return "KubeletCrashLoopBackOffMax"
+	case EqualFold(name, RapidGate):
+		return RapidGate
 	}
 	return name
 }

@@ -18,12 +18,16 @@ type variant struct {
 	answer   manifest.Value // to it
 	table    manifest.Value // of all exit codes; absent where there is none
 	waits    manifest.Value // of the back-off; absent where there is none
+	own      []ownWaits     // of containers, by a policy that a proposal brings
 	restarts []restarts     // of simulate
 	rest     string         // members of the request that may change what happens, and that nothing of these is about
 	refused  bool           // the answer is that Kubernetes refuses this
 
 	equivalent, timeline bool // to the first, and the same timeline as the first
 }
+
+// ownWaits says that a container waits by what the manifest itself says.
+type ownWaits struct{ template, container, policy string }
 
 // restarts is how often a container is restarted until then.
 type restarts struct {
@@ -277,6 +281,7 @@ func (c *call) askVariant(v *variant, i int, number uint32) bool {
 	}
 	v.table = c.beside(v, number, tableNumber, asked)
 	v.waits = c.beside(v, number, curveNumber, asked)
+	v.own = c.ownWaits(asked)
 	var rest manifest.Writer
 	rest.Object()
 	some(&rest, asked, func(name string) bool {
@@ -369,6 +374,42 @@ func (c *call) beside(v *variant, asked, number uint32, request manifest.Value) 
 		return manifest.Value{}
 	}
 	return answer
+}
+
+// ownWaits returns what the manifest of a request that was answered says of waits itself. Without
+// proposals it has no word for that.
+func (c *call) ownWaits(request manifest.Value) (list []ownWaits) {
+	cluster := request.Get("cluster")
+	if !given(request.Get("manifest")) || !given(cluster.Get("proposals")) && !given(cluster.Get("kubelet").Get("proposals")) {
+		return nil
+	}
+	wants := Members(nameOf(tableNumber))
+	var w manifest.Writer
+	w.Object()
+	some(&w, request, func(name string) bool { return contains(wants, name) && !contains(narrowingMembers, name) })
+	w.End()
+	other := c.memory.within().begin(w.Bytes())
+	if other.failure != nil {
+		return nil
+	}
+	cl, all, _ := other.admitAll()
+	for i := range all {
+		l := &all[i]
+		own := ownWaits{}
+		if l.template != nil {
+			own.template = l.template.Path
+		}
+		for kind := range policy.ContainerKinds {
+			for k := range l.object.Spec.List(kind) {
+				x := &l.object.Spec.List(kind)[k]
+				own.container, own.policy = x.Name, l.object.Spec.OwnWaits(kind, x, cl.node().features.Proposals)
+				if own.policy != "" {
+					list = append(list, own)
+				}
+			}
+		}
+	}
+	return list
 }
 
 // failVariant ends the comparison because of variant i.

@@ -200,8 +200,11 @@ func (d *differ) lists(kind string, a, b manifest.Value) {
 	}
 }
 
-// waits notes members of the back-off that differ.
+// waits notes containers that wait by what the manifest says in one of the two only, and members of
+// the back-off that differ.
 func (d *differ) waits() {
+	d.ownWaits(d.first.own, d.here.own, true)
+	d.ownWaits(d.here.own, d.first.own, false)
 	a, b := d.first.waits.Get("backoff"), d.here.waits.Get("backoff")
 	if a.Exists() != b.Exists() { // one is no curve, such as waits by how a run ended
 		d.one("waits", a, b, func() { d.text("name", "backoff") })
@@ -219,6 +222,32 @@ func (d *differ) waits() {
 		if isWait(h) && !a.Get(h.Key()).Exists() {
 			d.one("waits", manifest.Value{}, h, func() { d.text("name", h.Key()) })
 		}
+	}
+}
+
+// ownWaits notes what of a list of containers that wait by their policies is otherwise in another
+// one. What both have is noted where a is the first variant.
+func (d *differ) ownWaits(a, b []ownWaits, first bool) {
+	for _, x := range a {
+		other := ""
+		for _, y := range b {
+			if x.template == y.template && x.container == y.container {
+				other = y.policy
+			}
+		}
+		if other == x.policy || other != "" && !first {
+			continue
+		}
+		d.begin("waits")
+		d.text("template", x.template)
+		d.text("container", x.container)
+		d.text("name", "restartPolicy")
+		if !first {
+			x.policy, other = other, x.policy
+		}
+		d.text("first", x.policy)
+		d.text("here", other)
+		d.end()
 	}
 }
 

@@ -226,7 +226,12 @@ func TestSuggestionsOfEachRelease(t *testing.T) {
 			if fields == nil {
 				fields = map[string]json.RawMessage{}
 			}
-			delete(fields, "featureGates")
+			delete(fields, "featureGates") // a release is asked with its own, also in what its kubelet is given
+			var kubelet map[string]json.RawMessage
+			if json.Unmarshal(fields["kubeletConfiguration"], &kubelet); kubelet != nil {
+				delete(kubelet, "featureGates")
+				fields["kubeletConfiguration"], _ = json.Marshal(kubelet)
+			}
 			fields["version"] = json.RawMessage(`"` + v.Version + `"`)
 			there := maps.Clone(q)
 			there["cluster"], _ = json.Marshal(fields)

@@ -24,6 +24,14 @@ type description struct {
 		}
 		DependsOn []string
 	}
+	Proposals []struct {
+		Name, Source, State string
+		Words, Gates        []string
+		Options             []struct {
+			Name, Default, Disagreement string
+			Values                      []string
+		}
+	}
 	Limits         map[string]int64
 	BackoffPresets []struct {
 		Name, Source, Confidence         string
@@ -59,6 +67,18 @@ func summarizeDescription(b *strings.Builder, raw []byte) error {
 			fmt.Fprintf(b, "; needs %s", strings.Join(gate.DependsOn, " "))
 		}
 		b.WriteString("\n")
+	}
+	for _, p := range d.Proposals {
+		fmt.Fprintf(b, "proposal %s: %s, %s\n", p.Name, p.State, p.Source)
+		for _, word := range p.Words {
+			fmt.Fprintf(b, "  word %s\n", word)
+		}
+		for _, gate := range p.Gates {
+			fmt.Fprintf(b, "  gate %s\n", gate)
+		}
+		for _, o := range p.Options {
+			fmt.Fprintf(b, "  option %s: %s; %s by default (%s)\n", o.Name, strings.Join(o.Values, ", "), o.Default, o.Disagreement)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Limits)) {
 		fmt.Fprintf(b, "limit %s %d\n", name, d.Limits[name])

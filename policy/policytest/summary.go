@@ -13,7 +13,7 @@ type fault struct {
 
 func (f fault) String() string {
 	if f.Message != "" {
-		return f.Message
+		return proposed(f.Message, f.Proposal)
 	}
 	return f.Path + ": " + proposed(f.Code, f.Proposal)
 }
@@ -49,6 +49,7 @@ type answer struct {
 		Owner *owner
 		Trace []struct{ Path, Result, Code, Ignored string }
 	}
+	Imperative   bool
 	Assumptions  []string
 	PodDecisions []podDecision
 	JobDecision  *struct {
@@ -120,7 +121,7 @@ func proposed(because, proposal string) string {
 func readings(assumptions []string) string {
 	var list []string
 	for _, code := range assumptions {
-		if strings.HasPrefix(code, "reading_") || code == "restart_count_0" || code == "manifest_waits_count" {
+		if strings.HasPrefix(code, "reading_") || code == "restart_count_0" || code == "manifest_waits_count" || code == "draft_pods_never_restart" {
 			list = append(list, code)
 		}
 	}
@@ -204,6 +205,8 @@ func readings(assumptions []string) string {
 //	operation 3 decide
 //	gate ContainerRestartRules: 1.34 Alpha off, 1.35 Beta on, 1.36 Beta on, 1.37 Beta on
 //	gate NodeDeclaredFeatures: …, 1.37 GA on locked, needs nothing
+//	proposal kep-3329-draft: draft, KEP-3329, first draft: Job backoff policy
+//	  option exitZero: skipped, matched; skipped by default
 //	limit requestBytes 1048576
 //
 // and for a simulation:
@@ -289,7 +292,10 @@ func Summary(raw []byte) (string, error) {
 			fmt.Fprintf(&b, "  row %v\n", d.Row)
 		}
 	}
-	if a.Decisions != nil {
+	if a.Imperative {
+		b.WriteString("imperative\n")
+	}
+	if a.Decisions != nil || a.PodDecisions != nil {
 		b.WriteString(readings(a.Assumptions))
 	}
 	for _, d := range a.PodDecisions {

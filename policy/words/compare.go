@@ -275,7 +275,7 @@ func (d *document) label(f manifest.Value) string {
 	case "limit":
 		return short(text(f, "name"))
 	case "waits":
-		return waitName(text(f, "name"))
+		return join(" of ", waitName(text(f, "name")), container)
 	case "start":
 		return "restart " + itoa(number(f, "restart")) + " comes at"
 	case "crossing":
@@ -306,6 +306,8 @@ func waitName(member string) string {
 		return "the longest wait"
 	case "resetMillis":
 		return "the run that resets the wait"
+	case "restartPolicy": // of a proposal
+		return "the waits by policy"
 	}
 	return "back-off, " + short(strings.TrimSuffix(member, "Millis"))
 }
