@@ -660,7 +660,10 @@ func (q *asked) rules(tables []containerTable) (uses []ruleUse) {
 					use.because = ruleOpen
 				}
 			}
-			if len(rule.OnPodConditions) == 0 {
+			switch {
+			case rule.Reasons != nil:
+				use.because = judge.reasons(k)
+			case len(rule.OnPodConditions) == 0:
 				use.because = string(policy.StepNoRequirement)
 			}
 		default:
@@ -677,6 +680,42 @@ func (q *asked) rules(tables []containerTable) (uses []ruleUse) {
 		uses = append(uses, use)
 	}
 	return uses
+}
+
+// reasons says why rule k, which asks for reasons, decides about no Pod: about none that has a reason
+// which a rule lists, none that has another one, and none without. Of more reasons than are worth
+// trying one is taken to reach it.
+func (j *jobJudge) reasons(k int) string {
+	const most = 100
+	rules := j.rules()
+	given, other := []string{""}, "?"
+	for i := range rules {
+		for _, on := range rules[i].Reasons {
+			given = append(given, on.Values...)
+			for _, reason := range on.Values {
+				if len(reason) >= len(other) {
+					other = reason + "?"
+				}
+			}
+		}
+	}
+	given = append(given, other)
+	if len(given) > most {
+		return ruleOpen
+	}
+	alone := *j.job.PodFailurePolicy
+	alone.Rules = rules[k : k+1]
+	by, because := policy.CompileFailurePolicy(&alone), policy.StepOtherReason
+	for _, reason := range given {
+		pod := &policy.FailedPod{Reason: reason}
+		if int(j.compiled.Match(pod).Rule) == k {
+			return ruleOpen
+		}
+		if by.Match(pod).Rule == 0 {
+			because = policy.StepEarlierRule
+		}
+	}
+	return string(because)
 }
 
 // unknownIn is why a rule with an unknown word never decides, if it does not.

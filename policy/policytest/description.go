@@ -30,6 +30,14 @@ type description struct {
 		InitialMillis, Factor, MaxMillis int64
 		WaitsMillis                      []int64
 	}
+	Proposals []struct {
+		Name, Source, State string
+		Words, Gates        []string
+		Options             []struct {
+			Name, Default, Disagreement string
+			Values                      []string
+		}
+	}
 }
 
 // summarizeDescription puts what Podfate says of itself into words.
@@ -66,6 +74,23 @@ func summarizeDescription(b *strings.Builder, raw []byte) error {
 	for _, p := range d.BackoffPresets {
 		fmt.Fprintf(b, "waits %s: initial %d factor %d max %d listed %d; %s, %s\n",
 			p.Name, p.InitialMillis, p.Factor, p.MaxMillis, p.WaitsMillis, p.Confidence, p.Source)
+	}
+	for _, p := range d.Proposals {
+		facts := []string{p.State}
+		for _, o := range p.Options {
+			fact := fmt.Sprintf("%s %s (%s)", o.Name, strings.Join(o.Values, " "), o.Disagreement)
+			if len(o.Values) == 0 || o.Values[0] != o.Default {
+				fact += ", " + o.Default + " by default"
+			}
+			facts = append(facts, fact)
+		}
+		if len(p.Gates) > 0 {
+			facts = append(facts, "gate "+strings.Join(p.Gates, " "))
+		}
+		fmt.Fprintf(b, "proposal %s: %s; %s\n", p.Name, strings.Join(facts, "; "), p.Source)
+		if len(p.Words) > 0 {
+			fmt.Fprintf(b, "  words %s\n", strings.Join(p.Words, ", "))
+		}
 	}
 	return nil
 }

@@ -49,6 +49,7 @@ type answer struct {
 		Owner *owner
 		Trace []struct{ Path, Result, Code, Ignored string }
 	}
+	Imperative   bool
 	Assumptions  []string
 	PodDecisions []podDecision
 	JobDecision  *struct {
@@ -146,6 +147,7 @@ func readings(assumptions []string) string {
 //	dropped spec.containers[0].restartPolicy (ContainerRestartRules)
 //	error EVENT_INVALID
 //	template spec.replicatedJobs[0].template of a Job, restartPolicy OnFailure
+//	imperative
 //
 // and for a curve, in milliseconds:
 //
@@ -205,6 +207,8 @@ func readings(assumptions []string) string {
 //	gate ContainerRestartRules: 1.34 Alpha off, 1.35 Beta on, 1.36 Beta on, 1.37 Beta on
 //	gate NodeDeclaredFeatures: …, 1.37 GA on locked, needs nothing
 //	limit requestBytes 1048576
+//	waits stock: initial 10000 factor 2 max 300000 listed []; stable, pkg/kubelet/kubelet.go, v1.36
+//	proposal always-pod: draft; sandbox reuse recreate, …; KEP 0, 2018: …
 //
 // and for a simulation:
 //
@@ -327,6 +331,9 @@ func Summary(raw []byte) (string, error) {
 	}
 	if err := summarizeSimulation(&b, raw); err != nil {
 		return "", err
+	}
+	if a.Imperative {
+		b.WriteString("imperative\n")
 	}
 	for _, f := range a.Faults {
 		fmt.Fprintf(&b, "fault %s\n", f)
