@@ -745,29 +745,39 @@ func (u *ruleUse) idle(operator policy.ExitCodesOperator, values []int32, least 
 	}
 }
 
-// writeSizes says how large each list of rules is.
+// writeSizes says how large each list of rules is. Values are those of the model, as drafts have other
+// places for them.
 func (c *call) writeSizes(l *loaded) {
 	for _, kind := range containerOrder {
 		for i, container := range l.object.Spec.List(kind) {
-			if len(container.RestartPolicyRules) > 0 {
-				c.writeSize(l.object.Path(policy.Ref{Kind: kind, Index: i})+".restartPolicyRules", "exitCodes")
+			if len(container.RestartPolicyRules) == 0 {
+				continue
 			}
+			values, binary := 0, 0
+			for _, rule := range container.RestartPolicyRules {
+				if on := rule.ExitCodes; on != nil {
+					values += len(on.Values)
+					binary += 4*len(on.Values) + len(on.Operator)
+				}
+			}
+			c.writeSize(l.object.Path(policy.Ref{Kind: kind, Index: i})+".restartPolicyRules", values, binary)
 		}
 	}
 	if l.object.Job != nil && l.object.Job.PodFailurePolicy != nil {
-		c.writeSize(l.rulesPath(), "onExitCodes")
+		values, binary := 0, 0
+		for _, rule := range l.object.Job.PodFailurePolicy.Rules {
+			if on := rule.OnExitCodes; on != nil {
+				values += len(on.Values)
+				binary += 4*len(on.Values) + len(on.Operator)
+			}
+		}
+		c.writeSize(l.rulesPath(), values, binary)
 	}
 }
 
-// writeSize says how large the rules at path are, whose values are in the member on.
-func (c *call) writeSize(path, on string) {
+// writeSize says how large the rules at path are, which have so many values that take so many bytes.
+func (c *call) writeSize(path string, values, binary int) {
 	rules := c.man.Locate(path)
-	values, binary := 0, 0
-	for r := rules.First(); r.Exists(); r = r.Next() {
-		n := r.Get(on).Get("values").Len()
-		values += n
-		binary += 4*n + len(r.Get(on).Get("operator").Text())
-	}
 	w := &c.w
 	w.Object()
 	w.Key("path")
