@@ -111,6 +111,10 @@ func (r *fleetRequest) readingsOf(answer manifest.Value) {
 // failureMembers are what the spec of a Job says about failures. Nobody writes to them.
 var failureMembers = []string{"podFailurePolicy", "backoffLimitPerIndex", "maxFailedIndexes", "backoffLimit"}
 
+// draftMember is what it says in the draft of KEP-3329, whose Jobs need no restartPolicy: it stays,
+// without rules.
+const draftMember = "backoffPolicy"
+
 // writeWithout writes an object without these members of the spec of its Job.
 func writeWithout(w *manifest.Writer, v manifest.Value, members []string, above bool) {
 	w.Object()
@@ -118,6 +122,9 @@ func writeWithout(w *manifest.Writer, v manifest.Value, members []string, above 
 		name := m.Key()
 		switch {
 		case !above && contains(members, name):
+		case !above && name == draftMember && m.Kind() == manifest.Object:
+			w.Key(name)
+			w.Raw([]byte(`{"rules":[]}`))
 		case m.Kind() == manifest.Object && (name == "spec" || name == "jobTemplate"):
 			w.Key(name)
 			writeWithout(w, m, members, m.Get("jobTemplate").Exists() || name == "jobTemplate")

@@ -457,7 +457,7 @@ func (c *call) readEvent(v manifest.Value, path string, last policy.Millis, l *l
 	} else if name.Exists() {
 		c.text(name, path+".container")
 	}
-	c.readEventExit(v, path, &e)
+	c.readEventExit(v, path, &e, l.readable && l.object.Spec.Windows)
 	if grace := v.Get("gracePeriodSeconds"); given(grace) {
 		n, ok := grace.Int64()
 		at := path + ".gracePeriodSeconds"
@@ -550,13 +550,18 @@ func (c *call) checkEventContainer(v manifest.Value, path string, e *simulate.Ev
 	}
 }
 
-// readEventExit reads how containers end that the event ends or has killed.
-func (c *call) readEventExit(v manifest.Value, path string, e *simulate.Event) {
+// readEventExit reads how containers end that the event ends or has killed. Windows kills no process
+// for lack of memory: its allocations fail, and it ends as one with a bug does.
+//
+// Source: microsoft/hcsshim#2083 and moby/moby#39611; KEP-3329, its survey of failures.
+func (c *call) readEventExit(v manifest.Value, path string, e *simulate.Event, windows bool) {
 	e.ExitCode = simulate.KilledExitCode
-	switch e.Type {
-	case simulate.EventNodeRebooted:
+	switch {
+	case e.Type == simulate.EventNodeRebooted:
 		e.ExitCode = 255
-	case simulate.EventOOMKilled:
+	case e.Type == simulate.EventOOMKilled && windows:
+		e.ExitCode = 1
+	case e.Type == simulate.EventOOMKilled:
 		e.Reason = "OOMKilled"
 	}
 	code, reason := v.Get("exitCode"), v.Get("reason")

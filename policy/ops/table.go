@@ -660,7 +660,10 @@ func (q *asked) rules(tables []containerTable) (uses []ruleUse) {
 					use.because = ruleOpen
 				}
 			}
-			if len(rule.OnPodConditions) == 0 {
+			switch {
+			case rule.Reasons != nil:
+				use.because = judge.reasons(k)
+			case len(rule.OnPodConditions) == 0:
 				use.because = string(policy.StepNoRequirement)
 			}
 		default:
@@ -677,6 +680,42 @@ func (q *asked) rules(tables []containerTable) (uses []ruleUse) {
 		uses = append(uses, use)
 	}
 	return uses
+}
+
+// reasons says why rule k, which asks for reasons, decides about no Pod: about none that has a reason
+// which a rule lists, none that has another one, and none without. Of more reasons than are worth
+// trying one is taken to reach it.
+func (j *jobJudge) reasons(k int) string {
+	const most = 100
+	rules := j.rules()
+	given, other := []string{""}, "?"
+	for i := range rules {
+		for _, on := range rules[i].Reasons {
+			given = append(given, on.Values...)
+			for _, reason := range on.Values {
+				if len(reason) >= len(other) {
+					other = reason + "?"
+				}
+			}
+		}
+	}
+	given = append(given, other)
+	if len(given) > most {
+		return ruleOpen
+	}
+	alone := *j.job.PodFailurePolicy
+	alone.Rules = rules[k : k+1]
+	by, because := policy.CompileFailurePolicy(&alone), policy.StepOtherReason
+	for _, reason := range given {
+		pod := &policy.FailedPod{Reason: reason}
+		if int(j.compiled.Match(pod).Rule) == k {
+			return ruleOpen
+		}
+		if by.Match(pod).Rule == 0 {
+			because = policy.StepEarlierRule
+		}
+	}
+	return string(because)
 }
 
 // unknownIn is why a rule with an unknown word never decides, if it does not.
@@ -706,29 +745,39 @@ func (u *ruleUse) idle(operator policy.ExitCodesOperator, values []int32, least 
 	}
 }
 
-// writeSizes says how large each list of rules is.
+// writeSizes says how large each list of rules is. Values are those of the model, as drafts have other
+// places for them.
 func (c *call) writeSizes(l *loaded) {
 	for _, kind := range containerOrder {
 		for i, container := range l.object.Spec.List(kind) {
-			if len(container.RestartPolicyRules) > 0 {
-				c.writeSize(l.object.Path(policy.Ref{Kind: kind, Index: i})+".restartPolicyRules", "exitCodes")
+			if len(container.RestartPolicyRules) == 0 {
+				continue
 			}
+			values, binary := 0, 0
+			for _, rule := range container.RestartPolicyRules {
+				if on := rule.ExitCodes; on != nil {
+					values += len(on.Values)
+					binary += 4*len(on.Values) + len(on.Operator)
+				}
+			}
+			c.writeSize(l.object.Path(policy.Ref{Kind: kind, Index: i})+".restartPolicyRules", values, binary)
 		}
 	}
 	if l.object.Job != nil && l.object.Job.PodFailurePolicy != nil {
-		c.writeSize(l.rulesPath(), "onExitCodes")
+		values, binary := 0, 0
+		for _, rule := range l.object.Job.PodFailurePolicy.Rules {
+			if on := rule.OnExitCodes; on != nil {
+				values += len(on.Values)
+				binary += 4*len(on.Values) + len(on.Operator)
+			}
+		}
+		c.writeSize(l.rulesPath(), values, binary)
 	}
 }
 
-// writeSize says how large the rules at path are, whose values are in the member on.
-func (c *call) writeSize(path, on string) {
+// writeSize says how large the rules at path are, which have so many values that take so many bytes.
+func (c *call) writeSize(path string, values, binary int) {
 	rules := c.man.At(path)
-	values, binary := 0, 0
-	for r := rules.First(); r.Exists(); r = r.Next() {
-		n := r.Get(on).Get("values").Len()
-		values += n
-		binary += 4*n + len(r.Get(on).Get("operator").Text())
-	}
 	w := &c.w
 	w.Object()
 	w.Key("path")

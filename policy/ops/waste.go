@@ -2,6 +2,7 @@ package ops
 
 import (
 	"math"
+	"strings"
 
 	"github.com/podfate/podfate/policy/simulate"
 )
@@ -25,7 +26,7 @@ type jobCost struct {
 	limit   string // that ended the simulation, "" for none
 }
 
-// costWithout plays a Job without podFailurePolicy, without limits for indexes, and with the
+// costWithout plays a Job without podFailurePolicy, or the backoffPolicy of a draft, without limits for indexes, and with the
 // default backoffLimit; nil if it has nothing else anyway.
 func costWithout(js *simulate.JobScenario) *jobCost {
 	const usual = 6 // SetDefaults_Job in pkg/apis/batch/v1/defaults.go, Kubernetes v1.36
@@ -35,7 +36,8 @@ func costWithout(js *simulate.JobScenario) *jobCost {
 			cost.leftOut = append(cost.leftOut, name)
 		}
 	}
-	leave(plain.PodFailurePolicy != nil, "podFailurePolicy")
+	policyField, _, _ := strings.Cut(plain.RulesField(), ".")
+	leave(plain.PodFailurePolicy != nil, policyField)
 	leave(plain.BackoffLimitPerIndex != nil, "backoffLimitPerIndex")
 	leave(plain.MaxFailedIndexes != nil, "maxFailedIndexes")
 	given := plain.BackoffLimit != nil && *plain.BackoffLimit != usual

@@ -55,6 +55,39 @@ func TestConditionsOfAnEnd(t *testing.T) {
 			{"ContainersReady", false, "ContainersNotReady", "containers with unready status: [c]"},
 			{Type: "PodScheduled", Status: true},
 		}},
+		{"all restart: it is initialized while one of them still stops", Scenario{
+			Spec: &policy.PodSpec{
+				RestartPolicy:  never,
+				InitContainers: []policy.Container{{Name: "i"}},
+				Containers:     []policy.Container{{Name: "c", RestartPolicy: &never, RestartPolicyRules: restartAll}, {Name: "d"}},
+			},
+			Tapes: []Tape{
+				{init, []Run{{For: 1000, Times: 1}}}, {main, []Run{{For: 10_000, ExitCode: 88, Times: 1}}},
+				stops(policy.Ref{Kind: policy.MainContainer, Index: 1}, 2000),
+			},
+		}, []Condition{
+			{Type: "PodReadyToStartContainers", Status: true},
+			{Type: "Initialized", Status: true},
+			{"Ready", false, "ContainersNotReady", "containers with unready status: [c]"},
+			{"ContainersReady", false, "ContainersNotReady", "containers with unready status: [c]"},
+			{Type: "PodScheduled", Status: true},
+			{"AllContainersRestarting", true, "RestartAllContainersStarted", "container exited with restart policy rule"},
+		}},
+		{"all restart: it is initialized while its init container runs again", Scenario{
+			Spec: &policy.PodSpec{
+				RestartPolicy:  never,
+				InitContainers: []policy.Container{{Name: "i"}},
+				Containers:     []policy.Container{{Name: "c", RestartPolicy: &never, RestartPolicyRules: restartAll}},
+			},
+			Tapes: []Tape{{init, []Run{{For: 5000, Times: 2}}}, {main, []Run{{For: 5000, ExitCode: 88, Times: 1}}}},
+		}, []Condition{
+			{Type: "PodReadyToStartContainers", Status: true},
+			{Type: "Initialized", Status: true},
+			{"Ready", false, "ContainersNotReady", "containers with unready status: [c]"},
+			{"ContainersReady", false, "ContainersNotReady", "containers with unready status: [c]"},
+			{Type: "PodScheduled", Status: true},
+			{Type: "AllContainersRestarting"},
+		}},
 		{"past its deadline: not ready before it is shown as Failed", Scenario{
 			Spec:  &policy.PodSpec{RestartPolicy: never, ActiveDeadlineSeconds: &seconds, Containers: []policy.Container{{Name: "c"}}},
 			Tapes: []Tape{stops(main, 20_000)},
