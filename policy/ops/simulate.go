@@ -457,7 +457,7 @@ func (c *call) readEvent(v manifest.Value, path string, last policy.Millis, l *l
 	} else if name.Exists() {
 		c.text(name, path+".container")
 	}
-	c.readEventExit(v, path, &e)
+	c.readEventExit(v, path, &e, l)
 	if grace := v.Get("gracePeriodSeconds"); given(grace) {
 		n, ok := grace.Int64()
 		at := path + ".gracePeriodSeconds"
@@ -551,13 +551,17 @@ func (c *call) checkEventContainer(v manifest.Value, path string, e *simulate.Ev
 }
 
 // readEventExit reads how containers end that the event ends or has killed.
-func (c *call) readEventExit(v manifest.Value, path string, e *simulate.Event) {
+func (c *call) readEventExit(v manifest.Value, path string, e *simulate.Event, l *loaded) {
 	e.ExitCode = simulate.KilledExitCode
 	switch e.Type {
 	case simulate.EventNodeRebooted:
 		e.ExitCode = 255
 	case simulate.EventOOMKilled:
-		e.Reason = "OOMKilled"
+		if l.object.Spec.Windows { // nothing kills there: the process that gets no more ends by itself
+			e.ExitCode = 1
+		} else {
+			e.Reason = oomKilled
+		}
 	}
 	code, reason := v.Get("exitCode"), v.Get("reason")
 	given := code.Exists() && code.Kind() != manifest.Null
