@@ -107,6 +107,9 @@ func (c *call) fixes(f *policy.FieldError) []fix {
 	case !v.Exists():
 		return c.missing(f, path)
 	case f.Code == policy.CodeUnknownField:
+		if list := c.built(v, above, path); list != nil {
+			return list
+		}
 		return c.renamed(f, above, path)
 	case f.Code == lint.NeverMatches, f.Code == lint.Shadowed, f.Code == lint.DuplicateRule,
 		f.Code == lint.InitSuccess && onlyValue(v, "0"), f.Code == lint.ChangesNothing && strings.HasSuffix(f.Path, "["+strconv.Itoa(n-1)+"]"):
@@ -210,6 +213,25 @@ const maxEdits = 32
 
 // maxTypos bounds in how many bytes a misspelt name may differ from the one that is meant.
 const maxTypos = 2
+
+// built returns what writes the condition of a rule in the words of a draft as it was built:
+// directly in the rule. A draft's condition that has something beside the codes was not built.
+func (c *call) built(v manifest.Value, above, path string) []fix {
+	list := above[:max(strings.LastIndexByte(above, '['), 0)]
+	if !strings.HasSuffix(list, ".restartPolicyRules") || c.at(above).Get("exitCodes").Exists() {
+		return nil
+	}
+	to := manifest.Pointer(above + ".exitCodes")
+	switch codes := v.Get("exitCodes"); v.Key() {
+	case "onExitCodes":
+		return []fix{{[]edit{{op: "move", from: path, path: to}}, changesCounts}}
+	case "when", "onExit":
+		if v.Len() == 1 && codes.Kind() == manifest.Object {
+			return []fix{{[]edit{{op: "add", path: to, value: string(codes.Raw())}, {op: "remove", path: path}}, changesCounts}}
+		}
+	}
+	return nil
+}
 
 // renamed returns the one name that a misspelt field is likely to be.
 func (c *call) renamed(f *policy.FieldError, above, path string) []fix {

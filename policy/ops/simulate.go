@@ -562,7 +562,7 @@ func (c *call) readEventExit(v manifest.Value, path string, e *simulate.Event, w
 	case e.Type == simulate.EventOOMKilled && windows:
 		e.ExitCode = 1
 	case e.Type == simulate.EventOOMKilled:
-		e.Reason = "OOMKilled"
+		e.Reason = oomKilled
 	}
 	code, reason := v.Get("exitCode"), v.Get("reason")
 	given := code.Exists() && code.Kind() != manifest.Null

@@ -363,8 +363,9 @@ func (p *planner) search() (list []suggestion) {
 	return out
 }
 
-// listed reports whether s contains all edits of a suggestion in list, or comes to the same
-// policies and rules.
+// listed reports whether s contains all edits of a suggestion in list, comes to the same policies
+// and rules, or to the same rules of the Job with a change of the container beside them that one in
+// list does without.
 func (p *planner) listed(list []suggestion, s *suggestion) bool {
 	for i := range list {
 		x := &list[i]
@@ -377,12 +378,17 @@ func (p *planner) listed(list []suggestion, s *suggestion) bool {
 				}
 			}
 		}
-		if missing == 0 || x.kubelet.pod == s.kubelet.pod && x.kubelet.own == s.kubelet.own &&
-			sameLines(x.kubelet.lines, s.kubelet.lines) && sameLines(x.controller.lines, s.controller.lines) {
+		if missing == 0 || sameLines(x.controller.lines, s.controller.lines) && (x.kubelet.sets(p.pod, p.own, p.rules) ||
+			x.kubelet.sets(s.kubelet.pod, s.kubelet.own, s.kubelet.lines)) {
 			return true
 		}
 	}
 	return false
+}
+
+// sets reports whether x comes to these policies and rules.
+func (x *choice) sets(pod, own string, rules []line) bool {
+	return x.pod == pod && x.own == own && sameLines(x.lines, rules)
 }
 
 // sameLines reports whether two lists have the same rules.
