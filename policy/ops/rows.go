@@ -108,6 +108,11 @@ func (c *call) afterExit(l *loaded, e exit) *policy.PrintedPod {
 	}
 	if l.object.Kind == "Pod" {
 		p, name, status := printedOf(spec, c.man), spec.Container(e.ref).Name, c.man.Get("status")
+		for _, list := range [...][]policy.PrintedContainer{p.Inits, p.Mains} {
+			for i := range list {
+				list[i].LastEnd = -1
+			}
+		}
 		if end(p.Inits, status.Get("initContainerStatuses"), name, ended) || end(p.Mains, status.Get("containerStatuses"), name, ended) {
 			p.Ready = false // as long as the container does not run
 			return p

@@ -312,12 +312,30 @@ func waitName(member string) string {
 	return "back-off, " + short(strings.TrimSuffix(member, "Millis"))
 }
 
+// manifestOf is the manifest that one side of a difference is about; absent if a patch makes it.
+func (d *document) manifestOf(f manifest.Value, side string) manifest.Value {
+	for v := d.Request.Get("variants").First(); v.Exists(); v = v.Next() {
+		if side == "first" || text(v, "name") == text(f, "variant") {
+			switch own := v.Get("manifest"); {
+			case own.Exists():
+				return own
+			case !v.Get("patch").Get("manifest").Exists():
+				return d.Request.Get("request").Get("manifest")
+			}
+			return manifest.Value{}
+		}
+	}
+	return manifest.Value{}
+}
+
 // side is the value of one side of a difference.
 func (d *document) side(f manifest.Value, name string) string {
 	v := f.Get(name)
 	if !v.Exists() {
 		return "–"
 	}
+	d.man = d.manifestOf(f, name)
+	defer func() { d.man = manifest.Value{} }()
 	switch kind := text(f, "kind"); kind {
 	case "codes", "exit", "decidedByOnly":
 		e := d.fate(v, number(f, "to") == 0 && has(f, "to") || kind == "exit" && number(v, "exitCode") == 0)

@@ -138,7 +138,15 @@ func (d *document) byWhat(e manifest.Value) string {
 			return "restartPolicy is Always by default"
 		}
 	}
-	return phrase(text(e, "because"))
+	return d.because(text(e, "because"), text(by, "path"))
+}
+
+// because is the phrase for a code, which proposals give to more policies than Always.
+func (d *document) because(code, path string) string {
+	if policy := d.man.At(path).Text(); code == "policy_always" && policy != "" && policy != "Always" {
+		return "restartPolicy is " + short(policy) + ", which restarts it as Always does"
+	}
+	return phrase(code)
 }
 
 // outcome is the tone, the mark and the word of an action.
@@ -169,7 +177,7 @@ func means(e manifest.Value) string {
 	case u != "":
 		return sentence(phrase(u)) + " Choose a version to get the answer of its kubelet."
 	case text(e, "action") == "TerminatePod":
-		return "The Pod fails: its other containers are killed, with their grace period, and nothing is started again."
+		return "The Pod fails: what else runs in it is killed, with its grace period, and nothing is started again."
 	case e.Get("podFails").Bool():
 		return "It stays terminated, and the Pod fails: an init container did not succeed."
 	case text(e, "because") == "init_completed":
@@ -241,13 +249,16 @@ func (d *document) sourceOf(e manifest.Value) source {
 // it.
 func (d *document) jobVerdict(v *item, e, job manifest.Value, title string) string {
 	exit := short(text(e, "container")) + " exits " + codeText(e)
-	path := text(job, "path")
-	by := ""
+	path, by := d.jobBy(job)
 	switch {
-	case has(job, "rule"):
-		by = "by " + ruleName(path)
+	case strings.HasSuffix(path, "]"):
+		by = "by " + by
 	case path != "":
-		by = "because " + d.noRule(path)
+		by = "because " + by
+	}
+	others := ""
+	if !d.onlyOne(e) {
+		others = " once the other containers have exited with 0"
 	}
 	switch text(job, "outcome") {
 	case "Fails":
@@ -260,7 +271,7 @@ func (d *document) jobVerdict(v *item, e, job manifest.Value, title string) stri
 		return exit + " → the Job fails"
 	case "Succeeds":
 		v.tone, v.mark = OK, "succeeded"
-		v.text = "Its Pod succeeds, and with it the Job, once the other containers have exited with 0."
+		v.text = join(",", "Its Pod succeeds, and with it the Job", others) + "."
 		v.reason, v.path = "", ""
 		return exit + " → the Job succeeds"
 	}
@@ -271,12 +282,12 @@ func (d *document) jobVerdict(v *item, e, job manifest.Value, title string) stri
 	switch {
 	case text(job, "podPhase") == "Succeeded":
 		v.tone, v.mark = OK, "succeeded"
-		v.text = "The Pod succeeds once the other containers have exited with 0; the Job needs more completions."
+		v.text = "The Pod succeeds" + others + "; the Job needs more completions."
 		v.reason, v.path = "", ""
 		return exit + " → the Pod succeeds"
 	case text(job, "podPhase") != "Failed":
 		if job.Get("counted").Bool() {
-			v.text += " The restart counts towards backoffLimit " + itoa(number(job, "backoffLimit")) + "."
+			v.text += " The restart counts towards " + d.limits(job) + "."
 		}
 		return title
 	}
@@ -287,7 +298,7 @@ func (d *document) jobVerdict(v *item, e, job manifest.Value, title string) stri
 		return exit + " → the index fails"
 	case job.Get("counted").Bool():
 		v.tone, v.mark = Count, "counted"
-		v.text = "The Pod fails, the failure counts towards backoffLimit " + itoa(number(job, "backoffLimit")) + ", and after a back-off the Job makes a new Pod."
+		v.text = "The Pod fails, the failure counts towards " + d.limits(job) + ", and after a back-off the Job makes a new Pod."
 	default:
 		v.tone, v.mark = Stop, "ignored"
 		v.text = "The Pod fails, the failure is not counted, and the Job makes a new Pod."
@@ -302,8 +313,11 @@ func (d *document) severalExits(list manifest.Value) {
 		n    int64
 	}
 	kinds := []kind{{word: "Restart"}, {word: "RestartAllContainers"}, {word: "Stop"}, {word: "undecided"}}
-	first, between := item{}, ", "
+	first, between := item{text: "Each exit is judged alone."}, ", "
 	for e := list.First(); e.Exists(); e = e.Next() {
+		if !d.onlyOne(e) {
+			first.text = "Each exit is judged alone, in a Pod whose other containers run."
+		}
 		tone, mark, word := outcome(e)
 		if job := e.Get("job"); job.Exists() {
 			card := d.jobCard(job)
@@ -333,7 +347,6 @@ func (d *document) severalExits(list manifest.Value) {
 		}
 		parts = append(parts, itoa(k.n)+" "+k.word)
 	}
-	first.text = "Each exit is judged alone, in a Pod whose other containers run."
 	d.verdict(first, itoa(int64(list.Len()))+" exits: "+strings.Join(parts, between))
 }
 
@@ -379,7 +392,7 @@ func (d *document) steps(e manifest.Value) (list []item) {
 		case why == "policy_always" && level == "default" && i.mark == "matched":
 			i.reason = "without restartPolicy a Pod has Always"
 		default:
-			i.reason = phrase(why)
+			i.reason = d.because(why, i.path)
 		}
 		if ignored := text(s, "ignored"); ignored != "" {
 			i.reason += ", but " + ignoredBecause(ignored)
@@ -421,11 +434,15 @@ func (d *document) jobSteps(e manifest.Value) (list []item) {
 		list = append(list, i)
 		n++
 	}
-	limit := item{path: d.jobPath() + "backoffLimit", text: "backoffLimit", quote: itoa(number(j, "backoffLimit")), source: backoffPage, mark: "matched", tone: Count, reason: "the failure counts"}
-	if !j.Get("counted").Bool() || text(j, "action") == "FailJob" {
-		limit.mark, limit.tone, limit.reason = "notreached", Neutral, phrase("already_decided")
+	for limit := range strings.SplitSeq(d.limits(j), " and ") {
+		name, n, _ := strings.Cut(limit, " ")
+		i := item{path: d.jobPath() + name, text: name, quote: n, source: sourceOf("", name), mark: "matched", tone: Count, reason: "the failure counts"}
+		if action := text(j, "action"); !j.Get("counted").Bool() || action == "FailJob" || action == "FailIndex" && name != "backoffLimit" {
+			i.mark, i.tone, i.reason = "notreached", Neutral, phrase("already_decided")
+		}
+		list = append(list, i)
 	}
-	return append(list, limit)
+	return list
 }
 
 // ruleReason says why a rule about exit codes or conditions matches the exit, or does not.
@@ -512,15 +529,16 @@ func (d *document) containerCard(e manifest.Value) card {
 // podCard is the layer of the Pod's phase.
 func (d *document) podCard(e manifest.Value) card {
 	c := card{layer: "pod", title: "Pod (phase)", head: item{source: phasePage}}
-	phase := text(e.Get("job"), "podPhase")
+	phase, at := text(e.Get("job"), "podPhase"), text(e.Get("trace").First(), "path")
+	step := strings.HasSuffix(at, ".container.restartPolicy") || strings.HasSuffix(at, ".script.restartPolicy") // of a Workflow
 	switch {
 	case e.Get("podFails").Bool():
 		phase = "Failed"
 	case e.Get("undecided").Exists():
 		phase = "undecided"
-	case phase == "" && text(e, "action") == "Stop" && d.onlyOne(e):
+	case phase == "" && (text(e, "action") == "Stop" && (d.onlyOne(e) || e.Get("owner").Exists() || step) || text(e, "action") == "Complete" && d.onlyOne(e)):
 		phase = "Succeeded"
-		if number(e, "exitCode") != 0 {
+		if number(e, "exitCode") != 0 && text(e, "action") == "Stop" {
 			phase = "Failed"
 		}
 	}
@@ -540,8 +558,13 @@ func (d *document) podCard(e manifest.Value) card {
 			c.head.reason = "a Pod with a container that is started again does not end"
 		}
 	}
-	if (phase == "Failed" || phase == "Succeeded") && d.onlyOne(e) {
+	switch {
+	case phase == "Failed" && strings.Contains(at, "initContainers["):
+		c.head.reason = "its main containers are not started"
+	case (phase == "Failed" || phase == "Succeeded") && d.onlyOne(e):
 		c.head.reason = "it has no other main container"
+	case text(e.Get("job"), "outcome") == "Fails" && phase == "Running":
+		c.head.reason = "until the controller deletes it"
 	}
 	return c
 }
@@ -559,13 +582,70 @@ func (d *document) onlyOne(e manifest.Value) bool {
 // Source: FilterActivePods in pkg/controller/controller_utils.go, processReplica in
 // pkg/controller/statefulset/stateful_set_control.go and podsShouldBeOnNode in
 // pkg/controller/daemon/daemon_controller.go, Kubernetes v1.33 to v1.37.
-func (d *document) noJob() string {
-	kind := Visible(text(d.man, "kind"))
-	switch {
-	case kind == "" || kind == "Pod" || kind == "PodTemplate":
-		return "nothing replaces this Pod, and nothing counts its exits"
+func (d *document) noJob(c *card) {
+	h := &c.head
+	h.tone, h.mark, h.text = Stop, "skipped", "no Job"
+	kind, version := text(d.man, "kind"), text(d.man, "apiVersion")
+	if kind == "Pod" {
+		for o := d.man.Get("metadata").Get("ownerReferences").First(); o.Exists(); o = o.Next() {
+			if o.Get("controller").Bool() && text(o, "kind") != "Node" { // a static Pod is its kubelet's
+				kind, version = text(o, "kind"), text(o, "apiVersion")
+			}
+		}
 	}
-	return "the " + kind + " replaces a Pod that has ended, and nothing counts its exits"
+	kind = short(kind)
+	switch {
+	case kind == "Job": // of a Pod that says whose it is
+		h.text, h.reason = "not judged", "a Job owns this Pod, and is not in the question"
+	case kind == "" || kind == "Pod" || kind == "PodTemplate":
+		h.reason = "nothing replaces this Pod, and nothing counts its exits"
+	case manifest.Foreign(version):
+		c.title = "Owner (controller)"
+		h.text, h.reason = "not judged", "whether a "+kind+" makes another Pod is not played"
+	default:
+		h.reason = "the " + kind + " replaces a Pod that has ended, and nothing counts its exits"
+	}
+}
+
+// jobBy says what the Job goes by, and where that stands: a rule, that no rule matches, or that an
+// index has no second try.
+func (d *document) jobBy(job manifest.Value) (path, by string) {
+	switch path = text(job, "path"); {
+	case job.Get("indexFails").Bool() && text(job, "action") != "FailIndex":
+		return specOf(path) + "backoffLimitPerIndex", "backoffLimitPerIndex is 0"
+	case has(job, "rule"):
+		return path, ruleName(path)
+	case path != "":
+		return path, d.noRule(path)
+	}
+	return "", ""
+}
+
+// specOf is the path of the spec, with a dot after it, that the field at path is of.
+func specOf(path string) string {
+	for _, name := range [...]string{"backoffLimit", "podFailurePolicy", "backoffPolicy"} {
+		if i := strings.LastIndex(path, name); i >= 0 {
+			return path[:i]
+		}
+	}
+	return path
+}
+
+// limits are what failures of a Job count towards. A Job with backoffLimitPerIndex has a backoffLimit
+// that nobody reaches, unless it says one.
+func (d *document) limits(job manifest.Value) string {
+	spec := d.jobPath()
+	if path := text(job, "path"); path != "" {
+		spec = specOf(path)
+	}
+	limit := "backoffLimit " + itoa(number(job, "backoffLimit"))
+	if own := d.man.At(spec + "backoffLimitPerIndex"); own.Kind() == manifest.Number && !d.dropped(spec+"backoffLimitPerIndex") {
+		if !d.man.At(spec + "backoffLimit").Exists() {
+			limit = ""
+		}
+		limit = join(" and ", "backoffLimitPerIndex "+string(own.Raw()), limit)
+	}
+	return limit
 }
 
 // jobCard is the controller's layer; absent is what a Pod without a Job has.
@@ -577,14 +657,9 @@ func (d *document) jobCard(job manifest.Value) card {
 	if h.path == "" {
 		h.source = source{}
 	}
-	limit := "backoffLimit " + itoa(number(job, "backoffLimit"))
 	switch {
-	case !job.Exists() && manifest.Foreign(d.man.Get("apiVersion").Text()):
-		c.title = "Owner (controller)"
-		h.tone, h.mark, h.text, h.reason = Stop, "skipped", "not judged", "whether a "+Visible(text(d.man, "kind"))+" makes another Pod is not played"
-		return c
 	case !job.Exists():
-		h.tone, h.mark, h.text, h.reason = Stop, "skipped", "no Job", d.noJob()
+		d.noJob(&c)
 		return c
 	case job.Get("undecided").Exists():
 		h.tone, h.mark, h.text = Stop, "undecided", "undecided"
@@ -600,22 +675,20 @@ func (d *document) jobCard(job manifest.Value) card {
 		h.tone, h.mark, h.text, h.reason = OK, "succeeded", "a success more", "more completions are needed"
 		return c
 	case text(job, "podPhase") != "Failed" && job.Get("counted").Bool():
-		h.tone, h.mark, h.text, h.reason = Count, "counted", "the restart is counted", "towards "+limit+", because restartPolicy is OnFailure"
+		h.tone, h.mark, h.text, h.reason = Count, "counted", "the restart is counted", "towards "+d.limits(job)+", because restartPolicy is OnFailure"
 		return c
 	case text(job, "podPhase") != "Failed":
 		h.tone, h.mark, h.text, h.reason = Run, "running", "does nothing", "the Pod has not ended"
 		return c
 	}
-	by := d.noRule(text(job, "path"))
-	if has(job, "rule") {
-		by = "podFailurePolicy rule " + itoa(number(job, "rule"))
-	}
+	var by string
+	h.path, by = d.jobBy(job)
 	switch {
 	case job.Get("indexFails").Bool():
 		h.tone, h.mark, h.text = Fail, "failed", "the index fails"
 	case job.Get("counted").Bool():
 		h.tone, h.mark, h.text = Count, "counted", "counted, a new Pod"
-		by += "; 1 of " + limit
+		by += "; 1 of " + d.limits(job)
 	default:
 		h.tone, h.mark, h.text = Stop, "ignored", "ignored, a new Pod"
 	}
@@ -629,8 +702,11 @@ func (d *document) judgedJob(j manifest.Value) {
 		d.verdict(item{tone: Stop, mark: "undecided", text: "Another controller manages this Job.", source: managedPage}, "Undecided")
 		return
 	}
-	limit := number(j, "backoffLimit")
-	sums := count(number(j, "counted"), "failure") + " counted, " + itoa(limit) + " allowed; " +
+	allowed := itoa(number(j, "backoffLimit")) + " allowed"
+	if limit := d.limits(j); strings.HasPrefix(limit, "backoffLimitPerIndex") {
+		allowed = limit
+	}
+	sums := count(number(j, "counted"), "failure") + " counted, " + allowed + "; " +
 		itoa(number(j, "ignored")) + " ignored, " + itoa(number(j, "notJudged")) + " not judged."
 	if n := number(j, "restarts"); n > 0 {
 		sums += " Restarts of containers so far: " + itoa(n) + "."

@@ -1,6 +1,10 @@
 package words
 
-import "github.com/podfate/podfate/policy/manifest"
+import (
+	"strings"
+
+	"github.com/podfate/podfate/policy/manifest"
+)
 
 // simulateJob puts a Job over time into words.
 func (d *document) simulateJob() {
@@ -53,7 +57,7 @@ func (d *document) jobSimulated() {
 		title = "Job still running after " + span(until)
 		if n := number(j, "failed"); n > 0 {
 			v.tone, v.mark = Count, "counted"
-			v.text = sentence(counts + "; backoffLimit is " + itoa(number(j, "backoffLimit")))
+			v.text = sentence(counts + "; " + strings.Replace(d.limits(j), " ", " is ", 1))
 		}
 		if d.inCrashLoop() {
 			v.tone, v.mark = Wait, "crashloop"
@@ -158,7 +162,7 @@ func (d *document) jobLayers() {
 	h.reason = Visible(join(": ", text(j, "reason"), text(j, "message")))
 	job.lines = append(job.lines, item{
 		mark: "counted", tone: Count,
-		text: count(number(j, "succeeded"), "Pod") + " succeeded, " + itoa(number(j, "failed")) + " failed; backoffLimit is " + itoa(number(j, "backoffLimit")),
+		text: count(number(j, "succeeded"), "Pod") + " succeeded, " + itoa(number(j, "failed")) + " failed; " + strings.Replace(d.limits(j), " ", " is ", 1),
 		path: d.jobPath() + "backoffLimit",
 	})
 	d.layers(containers, pods, job)

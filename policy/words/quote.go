@@ -117,8 +117,8 @@ func ruleName(path string) string {
 		return "the container's restartPolicy"
 	case strings.HasSuffix(path, "restartPolicy"):
 		return "the Pod's restartPolicy"
-	case strings.HasSuffix(path, "backoffLimit"):
-		return "backoffLimit"
+	case strings.HasSuffix(path, "backoffLimit"), strings.HasSuffix(path, "maxRestartTimes"):
+		return path[strings.LastIndexByte(path, '.')+1:]
 	}
 	return "the kind of container"
 }

@@ -108,16 +108,20 @@ func (d *document) podVerdict() {
 		restarts += number(c, "restarts")
 	}
 	v := item{text: count(restarts, "restart") + " in " + span(until) + ".", source: phasePage}
-	last := d.lastDecision()
-	if last.Exists() {
+	title := ""
+	l := d.crashLoop()
+	about := l.name
+	for w := a.Get("from").Get("waits").First(); w.Exists() && about == ""; w = w.Next() {
+		about = text(w, "container")
+	}
+	ends := phase == "Failed" || phase == "Succeeded"
+	if last := d.lastDecision(about); last.Exists() && (ends || strings.HasPrefix(text(last, "action"), "Restart")) {
 		v.path = d.decider(last)
 		v.reason = "because " + d.byWhat(last)
 		if text(last.Get("decidedBy"), "level") == "rule" {
 			v.reason = "by " + d.byWhat(last)
 		}
 	}
-	title := ""
-	l := d.crashLoop()
 	switch {
 	case a.Get("undecided").Len() > 0:
 		u := a.Get("undecided").First()
@@ -126,7 +130,7 @@ func (d *document) podVerdict() {
 		v.text = sentence(d.why(u))
 		title = "Undecided from " + span(number(u, "atMillis")) + " on"
 	case has(a, "from") && d.liveVerdict(&v, &title):
-	case phase == "Failed", phase == "Succeeded":
+	case ends:
 		at := d.lastPhaseChange()
 		v.tone, v.mark, title = OK, "succeeded", "Pod Succeeded"
 		if phase == "Failed" {
@@ -142,7 +146,11 @@ func (d *document) podVerdict() {
 	default:
 		v.tone, v.mark, title = Run, "running", "Pod "+Visible(phase)
 		v.text = "Still " + Visible(phase) + " after " + span(until) + ", " + count(restarts, "restart") + "."
-		if !d.anyExit() {
+		switch {
+		case d.anyExit():
+		case d.Request.Get("runs").Exists():
+			v.text += " No container ends by then."
+		default:
 			v.text += " No container ends: nothing says when they do."
 		}
 		if phase == "Pending" {
@@ -272,7 +280,7 @@ func (d *document) endedBecause() string {
 	if reason := text(status, "reason"); reason != "" {
 		return join(": ", Visible(reason), sentence(Visible(text(status, "message"))))
 	}
-	if last := d.lastDecision(); last.Exists() {
+	if last := d.lastDecision(""); last.Exists() {
 		return exitText(last) + ": " + text(last, "action") + "."
 	}
 	return ""
@@ -287,10 +295,11 @@ func (d *document) anyExit() bool {
 	return false
 }
 
-// lastDecision is the last exit about which anybody decided; absent if there is none.
-func (d *document) lastDecision() (last manifest.Value) {
+// lastDecision is the last exit about which anybody decided, of the container called name or of any
+// for ""; absent if there is none.
+func (d *document) lastDecision(name string) (last manifest.Value) {
 	for r := d.Answer.Get("timeline").First(); r.Exists(); r = r.Next() {
-		if text(r, "event") == "Exited" && text(r, "action") != "" {
+		if text(r, "event") == "Exited" && text(r, "action") != "" && (name == "" || text(r, "container") == name) {
 			last = r
 		}
 	}
@@ -298,7 +307,7 @@ func (d *document) lastDecision() (last manifest.Value) {
 }
 
 func (d *document) lastContainerCard() card {
-	last := d.lastDecision()
+	last := d.lastDecision("")
 	if last.Exists() {
 		c := d.containerCard(last)
 		if next := d.crashLoop(); next.found && next.next >= 0 && next.name == text(last, "container") {

@@ -270,10 +270,9 @@ func (d *document) sideEffects(list manifest.Value) {
 		n++
 		var rows []row
 		for c := s.Get("changes").First(); c.Exists(); c = c.Next() {
-			g := group{}
-			g.add(number(c, "from"), number(c, "to"))
-			was, is := d.fate(c.Get("was"), g.from[0] == 0 && g.to[0] == 0), d.fate(c.Get("becomes"), g.from[0] == 0 && g.to[0] == 0)
-			rows = append(rows, row{at: -1, tone: is.tone, cells: []string{short(text(c, "container")), g.codes(), was.text, is.text}})
+			zero := number(c, "to") == 0
+			was, is := d.fate(c.Get("was"), zero), d.fate(c.Get("becomes"), zero)
+			rows = append(rows, row{at: -1, tone: is.tone, cells: []string{short(text(c, "container")), codesOf(c), was.text, is.text}})
 		}
 		if len(rows) > 0 {
 			d.table("What suggestion "+itoa(n)+" changes besides", []column{{name: "Container"}, {name: "Codes"}, {name: "Today"}, {name: "Then"}}, rows, 0)

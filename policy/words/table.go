@@ -29,7 +29,11 @@ func (d *document) codes() {
 	shown := 0
 	for c := list.First(); c.Exists() && shown < maxNamed; c = c.Next() {
 		groups := d.groups(c, true)
-		says = append(says, "Container "+short(text(c, "container"))+": "+codesSentence(groups))
+		fresh := ""
+		if c.Get("restarts").First().Exists() {
+			fresh = "if not restarted yet, "
+		}
+		says = append(says, "Container "+short(text(c, "container"))+": "+fresh+codesSentence(groups))
 		if shown++; list.Len() == 1 && len(groups) == 1 {
 			v.tone, v.mark = groups[0].tone, groups[0].mark
 		}
@@ -165,10 +169,7 @@ func (d *document) fate(r manifest.Value, zero bool) (e fate) {
 		e.item = d.jobCard(j).head
 		e.letter = letterOf(e.mark)
 		if e.reason = decider.reason; text(j, "path") != "" {
-			e.reason = d.noRule(text(j, "path"))
-			if has(j, "rule") {
-				e.reason = ruleName(text(j, "path"))
-			}
+			_, e.reason = d.jobBy(j)
 		}
 		if e.path == "" {
 			e.path = decider.path
@@ -322,7 +323,13 @@ func (d *document) idleBecause(code string) string {
 	case "no_such_container":
 		return "the Pod has no container of this name"
 	case "gate_off":
-		return phrase(code)
+		cluster := d.Answer.Get("cluster")
+		if kubelet := cluster.Get("kubelet"); kubelet.Get("featureGates").Exists() {
+			cluster = kubelet
+		}
+		if !cluster.Get("featureGates").Get("ContainerRestartRules").Bool() {
+			return phrase(code)
+		}
 	}
 	return ignoredBecause(code)
 }

@@ -313,3 +313,116 @@ func TestTheTitleOfFleets(t *testing.T) {
 		}
 	}
 }
+
+// What documents say is so: nothing is said of other containers, of rules, of limits and of gates
+// that the question does not have, and why a container is in a loop is why that container restarts.
+func TestDocumentsAreTrue(t *testing.T) {
+	loops, alone := 0, 0
+	for _, c := range cases(t) {
+		if !json.Valid(c.Request) {
+			continue
+		}
+		explained, _ := ops.Call(explain, schema.Explain(c.Operation.Name, c.Request))
+		var a struct {
+			Answer struct {
+				Cluster struct {
+					FeatureGates map[string]bool
+					Kubelet      json.RawMessage
+				}
+			}
+			Document json.RawMessage
+		}
+		var d document
+		if err := json.Unmarshal(explained, &a); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(a.Document, &d); err != nil {
+			t.Fatal(err)
+		}
+		request, said := string(c.Request), string(a.Document)
+		for text, needs := range map[string]string{
+			"no podFailurePolicy rule": "podFailurePolicy", // and not just a Job without
+			"imit 2147483647":          "2147483647",       // the default of a Job with backoffLimitPerIndex
+			"imit is 2147483647":       "2147483647",
+			"2147483647 allowed":       "2147483647",
+			"<invalid>":                "<invalid>", // what kubectl prints of times that cannot be
+		} {
+			if strings.Contains(said, text) && !strings.Contains(request, needs) {
+				t.Errorf("%s: the document says %q of a question without %s", c.Name, text, needs)
+			}
+		}
+		if n := strings.Count(request, `"image"`); n == 1 && strings.Contains(request, `"containers"`) && !strings.Contains(request, `"dev.`) {
+			if alone++; strings.Contains(said, "other containers") {
+				t.Errorf("%s: the document speaks of other containers, and there is one", c.Name)
+			}
+		}
+		if c.Operation.Name == "table" && a.Answer.Cluster.FeatureGates["ContainerRestartRules"] && a.Answer.Cluster.Kubelet == nil && strings.Contains(said, "the gate ContainerRestartRules is off") {
+			t.Errorf("%s: the gate ContainerRestartRules is on, and the document says that it is off", c.Name)
+		}
+		if name, _, found := strings.Cut(d.Verdict.Text, " was restarted "); found && d.Verdict.Because != "" && d.Verdict.Title == "CrashLoopBackOff" && c.Operation.Name == "simulate" {
+			loops++
+			restarts := func(i item) bool {
+				why := strings.TrimPrefix(strings.TrimPrefix(d.Verdict.Because, "because "), "by ")
+				return strings.HasPrefix(i.Text, name+" exits with ") && strings.Contains(i.Text, "Restart") && i.Because == why
+			}
+			for _, b := range d.Blocks {
+				if b.Title == "Why" && !slices.ContainsFunc(b.Items, restarts) {
+					t.Errorf("%s: %s is said to be in a loop %s, which is not why it restarts", c.Name, name, d.Verdict.Because)
+				}
+			}
+		}
+	}
+	if loops < 5 || alone < 100 {
+		t.Errorf("%d loops and %d Pods with one container seen", loops, alone)
+	}
+}
+
+// TestSentences asks for single sentences that were once untrue of such a question.
+func TestSentences(t *testing.T) {
+	pod := func(meta, more, spec string) string {
+		return `"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"` + meta + `},"spec":{` + spec + `"containers":[{"name":"c","image":"i"` + more + `}]}`
+	}
+	job := func(spec, policy string) string {
+		return `"manifest":{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{` + spec + `"template":{"spec":{"restartPolicy":"` + policy + `","containers":[{"name":"c","image":"i"}]}}}}`
+	}
+	owner := func(version, kind string) string {
+		return `,"ownerReferences":[{"apiVersion":"` + version + `","kind":"` + kind + `","name":"o","uid":"u","controller":true}]`
+	}
+	const (
+		never  = `"restartPolicy":"Never",`
+		init   = `"initContainers":[{"name":"i","image":"i"}],`
+		fails  = `"exits":[{"container":"c","exitCode":1}],`
+		status = `,"status":{"phase":"Running","startTime":"2026-01-01T10:00:00Z","containerStatuses":[{"name":"c","image":"i","imageID":"i","ready":true,"restartCount":1,` +
+			`"state":{"running":{"startedAt":"2026-01-01T10:01:00Z"}},"lastState":{"terminated":{"exitCode":1,"startedAt":"2026-01-01T10:00:00Z","finishedAt":"2026-01-01T10:01:00Z"}}}]}`
+		future = `"cluster":{"proposals":{"kep-5307-future":{}}},`
+	)
+	for _, c := range []struct{ op, request, want, not string }{
+		{"decide", fails + pod(owner("batch/v1", "Job"), "", never) + `}`, "a Job owns this Pod", "nothing replaces this Pod"},
+		{"decide", fails + pod(owner("apps/v1", "ReplicaSet"), "", never) + `}`, "the ReplicaSet replaces a Pod that has ended", "nothing replaces this Pod"},
+		{"decide", fails + pod(owner("x.io/v1", "Trainer"), "", never) + `}`, "whether a Trainer makes another Pod is not played", "nothing replaces this Pod"},
+		{"decide", fails + pod(owner("v1", "Node"), "", never) + `}`, "nothing replaces this Pod", "the Node replaces"},
+		{"decide", `"show":["rows"],` + fails + pod("", "", "") + status + `}`, `"p      0/1     Error    1"`, "ago"},
+		{"decide", `"exits":[{"container":"i","exitCode":1}],` + pod("", "", never+init) + `}`, "its main containers are not started", "other containers"},
+		{"decide", fails + job(`"completions":2,"completionMode":"Indexed","backoffLimitPerIndex":0,`, "Never"), "backoffLimitPerIndex is 0", "has no podFailurePolicy"},
+		{"decide", fails + job(`"completions":2,"completionMode":"Indexed","backoffLimitPerIndex":1,"backoffLimit":3,`, "Never"), "1 of backoffLimitPerIndex 1 and backoffLimit 3", ""},
+		{"decide", fails + job(`"backoffLimit":0,`, "OnFailure"), "until the controller deletes it", "does not end"},
+		{"decide", future + `"exits":[{"container":"c","exitCode":3}],` + pod("", `,"restartPolicy":"Never","restartPolicyRules":[{"action":"Complete","when":{"exitCodes":{"operator":"In","values":[3]}}}]`, never) + `}`, `"Succeeded","because":"it has no other main container"`, "goes on"},
+		{"decide", future + `"exits":[{"container":"c","exitCode":3}],` + pod("", `,"restartPolicy":"Never","restartPolicyRules":[{"action":"TerminatePod","when":{"exitCodes":{"operator":"In","values":[3]}}}]`, never) + `}`, "what else runs in it is killed", "other containers"},
+		{"decide", `"cluster":{"proposals":{"kep-3322":{}}},` + fails + pod("", "", `"restartPolicy":"OnFailure","maxRestartTimes":2,`) + `}`, `"text":"maxRestartTimes"`, "the kind of container"},
+		{"table", `"cluster":{"proposals":{"kep-3322":{}}},` + pod("", "", `"restartPolicy":"OnFailure","maxRestartTimes":2,`) + `}`, "If not restarted yet, 0 → ends", ""},
+		{"decide", `"cluster":{"proposals":{"kep-4603-draft":{}}},` + fails + pod("", "", `"restartPolicy":"Rapid",`) + `}`, "restartPolicy is Rapid", "restartPolicy is Always"},
+		{"decide", fails[:len(`"exits":[{"container":"`)] + `main","exitCode":1}],` + `"manifest":{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"generateName":"w-"},"spec":{"entrypoint":"a","templates":[{"name":"a","retryStrategy":{"limit":"2"},"container":{"image":"i"}}]}}`, `"text":"Failed"`, "goes on"},
+		{"simulate", `"until":"5m","runs":{"c":[{"for":"1h","exitCode":1}]},` + pod("", "", "") + `}`, "No container ends by then.", "nothing says when"},
+		{"simulate", `"until":"5m",` + pod("", "", "") + `}`, "No container ends: nothing says when they do.", ""},
+		{"suggest", `"cluster":{"version":"1.34"},"flip":{"container":"i","exit":137,"to":"restart"},` + pod("", "", never+init) + `}`, `"i","0 (OOMKilled)"`, `"i","0","`},
+	} {
+		request := `{` + c.request + `}`
+		answer, failed := ops.Call(explain, schema.Explain(c.op, []byte(request)))
+		if !strings.Contains(string(answer), c.want) || failed {
+			t.Errorf("%s %s: want %s in\n%s", c.op, request, c.want, answer)
+		}
+		if _, document, _ := strings.Cut(string(answer), `"document":`); c.not != "" && strings.Contains(document, c.not) {
+			t.Errorf("%s %s: %s in\n%s", c.op, request, c.not, document)
+		}
+	}
+}
