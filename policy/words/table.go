@@ -322,7 +322,13 @@ func (d *document) idleBecause(code string) string {
 	case "no_such_container":
 		return "the Pod has no container of this name"
 	case "gate_off":
-		return phrase(code)
+		node := d.Answer.Get("cluster")
+		if own := node.Get("kubelet"); own.Exists() {
+			node = own
+		}
+		if !node.Get("featureGates").Get("ContainerRestartRules").Bool() {
+			return phrase(code)
+		}
 	}
 	return ignoredBecause(code)
 }

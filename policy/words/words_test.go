@@ -190,6 +190,25 @@ func TestTheTitleNamesWhoJudges(t *testing.T) {
 	}
 }
 
+// TestTheGateThatIsOff: two gates can be the reason why a rule never decides, and they are those of
+// the node.
+func TestTheGateThatIsOff(t *testing.T) {
+	const rules = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i",` +
+		`"restartPolicy":"Never","restartPolicyRules":[{"action":"RestartAllContainers","exitCodes":{"operator":"In","values":[42]}}]}]}}`
+	const all, off = `{"RestartAllContainersOnContainerExits":false}`, `{"ContainerRestartRules":false,"RestartAllContainersOnContainerExits":false}`
+	for cluster, gate := range map[string]string{
+		`{"version":"1.37","kubelet":{"featureGates":` + all + `}}`: "RestartAllContainersOnContainerExits",
+		`{"version":"1.37","kubelet":{"featureGates":` + off + `}}`: "ContainerRestartRules",
+		`{"version":"1.37","kubelet":{"version":"1.35"}}`:           "RestartAllContainersOnContainerExits",
+		`{"version":"1.37","kubelet":{"version":"1.33"}}`:           "ContainerRestartRules",
+	} {
+		answer, _ := ops.Call(explain, schema.Explain("table", []byte(`{"cluster":`+cluster+`,"manifest":`+rules+`}`)))
+		if want := `the gate ` + gate + ` is off`; !strings.Contains(string(answer), want) {
+			t.Errorf("%s: want %s\n%s", cluster, want, answer)
+		}
+	}
+}
+
 // TestWhatBecomesOfThePod: a Pod ends with its only container, also one with sidecars, and who makes
 // a new one depends on the kind.
 func TestWhatBecomesOfThePod(t *testing.T) {
