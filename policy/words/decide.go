@@ -400,12 +400,16 @@ func (d *document) jobSteps(e manifest.Value) (list []item) {
 		return nil // the Pod does not fail, or nobody knows
 	}
 	rules := d.rulesPath()
+	written := d.man.Locate(rules)
+	if written.Path(d.man) != rules {
+		written = manifest.Value{} // there are none: what was found is around them
+	}
 	matched := int64(-1)
 	if has(j, "rule") {
 		matched = number(j, "rule")
 	}
 	n := int64(0)
-	for r := d.man.Locate(rules).First(); r.Exists() && n < MaxItems; r = r.Next() {
+	for r := written.First(); r.Exists() && n < MaxItems; r = r.Next() {
 		i := item{path: rules + "[" + itoa(n) + "]", quote: failureRule(r), source: failurePage}
 		if i.text = ruleName(i.path); strings.Contains(rules, "backoffPolicy") {
 			i.quote, i.source = draftRule(r), source{}

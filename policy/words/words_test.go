@@ -209,6 +209,44 @@ func TestTheGateThatIsOff(t *testing.T) {
 	}
 }
 
+// TestStepsOfTheJob: the steps are the rules that the manifest has, none where it has none, and then
+// the limit.
+func TestStepsOfTheJob(t *testing.T) {
+	const pod = `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}`
+	const rules = `"rules":[{"action":"Ignore","onExitCodes":{"operator":"In","values":[3]}},{"action":"Count","onPodConditions":[{"type":"DisruptionTarget"}]}]`
+	for spec, want := range map[string][]string{
+		pod:                       {"backoffLimit"},
+		`"completions":2,` + pod:  {"backoffLimit"},
+		pod + `,"backoffLimit":3`: {"backoffLimit"},
+		pod + `,"podFailurePolicy":{` + rules + `}`: {"podFailurePolicy rule 0", "podFailurePolicy rule 1", "backoffLimit"},
+	} {
+		answer, _ := ops.Call(explain, schema.Explain("decide", []byte(
+			`{"manifest":{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{`+spec+`}},"exits":[{"container":"c","exitCode":1}]}`)))
+		var got struct {
+			Document struct {
+				Blocks []struct {
+					Title string
+					Items []struct{ Text string }
+				}
+			}
+		}
+		if err := json.Unmarshal(answer, &got); err != nil {
+			t.Fatal(err)
+		}
+		var steps []string
+		for _, b := range got.Document.Blocks {
+			if b.Title == "What the Job makes of it" {
+				for _, i := range b.Items {
+					steps = append(steps, i.Text)
+				}
+			}
+		}
+		if !slices.Equal(steps, want) {
+			t.Errorf("%s: steps %q, want %q", spec, steps, want)
+		}
+	}
+}
+
 // TestWhatBecomesOfThePod: a Pod ends with its only container, also one with sidecars, and who makes
 // a new one depends on the kind.
 func TestWhatBecomesOfThePod(t *testing.T) {
