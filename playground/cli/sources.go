@@ -241,8 +241,10 @@ func (f *folderWalk) entry(path string, entry fs.DirEntry) error {
 	}
 	info, err := os.Stat(path) // of what a link leads to
 	switch {
-	case link && err != nil && manifest:
-		f.files++
+	case link && err != nil && (manifest || ext == ""): // without an end it was a folder's, most likely
+		if manifest {
+			f.files++
+		}
 		f.pass(path, "this link leads nowhere")
 	case link && err != nil:
 	case err != nil:

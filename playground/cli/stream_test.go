@@ -100,7 +100,7 @@ func TestFoldersAndLinks(t *testing.T) {
 		}
 		for _, says := range []string{
 			"kustomization.yaml: note: passed over: it is for kustomize", "values.yaml: note: passed over: it holds values", "Chart.yaml: note: passed over: it describes",
-			"gone.yaml: note: passed over: this link leads nowhere", "other: note: passed over: the folder that this link leads to is read already",
+			"gone.yaml: note: passed over: this link leads nowhere", "gone: note: passed over: this link leads nowhere", "other: note: passed over: the folder that this link leads to is read already",
 			"podfate: note: passed over: ",
 		} {
 			if !strings.Contains(got.err, says) {

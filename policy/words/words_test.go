@@ -205,6 +205,63 @@ func TestTheTitleNamesWhoJudges(t *testing.T) {
 	}
 }
 
+// TestTheGateThatIsOff: two gates can be the reason why a rule never decides, and they are those of
+// the node.
+func TestTheGateThatIsOff(t *testing.T) {
+	const rules = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i",` +
+		`"restartPolicy":"Never","restartPolicyRules":[{"action":"RestartAllContainers","exitCodes":{"operator":"In","values":[42]}}]}]}}`
+	const all, off = `{"RestartAllContainersOnContainerExits":false}`, `{"ContainerRestartRules":false,"RestartAllContainersOnContainerExits":false}`
+	for cluster, gate := range map[string]string{
+		`{"version":"1.37","kubelet":{"featureGates":` + all + `}}`: "RestartAllContainersOnContainerExits",
+		`{"version":"1.37","kubelet":{"featureGates":` + off + `}}`: "ContainerRestartRules",
+		`{"version":"1.37","kubelet":{"version":"1.35"}}`:           "RestartAllContainersOnContainerExits",
+		`{"version":"1.37","kubelet":{"version":"1.33"}}`:           "ContainerRestartRules",
+	} {
+		answer, _ := ops.Call(explain, schema.Explain("table", []byte(`{"cluster":`+cluster+`,"manifest":`+rules+`}`)))
+		if want := `the gate ` + gate + ` is off`; !strings.Contains(string(answer), want) {
+			t.Errorf("%s: want %s\n%s", cluster, want, answer)
+		}
+	}
+}
+
+// TestStepsOfTheJob: the steps are the rules that the manifest has, none where it has none, and then
+// the limit.
+func TestStepsOfTheJob(t *testing.T) {
+	const pod = `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}`
+	const rules = `"rules":[{"action":"Ignore","onExitCodes":{"operator":"In","values":[3]}},{"action":"Count","onPodConditions":[{"type":"DisruptionTarget"}]}]`
+	for spec, want := range map[string][]string{
+		pod:                       {"backoffLimit"},
+		`"completions":2,` + pod:  {"backoffLimit"},
+		pod + `,"backoffLimit":3`: {"backoffLimit"},
+		pod + `,"podFailurePolicy":{` + rules + `}`: {"podFailurePolicy rule 0", "podFailurePolicy rule 1", "backoffLimit"},
+	} {
+		answer, _ := ops.Call(explain, schema.Explain("decide", []byte(
+			`{"manifest":{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{`+spec+`}},"exits":[{"container":"c","exitCode":1}]}`)))
+		var got struct {
+			Document struct {
+				Blocks []struct {
+					Title string
+					Items []struct{ Text string }
+				}
+			}
+		}
+		if err := json.Unmarshal(answer, &got); err != nil {
+			t.Fatal(err)
+		}
+		var steps []string
+		for _, b := range got.Document.Blocks {
+			if b.Title == "What the Job makes of it" {
+				for _, i := range b.Items {
+					steps = append(steps, i.Text)
+				}
+			}
+		}
+		if !slices.Equal(steps, want) {
+			t.Errorf("%s: steps %q, want %q", spec, steps, want)
+		}
+	}
+}
+
 // TestWhatBecomesOfThePod: a Pod ends with its only container, also one with sidecars, and who makes
 // a new one depends on the kind.
 func TestWhatBecomesOfThePod(t *testing.T) {
