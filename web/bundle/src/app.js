@@ -179,6 +179,21 @@ function addWords() {
   $('event').value = $('timing').value = $('first').value = '';
 }
 
+/**
+ * Gives the fields one types in a form of their own: with every letter a browser that fills in forms reads all controls of the field's
+ * form, and sixty of them take longer than the answer. Without the module the form of the question is sent, and has all of them.
+ */
+function apart() {
+  for (const field of [manifest, exits, pods, $('old'), $('other'), $('template')]) {
+    const own = document.body.appendChild(h('form', {id: field.id + '-own', hidden: 'hidden'}));
+    own.addEventListener('submit', (event) => {
+      event.preventDefault();
+      ask.requestSubmit();
+    });
+    field.setAttribute('form', own.id);
+  }
+}
+
 /** Says in each gate's first choice what the version has by default; views.gateDefault does the same. */
 function showGates() {
   for (const control of gateControls) {
@@ -640,6 +655,7 @@ async function start() {
     ({gates} = await module);
     loaded = true;
     makeTabs();
+    apart();
     $('compare').hidden = isCopy !== undefined;
     $('run').hidden = true;
     showGates();
