@@ -631,7 +631,7 @@ func (p *planner) controller() []choice {
 		s := nearest{was: p.job, target: &target, base: &base, least: 1, actions: []uint8{wishCount, wishIgnore, wishFailJob, wishFailIndex}}
 		near, exact := s.find(p.l.object.Spec.Windows)
 		for i := range near {
-			if x := &near[i]; !x.in && len(x.values()) == 0 {
+			if x := &near[i]; !x.in && !x.fixed && len(x.values()) == 0 {
 				x.has[0], exact = true, false // as in fewestOfJob
 			}
 		}

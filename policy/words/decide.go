@@ -179,7 +179,7 @@ func means(e manifest.Value) string {
 	case text(e, "action") == "TerminatePod":
 		return "The Pod fails: what else runs in it is killed, with its grace period, and nothing is started again."
 	case e.Get("podFails").Bool():
-		return "It stays terminated, and the Pod fails: an init container did not succeed."
+		return "It stays terminated, and " + fails(e, number(e, "exitCode") == 0) + ": an init container did not succeed."
 	case text(e, "because") == "init_completed":
 		return "Its work is done: the next container starts."
 	}
@@ -194,6 +194,21 @@ func means(e manifest.Value) string {
 		return "It stays terminated, and counts as one that succeeded."
 	}
 	return "It stays terminated."
+}
+
+// stopped is what becomes of a Pod whose init container was killed for memory and ended with 0: for
+// the kubelet it has failed, and the phase goes by the code.
+//
+// Source: isInitContainerFailed in pkg/kubelet/kuberuntime/helpers.go and getPhase in
+// pkg/kubelet/kubelet_pods.go, Kubernetes v1.33 to v1.37.
+const stopped = "the Pod is stopped"
+
+// fails says what becomes of the Pod with an exit that ends it.
+func fails(e manifest.Value, zero bool) string {
+	if zero && text(e, "action") == "Stop" {
+		return stopped
+	}
+	return "the Pod fails"
 }
 
 // oneExit writes the verdict about a single exit. Of a Job the Job's fate is what people ask for.
@@ -366,7 +381,7 @@ func (d *document) traceTitle(e manifest.Value, exits int) string {
 		title += d.byWhat(e)
 	}
 	if e.Get("podFails").Bool() {
-		title += "; the Pod fails"
+		title += "; " + fails(e, number(e, "exitCode") == 0)
 	}
 	if job := e.Get("job"); job.Exists() {
 		title += "; " + d.jobCard(job).head.text
@@ -531,14 +546,20 @@ func (d *document) podCard(e manifest.Value) card {
 	c := card{layer: "pod", title: "Pod (phase)", head: item{source: phasePage}}
 	phase, at := text(e.Get("job"), "podPhase"), text(e.Get("trace").First(), "path")
 	step := strings.HasSuffix(at, ".container.restartPolicy") || strings.HasSuffix(at, ".script.restartPolicy") // of a Workflow
+	code := number(e, "exitCode")
+	failed := ""
+	if e.Get("podFails").Bool() {
+		failed = fails(e, code == 0)
+	}
 	switch {
-	case e.Get("podFails").Bool():
+	case failed == stopped:
+	case failed != "":
 		phase = "Failed"
 	case e.Get("undecided").Exists():
 		phase = "undecided"
 	case phase == "" && (text(e, "action") == "Stop" && (d.onlyOne(e) || e.Get("owner").Exists() || step) || text(e, "action") == "Complete" && d.onlyOne(e)):
 		phase = "Succeeded"
-		if number(e, "exitCode") != 0 && text(e, "action") == "Stop" {
+		if code != 0 && text(e, "action") == "Stop" {
 			phase = "Failed"
 		}
 	}
@@ -556,6 +577,8 @@ func (d *document) podCard(e manifest.Value) card {
 		c.head.reason = "while another container runs or may be started again"
 		if action := text(e, "action"); action == "Restart" || action == "RestartAllContainers" || action == "RestartPod" {
 			c.head.reason = "a Pod with a container that is started again does not end"
+		} else if failed == stopped {
+			c.head.reason = "the phase goes by the code, and 0 is no failure"
 		}
 	}
 	switch {

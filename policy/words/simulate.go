@@ -535,7 +535,7 @@ func (d *document) exited(r manifest.Value) string {
 		s += "because " + d.byWhat(r)
 	}
 	if r.Get("podFails").Bool() {
-		s += "; the Pod fails"
+		s += "; " + fails(r, number(r, "exitCode") == 0)
 	}
 	return s
 }

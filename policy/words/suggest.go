@@ -47,6 +47,8 @@ func (d *document) suggest() {
 			works, tone := "works", OK
 			if v.Get("refused").Bool() {
 				works, tone = "the manifest is refused", Fail
+			} else if !v.Get("works").Bool() && !best.Exists() {
+				works, tone = "there is none", Stop
 			} else if !v.Get("works").Bool() {
 				works, tone = join(": ", "does not do it", prefixed("the gate ", text(v, "gate"), " is off")), Fail
 			}
@@ -79,6 +81,8 @@ func (d *document) shortestThere(v manifest.Value) string {
 		return "the first suggestion: nothing shorter was found"
 	case v.Get("obstacle").Exists():
 		return "none: " + d.obstacle(v.Get("obstacle"))
+	case d.Answer.Get("suggestions").Len() == 0 && !v.Get("refused").Bool():
+		return "none: " + d.obstacle(d.Answer.Get("obstacle"))
 	}
 	return ""
 }

@@ -175,7 +175,7 @@ func (d *document) fate(r manifest.Value, zero bool) (e fate) {
 			e.path = decider.path
 		}
 	case r.Get("podFails").Bool():
-		e.letter, e.tone, e.mark, e.text = "F", Fail, "failed", "the Pod fails"
+		e.letter, e.tone, e.mark, e.text = "F", Fail, "failed", fails(r, zero)
 	case text(r, "because") == "init_completed":
 		e.letter, e.tone, e.mark, e.text = "S", OK, "succeeded", "completed"
 	case zero:
@@ -305,7 +305,7 @@ func (d *document) codeTable(c manifest.Value) {
 		rows = append(rows, row{at: -1, tone: e.tone, path: e.path, cells: []string{e.letter, g.codes() + " (OOMKilled)", itoa(g.n), e.text, e.reason}})
 	}
 	if oom := c.Get("oomKilled"); oom.Exists() {
-		e := d.fate(oom, false)
+		e := d.fate(oom, true)
 		rows = append(rows, row{at: -1, tone: e.tone, path: e.path, cells: []string{e.letter, "0 (OOMKilled)", "", e.text, e.reason}})
 	}
 	d.table("What they come to", []column{{}, {name: "Codes"}, {"How many", true}, {name: "What happens"}, {name: "Why"}}, rows, 0)

@@ -471,6 +471,9 @@ func TestSentences(t *testing.T) {
 		{"decide", fails[:len(`"exits":[{"container":"`)] + `main","exitCode":1}],` + `"manifest":{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"generateName":"w-"},"spec":{"entrypoint":"a","templates":[{"name":"a","retryStrategy":{"limit":"2"},"container":{"image":"i"}}]}}`, `"text":"Failed"`, "goes on"},
 		{"simulate", `"until":"5m","runs":{"c":[{"for":"1h","exitCode":1}]},` + pod("", "", "") + `}`, "No container ends by then.", "nothing says when"},
 		{"simulate", `"until":"5m",` + pod("", "", "") + `}`, "No container ends: nothing says when they do.", ""},
+		{"decide", `"exits":[{"container":"i","exitCode":0,"reason":"OOMKilled"}],` + pod("", "", never+init) + `}`, "It stays terminated, and the Pod is stopped: an init container did not succeed.", "Failed"},
+		{"table", pod("", "", never+init) + `}`, `"0 (OOMKilled)","","the Pod is stopped"`, ""},
+		{"suggest", `"flip":{"container":"c","exit":1,"to":"failIndex"},` + job("", "Never"), `"1.37","there is none","none: FailIndex needs`, "does not do it"},
 		{"suggest", `"cluster":{"version":"1.34"},"flip":{"container":"i","exit":137,"to":"restart"},` + pod("", "", never+init) + `}`, `"i","0 (OOMKilled)"`, `"i","0","`},
 	} {
 		request := `{` + c.request + `}`
