@@ -327,12 +327,17 @@ func BenchmarkDecode(b *testing.B) {
 // A template that was not rendered is the most common text that looks like a manifest and is none.
 func TestTemplatesAreNamed(t *testing.T) {
 	for text, named := range map[string]bool{
-		"metadata:\n  name: {{ .Release.Name }}\n":   true,
-		"spec:\n  {{- if .Values.x }}\n  a: 1\n":     true,
-		"metadata:\n  name: {a: {b: c}\nspec: {}\n":  false,
-		"metadata:\n  {a: b}: {{ .Release.Name }}\n": true,
-		"metadata:\n  ? [a]\n  : b\n":                false,
-		"metadata:\n  name: a\n b: {{ }}\nc: d\n":    true,
+		"metadata:\n  name: {{ .Release.Name }}\n":     true,
+		"spec:\n  {{- if .Values.x }}\n  a: 1\n":       true,
+		"metadata:\n  name: {a: {b: c}\nspec: {}\n":    false,
+		"metadata:\n  {a: b}: {{ .Release.Name }}\n":   true,
+		"metadata:\n  ? [a]\n  : b\n":                  false,
+		"metadata:\n  name: a\n b: {{ }}\nc: d\n":      true,
+		"{{- if .Values.x }}\nkind: Pod\n{{- end }}\n": true, // R-W4: what begins with a brace is not all JSON
+		"\n  {{/* from a chart */}}\nkind: Pod\n":      true,
+		"{% if x %}\nkind: Pod\n{% endif %}\n":         true,
+		"{# a comment #}\n{\"kind\": \"Pod\"}\n":       true,
+		"{kind: [Pod}\n":                               false,
 	} {
 		_, err := Decode([]byte(text))
 		faults, _ := err.(Faults)

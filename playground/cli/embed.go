@@ -58,7 +58,7 @@ func newEmbed(streams Streams) *cobra.Command {
 			for _, file := range files {
 				text, err := os.ReadFile(file)
 				if err != nil {
-					return err
+					return fileError(err)
 				}
 				page := embedder{ctx: command.Context(), offline: offline, file: file}
 				written := page.rewrite(string(text))

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -76,6 +77,10 @@ func (p *printer) report(o outcome, i document.Item) {
 		if missing {
 			text = "exits: at least one exit is required; add --exit NAME=CODE, or a Scenario with exits; for the Pods of a Job, --pods FILE"
 		}
+		if i.Path == "wishes" && i.Mark == "fault" && !asks(o.asked.request, "wishes", "flip") {
+			missing = true
+			text = "wishes: what should an exit come to? add --flip NAME=CODE:RESULT, or wishes such as --restart 42, or a Scenario with either"
+		}
 		// A member that is missing is nowhere: its place would be that of the first document.
 		if source, line, column := o.asked.request.Position(i.Path); source != "" && line > 0 && !missing {
 			where = fmt.Sprintf("%s:%d:%d", source, line, column)
@@ -95,6 +100,15 @@ func (p *printer) report(o outcome, i document.Item) {
 		}
 	}
 	io.WriteString(p.Err, line)
+}
+
+// asks reports whether a request has one of these members.
+func asks(r *schema.Request, names ...string) bool {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(r.JSON(), &members) != nil {
+		return false
+	}
+	return slices.ContainsFunc(names, func(name string) bool { return members[name] != nil })
 }
 
 // where is the place of an item, by its path if the core gave none. Of texts that could not be read

@@ -70,7 +70,7 @@ status is 1.`,
 func verifyFile(out io.Writer, name string, ask verify.Ask) (wrong int, err error) {
 	file, err := os.Open(name)
 	if err != nil {
-		return 0, statusError{StatusUsage, err}
+		return 0, fileError(err)
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxDocumentBytes+1))
