@@ -695,7 +695,7 @@ func (d *document) jobCard(job manifest.Value) card {
 		h.tone, h.mark, h.text, h.reason = OK, "succeeded", "the Job succeeds", Visible(text(job, "message"))
 		return c
 	case text(job, "podPhase") == "Succeeded":
-		h.tone, h.mark, h.text, h.reason = OK, "succeeded", "a success more", "more completions are needed"
+		h.tone, h.mark, h.text, h.reason = OK, "succeeded", "one more success", "more completions are needed"
 		return c
 	case text(job, "podPhase") != "Failed" && job.Get("counted").Bool():
 		h.tone, h.mark, h.text, h.reason = Count, "counted", "the restart is counted", "towards "+d.limits(job)+", because restartPolicy is OnFailure"
