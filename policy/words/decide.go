@@ -449,7 +449,8 @@ func (d *document) jobSteps(e manifest.Value) (list []item) {
 		list = append(list, i)
 		n++
 	}
-	for limit := range strings.SplitSeq(d.limits(j), " and ") {
+	for limit, left := "", d.limits(j); left != ""; {
+		limit, left, _ = strings.Cut(left, " and ")
 		name, n, _ := strings.Cut(limit, " ")
 		i := item{path: d.jobPath() + name, text: name, quote: n, source: sourceOf("", name), mark: "matched", tone: Count, reason: "the failure counts"}
 		if action := text(j, "action"); !j.Get("counted").Bool() || action == "FailJob" || action == "FailIndex" && name != "backoffLimit" {
