@@ -111,6 +111,13 @@ func TestFlagsAreTheRequest(t *testing.T) {
 	}
 }
 
+// A text begins with what it is about, and describe is about no manifest.
+func TestDescribeNamesNoManifest(t *testing.T) {
+	if got := podfate(t, "", "describe"); !strings.HasPrefix(got.out, "• Kubernetes 1.33") {
+		t.Errorf("%s%s", got.out, got.err)
+	}
+}
+
 func TestYAMLOutputSaysTheSame(t *testing.T) {
 	for _, args := range [][]string{
 		{"decide", "-f", "testdata/pod.yaml", "--exit", "main=42"},

@@ -234,7 +234,7 @@ func (p *printer) write(o outcome, blocks []document.Block) error {
 	}
 	subject := ""
 	if o.asked.request != nil {
-		if kind, _, _, _, _ := o.asked.request.Manifest(); kind != "" || o.document.Releases == "" {
+		if kind, _, source, _, _ := o.asked.request.Manifest(); kind != "" || source != "" && o.document.Releases == "" {
 			subject = o.subject()
 		}
 	}

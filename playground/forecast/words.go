@@ -62,7 +62,11 @@ func (r *Report) verdict() document.Verdict {
 	v.Text = fmt.Sprintf("%s of %d come to %s and %s an hour.", plural(int64(len(r.Loops)), "container"), r.Pods.All,
 		plural(r.Cost.RestartsPerHour, "restart"), plural(r.Cost.RequestsPerHour, "request"))
 	if r.Pods.Looping > 0 {
-		v.Text = fmt.Sprintf("Of %s, %d restart again and again: %s and %s an hour.", plural(int64(r.Pods.All), "Pod"), r.Pods.Looping,
+		restart := "restart"
+		if r.Pods.Looping == 1 {
+			restart = "restarts"
+		}
+		v.Text = fmt.Sprintf("Of %s, %d %s again and again: %s and %s an hour.", plural(int64(r.Pods.All), "Pod"), r.Pods.Looping, restart,
 			plural(r.Cost.RestartsPerHour, "restart"), plural(r.Cost.RequestsPerHour, "request"))
 	}
 	switch {
@@ -93,7 +97,7 @@ func (r *Report) summary() document.Block {
 	}
 	b := document.Block{Kind: "list", Title: "Now: " + r.Now, Items: []document.Edit{note("note", "", plural(int64(p.All), "Pod")+": "+strings.Join(text, ", ")+".")}}
 	if r.Jobs > 0 {
-		b.Items = append(b.Items, note("note", "", fmt.Sprintf("%s, %d of them not finished.", plural(int64(r.Jobs), "Job"), len(r.Left))))
+		b.Items = append(b.Items, note("note", "", fmt.Sprintf("%s, %d not finished.", plural(int64(r.Jobs), "Job"), len(r.Left))))
 	}
 	if len(r.Loops) > 0 {
 		b.Items = append(b.Items, note("crashloop", "wait", fmt.Sprintf("In an hour containers in loops run for %s Pod-hours, in vain, and wait for %s.",

@@ -233,6 +233,7 @@ func (d *document) differences(title, kinds string, first manifest.Value) {
 		}
 		rows = append(rows, r)
 	}
+	d.man = manifest.Value{}
 	if len(rows) == 0 {
 		return
 	}
@@ -334,8 +335,7 @@ func (d *document) side(f manifest.Value, name string) string {
 	if !v.Exists() {
 		return "–"
 	}
-	d.man = d.manifestOf(f, name)
-	defer func() { d.man = manifest.Value{} }()
+	d.man = d.manifestOf(f, name) // until all differences are told
 	switch kind := text(f, "kind"); kind {
 	case "codes", "exit", "decidedByOnly":
 		e := d.fate(v, number(f, "to") == 0 && has(f, "to") || kind == "exit" && number(v, "exitCode") == 0)

@@ -449,7 +449,8 @@ func (d *document) jobSteps(e manifest.Value) (list []item) {
 		list = append(list, i)
 		n++
 	}
-	for limit := range strings.SplitSeq(d.limits(j), " and ") {
+	for limit, left := "", d.limits(j); left != ""; {
+		limit, left, _ = strings.Cut(left, " and ")
 		name, n, _ := strings.Cut(limit, " ")
 		i := item{path: d.jobPath() + name, text: name, quote: n, source: sourceOf("", name), mark: "matched", tone: Count, reason: "the failure counts"}
 		if action := text(j, "action"); !j.Get("counted").Bool() || action == "FailJob" || action == "FailIndex" && name != "backoffLimit" {
@@ -695,7 +696,7 @@ func (d *document) jobCard(job manifest.Value) card {
 		h.tone, h.mark, h.text, h.reason = OK, "succeeded", "the Job succeeds", Visible(text(job, "message"))
 		return c
 	case text(job, "podPhase") == "Succeeded":
-		h.tone, h.mark, h.text, h.reason = OK, "succeeded", "a success more", "more completions are needed"
+		h.tone, h.mark, h.text, h.reason = OK, "succeeded", "one more success", "more completions are needed"
 		return c
 	case text(job, "podPhase") != "Failed" && job.Get("counted").Bool():
 		h.tone, h.mark, h.text, h.reason = Count, "counted", "the restart is counted", "towards "+d.limits(job)+", because restartPolicy is OnFailure"

@@ -5,7 +5,7 @@ import "github.com/podfate/podfate/policy/manifest"
 // simulateJobSet puts a JobSet over time into words.
 func (d *document) simulateJobSet() {
 	set := d.Answer.Get("jobSet")
-	restarts := itoa(number(set, "restarts")) + ", of which " + itoa(number(set, "restartsCountTowardsMax")) + " count towards maxRestarts " + itoa(number(set, "maxRestarts"))
+	restarts := itoa(number(set, "restarts")) + "; " + itoa(number(set, "restartsCountTowardsMax")) + " of maxRestarts " + itoa(number(set, "maxRestarts"))
 	d.ownerVerdict("JobSet", "Jobs of the set still run at the end", "complete", set, "reason", " Restarts: "+restarts+".")
 	d.blocks(func() {
 		var rows []row

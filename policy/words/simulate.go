@@ -179,7 +179,7 @@ func (d *document) loopText(l loop, until int64) string {
 		s += " Next start in " + span(l.next-until) + ", at " + span(l.next) + "."
 	}
 	if l.containers > 1 {
-		s += " " + count(int64(l.containers-1), "other container") + " the same."
+		s += " The same goes for " + count(int64(l.containers-1), "other container") + "."
 	}
 	return s + " The kubelet never gives up."
 }
@@ -502,10 +502,14 @@ func (d *document) eventDetail(r manifest.Value) string {
 		}
 		return "the API server refuses the status; again at " + span(number(r, "untilMillis"))
 	case "PodCreated", "IndexFailed":
-		if has(r, "index") {
-			return "index " + itoa(number(r, "index"))
+		if !has(r, "index") {
+			return ""
 		}
-		return ""
+		index := "index " + itoa(number(r, "index"))
+		if n := number(r, "pods"); n > 1 {
+			index += " and " + itoa(n-1) + " more"
+		}
+		return index
 	case "PodDeleted":
 		return ""
 	}

@@ -473,6 +473,8 @@ func TestSentences(t *testing.T) {
 		{"simulate", `"until":"5m",` + pod("", "", "") + `}`, "No container ends: nothing says when they do.", ""},
 		{"decide", `"exits":[{"container":"i","exitCode":0,"reason":"OOMKilled"}],` + pod("", "", never+init) + `}`, "It stays terminated, and the Pod is stopped: an init container did not succeed.", "Failed"},
 		{"table", pod("", "", never+init) + `}`, `"0 (OOMKilled)","","the Pod is stopped"`, ""},
+		{"simulate", `"until":"5m",` + job(`"completions":2,"parallelism":2,"completionMode":"Indexed",`, "Never"), `"PodCreated","index 0 and 1 more"`, ""},
+		{"simulate", `"until":"5m","runs":{"c":[{"for":"5s","exitCode":1}]},"owner":true,"manifest":{"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet","metadata":{"name":"s"},"spec":{"failurePolicy":{"maxRestarts":1},"replicatedJobs":[{"name":"w","template":{"spec":{"backoffLimit":0,"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}}]}}`, "; 1 of maxRestarts 1.", "1 count "},
 		{"suggest", `"flip":{"container":"c","exit":1,"to":"failIndex"},` + job("", "Never"), `"1.37","there is none","none: FailIndex needs`, "does not do it"},
 		{"suggest", `"cluster":{"version":"1.34"},"flip":{"container":"i","exit":137,"to":"restart"},` + pod("", "", never+init) + `}`, `"i","0 (OOMKilled)"`, `"i","0","`},
 	} {
