@@ -39,9 +39,11 @@ func reading(code string) string {
 func (d *document) noRule(path string) string {
 	spec := strings.TrimSuffix(path, "backoffLimit")
 	switch {
+	case !d.man.Exists():
+		return "no rule on failed Pods matches"
 	case d.man.At(spec + "backoffPolicy").Exists():
 		return "no backoffPolicy rule matches"
-	case spec != path && d.man.Exists() && !d.man.At(spec+"podFailurePolicy").Exists():
+	case spec != path && !d.man.At(spec+"podFailurePolicy").Exists():
 		return "the Job has no podFailurePolicy"
 	}
 	return "no podFailurePolicy rule matches"
