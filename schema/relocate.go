@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"sort"
@@ -73,6 +74,29 @@ func (r *Request) place(offset int) (p place, ok bool) {
 // Otherwise only the bytes of members "line", "column" and "offset" with a number are touched:
 // inside a string of JSON the quotes of these names would be escaped.
 func (r *Request) Relocate(answer []byte) []byte { return r.warned(r.relocated(answer)) }
+
+// RelocateExplained is Relocate for explain's refusal of a request that [Request.Explain] made for
+// the operation of: its places count what explain puts before the request.
+func (r *Request) RelocateExplained(of string, answer []byte) []byte {
+	before := len(Explain(of, nil)) - len("}")
+	shifted := placeOfError.ReplaceAllFunc(answer, func(place []byte) []byte {
+		m := placeOfError.FindSubmatch(place)
+		offset, _ := strconv.Atoi(string(m[1]))
+		line, _ := strconv.Atoi(string(m[2]))
+		column, _ := strconv.Atoi(string(m[3]))
+		if offset < before {
+			return place
+		}
+		if line == 1 {
+			column -= before
+		}
+		return fmt.Appendf(nil, `"offset":%d,"line":%d,"column":%d`, offset-before, line, column)
+	})
+	return r.Relocate(shifted)
+}
+
+// placeOfError finds the place of what could not be read at all.
+var placeOfError = regexp.MustCompile(`"offset":(\d+),"line":(\d+),"column":(\d+)`)
 
 // warned returns answer with the keys that are set twice in the manifest among its warnings, before
 // those of the core, if it has warnings. Together they are at most MaxFaults and one.

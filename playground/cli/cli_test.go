@@ -234,6 +234,21 @@ func TestFaultsHaveFileLineAndColumn(t *testing.T) {
 	}
 }
 
+// TestTooDeepForWords: what is just too deep for the answer in words stands where it does in the
+// text, not where it is in the request around it (R-W5).
+func TestTooDeepForWords(t *testing.T) {
+	brackets := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+	for text, where := range map[string]string{
+		`{"kind":"Pod","spec":` + brackets(62) + "}":                    "stdin:1:83: nested",
+		"{\"kind\":\"Pod\",\"spec\":\n " + brackets(62) + "}":           "stdin:2:63: nested",
+		"apiVersion: v1\nkind: Pod\nspec:\n  a: " + brackets(61) + "\n": "stdin:4:66: nested",
+	} {
+		if got := podfate(t, text, "validate", "-f", "-"); !strings.HasPrefix(got.err, where) || got.status != StatusFaults {
+			t.Errorf("status %d, %q, want %s", got.status, got.err, where)
+		}
+	}
+}
+
 // TestMembersBesideTheManifestAreKnown holds the list of members whose faults do not stand in the
 // manifest to the schemas of the requests.
 func TestMembersBesideTheManifestAreKnown(t *testing.T) {

@@ -131,6 +131,9 @@ func (o *outcome) ask(ctx context.Context, engine server.Engine, words bool) err
 		return nil
 	}
 	if failed { // only explain's own request can be refused here
+		if o.asked.faults == nil && o.op.Number != explain.Number {
+			answer = o.asked.request.RelocateExplained(o.op.Name, answer)
+		}
 		if o.answer, _, err = engine.Call(ctx, explain.Number, explainError("explain", answer)); err != nil {
 			return err
 		}
