@@ -62,15 +62,14 @@ func (f *figures) row(what, figure, bar string, kept bool) {
 	f.rows += fmt.Sprintf("\n%-62s  %16s  %s", what, figure, bar)
 }
 
-// longManifest is a manifest of n lines.
+// longManifest is a manifest of n lines. What is typed into comes first: beside the line that is typed into, the answer is in view.
 func longManifest(n int) string {
 	var b strings.Builder
-	b.WriteString("apiVersion: v1\nkind: Pod\nmetadata:\n  name: app\n  annotations:\n")
+	b.WriteString("apiVersion: v1\nkind: Pod\nspec:\n  restartPolicy: Never\n  containers:\n  - name: main\n    image: registry.example/app:1\n    restartPolicy: Never\n" +
+		"    restartPolicyRules:\n    - action: Restart\n      exitCodes:\n        operator: In\n        values: [42]\nmetadata:\n  name: app\n  annotations:\n")
 	for i := range n - 16 {
 		fmt.Fprintf(&b, "    example.com/note-%d: \"line %d of a manifest\"\n", i, i)
 	}
-	b.WriteString("spec:\n  restartPolicy: Never\n  containers:\n  - name: main\n    image: registry.example/app:1\n    restartPolicy: Never\n" +
-		"    restartPolicyRules:\n    - action: Restart\n      exitCodes:\n        operator: In\n        values: [42]\n")
 	return b.String()
 }
 
@@ -186,7 +185,7 @@ func cells(t *testing.T, f *figures, origin string) {
 	var took []float64
 	for range 20 {
 		p.run(t, chromedp.Click(chromedp.CSS("#tab-answer")))
-		p.until(t, "the answer", shown("answer"))
+		p.until(t, "the answer", `!!document.querySelector('#tab-answer[aria-selected=true]') && !document.querySelector('#reply .map')`)
 		ms, err := chromedp.Run(p, chromedp.Evaluate[float64](press, chromedp.EvalAwaitPromise))
 		if err != nil {
 			t.Fatal(err)
@@ -205,13 +204,12 @@ func large(t *testing.T, f *figures, origin string) {
 	p.until(t, "the module answers in the browser", answered)
 	// A document has at most half of that: a manifest, and the kubelet's settings with comments.
 	const half = 126 << 10
-	head, tail, _ := strings.Cut(longManifest(16), "spec:\n")
 	var full strings.Builder
-	full.WriteString(head)
+	full.WriteString(longManifest(16))
 	for i := 0; full.Len() < half; i++ {
 		fmt.Fprintf(&full, "    example.com/a%05d: \"%s\"\n", i, strings.Repeat("x", 250))
 	}
-	full.WriteString("spec:\n" + tail + "---\napiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n")
+	full.WriteString("---\napiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n")
 	for full.Len() < 2*half {
 		full.WriteString("# a comment of the kubelet's settings, which are read as well\n")
 	}

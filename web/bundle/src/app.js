@@ -41,6 +41,7 @@ let begun = false; // the form is that of an example, a link or the reader, and 
 let fixes = []; // edits of the answer on the page
 let worlds; // what becomes of the question in each version, on the page
 let asking = false; // a question is under way
+let unseen; // shows the commands of the answer on the page, until its frame is painted
 let unkept; // the timer of the text that is kept next
 let offer = ''; // the question that is asked instead of the form's, one that the answer before offered
 let number = 0; // under which the reader's own text is kept, 0 for an example's or a link's
@@ -299,19 +300,27 @@ async function run() {
   showReading(form.exits);
   if ($('answer-title').textContent !== say('heading.answer')) $('answer-title').textContent = say('heading.answer');
   showLines(marks(painted));
-  requestAnimationFrame(() => setTimeout(highlight)); // the answer is seen first
   brief(live(painted), painted.verdict.tone);
   $('where').textContent = say(result.millis === undefined ? 'where' : 'where.millis', {n: result.millis?.toFixed(1)});
   $('compare').disabled = !last;
-  $('compared').textContent = '';
-  showCommands(form, result);
+  if ($('compared').textContent) $('compared').textContent = '';
+  if (!unseen) requestAnimationFrame(() => setTimeout(afterwards)); // the answer is seen first
+  unseen = () => showCommands(form, result);
+}
+
+/** What an answer changes besides itself: what belongs together, and what is folded away: commands and the link. */
+function afterwards() {
+  unseen();
+  unseen = undefined;
+  highlight();
   if ($('share').open) showLink();
 }
 
 /** Shows the answer's first words where the answer is out of view, and tells them to a screen reader. */
 function brief(text, tone = '') {
   $('brief').className = 'verdict ' + tone;
-  announce($('brief').textContent = text);
+  if ($('brief').textContent !== text) $('brief').textContent = text;
+  announce(text);
 }
 
 /** Tells a screen reader, when typing has paused: half a word is no question. The same words twice are told once. */

@@ -20,11 +20,12 @@ let later; // rows that are made when they are needed, during a repaint
 
 /** What paint gives, and the rows in it that are not made yet: {key, make} by their elements, which are empty. */
 export function lazily(paint) {
-  later = new Map();
-  const nodes = paint();
-  const rows = later;
-  later = undefined;
-  return [nodes, rows];
+  const rows = later = new Map();
+  try {
+    return [paint(), rows];
+  } finally {
+    later = undefined;
+  }
 }
 
 /** A row of a table, which says what of says. */

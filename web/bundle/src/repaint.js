@@ -22,16 +22,17 @@ function adopt(root, document) {
 export function repaint(root, document) {
   if (painted.length === 0) adopt(root, document);
   const old = painted;
+  painted = []; // until the nodes are there: if one of them fails, the next answer is painted anew
   const take = (like) => {
     const i = old.findIndex(like);
     return i < 0 ? undefined : old.splice(i, 1)[0];
   };
   // What says the same is found first, then what may be made the same.
-  painted = parts(document).map((part) => {
+  const next = parts(document).map((part) => {
     const now = describe(part);
     return take(({text}) => text === now.text) ?? {...now, part};
   });
-  for (const now of painted) {
+  for (const now of next) {
     if (!now.part) continue;
     const [nodes, empty] = lazily(() => elements(now.part));
     rows = empty;
@@ -41,7 +42,7 @@ export function repaint(root, document) {
     now.nodes = nodes.map((node, i) => patched(now.nodes[i], node));
   }
   for (const {nodes} of old) for (const node of nodes) node.remove();
-  const ours = painted.flatMap(({nodes}) => nodes);
+  const ours = next.flatMap(({nodes}) => nodes);
   const known = new Set(ours);
   let at = root.firstChild;
   for (const node of ours) {
@@ -49,6 +50,7 @@ export function repaint(root, document) {
     if (node === at) at = at.nextSibling;
     else root.insertBefore(node, at);
   }
+  painted = next;
 }
 
 /** A node with all that is in it. */
