@@ -245,6 +245,27 @@ func Others(docs []*Document) (notes []Fault, all bool) {
 	return list.unsorted(), len(b.others) > 0 && len(b.manifests) == 0 && b.request == nil && b.kubelet == nil && !b.faults.any()
 }
 
+// Stranger returns the fault of a document that is nothing of what is read here: an object with
+// neither apiVersion nor kind, and with no member that known says to be one of a request. Files for
+// other programs are such documents.
+func Stranger(doc *Document, known func(name string) bool) (f Fault, is bool) {
+	v := doc.root
+	if doc.err != nil || v.Kind() != manifest.Object || v.Len() == 0 || !absent(v.Get("apiVersion")) || !absent(v.Get("kind")) {
+		return f, false
+	}
+	for m := v.First(); m.Exists(); m = m.Next() {
+		if known(m.Key()) {
+			return f, false
+		}
+	}
+	at := doc.place(v.Offset())
+	return Fault{
+		Code:   policy.CodeRequired,
+		Detail: "neither a manifest, which has apiVersion and kind, nor a part of a Scenario, which has no member " + quoted(v.First().Key()),
+		Line:   at.line, Column: at.column, Offset: at.offset, Source: at.source,
+	}, true
+}
+
 // Read decodes a text and builds one request from it: [Decode] and [NewRequest].
 func Read(text []byte, o Overrides) (*Request, error) {
 	docs, err := Decode(text)

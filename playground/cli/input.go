@@ -213,7 +213,11 @@ func (r *reader) document(p *schema.Piece, own []*schema.Document) error {
 	}
 	var docs []*schema.Document
 	for _, doc := range all {
-		if !isCommon(doc) {
+		if f, is := schema.Stranger(doc, asksFor); is { // what else there is is judged all the same
+			if err := r.ask(asked{source: a.source, number: a.number, line: a.line, faults: schema.Faults{f}}); err != nil {
+				return err
+			}
+		} else if !isCommon(doc) {
 			docs = append(docs, doc)
 		}
 	}
@@ -327,7 +331,13 @@ func isCommon(doc *schema.Document) bool {
 // without its manifest.
 func isPart(doc *schema.Document) bool {
 	kind, apiVersion, manifest := head(doc)
-	return kind == "" && apiVersion == "" && !manifest
+	_, stranger := schema.Stranger(doc, asksFor)
+	return kind == "" && apiVersion == "" && !manifest && !stranger
+}
+
+// asksFor reports whether a request of any operation may have a member of this name.
+func asksFor(name string) bool {
+	return slices.ContainsFunc(ops.Table(), func(op ops.Operation) bool { return slices.Contains(ops.Members(op.Name), name) })
 }
 
 func head(doc *schema.Document) (kind, apiVersion string, manifest bool) {

@@ -81,6 +81,26 @@ func TestEachDocumentIsJudgedForItself(t *testing.T) {
 	}
 }
 
+// TestFilesOfOtherPrograms: a document that is neither a manifest nor a part of a Scenario is one
+// fault, and belongs to no manifest beside it (R-W9); a part of a Scenario does.
+func TestFilesOfOtherPrograms(t *testing.T) {
+	const other = "services: {web: {image: x}}\nversion: '3'\n"
+	got := podfate(t, pod+"\n---\n"+other+"---\n"+pod+"\n", "validate", "-f", "-")
+	if n := strings.Count(got.out, "accepts this manifest"); n != 2 || got.status != StatusFaults || strings.Count(got.err, "\n") != 1 ||
+		!strings.HasPrefix(got.err, "stdin:3:1: neither a manifest") || !strings.Contains(got.err, `no member "services"`) {
+		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
+	}
+	got = podfate(t, pod+"\n---\nexits: [{exitCode: 1}]\n---\n"+other, "decide", "-f", "-")
+	if !strings.Contains(got.out, "exits 1") || got.status != StatusFaults || strings.Count(got.err, "\n") != 1 {
+		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
+	}
+	dir := tree(t, map[string]string{"compose.yaml": other, "p.json": `{"name":"x","version":"1"}`, "pod.yaml": pod})
+	got = podfate(t, "", "validate", "-f", dir)
+	if !strings.Contains(got.out, "accepts this manifest") || got.status != StatusFaults || strings.Count(got.err, "\n") != 2 {
+		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
+	}
+}
+
 // TestFoldersAndLinks: a linked folder is walked once, and everything passed over is named and
 // counted (R-W10).
 func TestFoldersAndLinks(t *testing.T) {
