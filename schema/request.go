@@ -245,12 +245,15 @@ func Others(docs []*Document) (notes []Fault, all bool) {
 	return list.unsorted(), len(b.others) > 0 && len(b.manifests) == 0 && b.request == nil && b.kubelet == nil && !b.faults.any()
 }
 
-// Stranger returns the fault of a document that is nothing of what is read here: an object with
-// neither apiVersion nor kind, and with no member that known says to be one of a request. Files for
-// other programs are such documents.
+// Stranger returns the fault of a document that is nothing of what is read here: no object, or one
+// with neither apiVersion nor kind, and with no member that known says to be one of a request. Files
+// for other programs are such documents.
 func Stranger(doc *Document, known func(name string) bool) (f Fault, is bool) {
 	v := doc.root
-	if doc.err != nil || v.Kind() != manifest.Object || v.Len() == 0 || !absent(v.Get("apiVersion")) || !absent(v.Get("kind")) {
+	if doc.err == nil && v.Kind() != manifest.Object {
+		return notAnObject(doc), true
+	}
+	if doc.err != nil || v.Len() == 0 || !absent(v.Get("apiVersion")) || !absent(v.Get("kind")) {
 		return f, false
 	}
 	for m := v.First(); m.Exists(); m = m.Next() {
@@ -264,6 +267,14 @@ func Stranger(doc *Document, known func(name string) bool) (f Fault, is bool) {
 		Detail: "neither a manifest, which has apiVersion and kind, nor a part of a Scenario, which has no member " + quoted(v.First().Key()),
 		Line:   at.line, Column: at.column, Offset: at.offset, Source: at.source,
 	}, true
+}
+
+func notAnObject(doc *Document) Fault {
+	at := doc.place(0)
+	return Fault{
+		Code: CodeNotAnObject, Detail: "a document is an object with members such as kind, found " + found(doc.root.Kind()),
+		Line: at.line, Column: at.column, Offset: at.offset, Source: at.source,
+	}
 }
 
 // Read decodes a text and builds one request from it: [Decode] and [NewRequest].
@@ -348,7 +359,7 @@ func (b *builder) sortOut(docs []*Document) {
 		case doc.err != nil:
 			b.unreadable(doc)
 		case doc.root.Kind() != manifest.Object:
-			b.faultAt(doc, 0, "", CodeNotAnObject, "a document is an object with members such as kind, found "+found(doc.root.Kind()))
+			b.faults.add(notAnObject(doc))
 		default:
 			b.document(part{doc: doc, value: doc.root})
 		}

@@ -213,7 +213,11 @@ func (r *reader) document(p *schema.Piece, own []*schema.Document) error {
 	}
 	var docs []*schema.Document
 	for _, doc := range all {
-		if f, is := schema.Stranger(doc, asksFor); is { // what else there is is judged all the same
+		if f, is := schema.Stranger(doc, asksFor); is && r.given {
+			if err := r.passOver(without{asked: a, notes: []schema.Fault{f}}); err != nil {
+				return err
+			}
+		} else if is { // what else there is is judged all the same
 			if err := r.ask(asked{source: a.source, number: a.number, line: a.line, faults: schema.Faults{f}}); err != nil {
 				return err
 			}

@@ -94,9 +94,18 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 	if !strings.Contains(got.out, "exits 1") || got.status != StatusFaults || strings.Count(got.err, "\n") != 1 {
 		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
 	}
-	dir := tree(t, map[string]string{"compose.yaml": other, "p.json": `{"name":"x","version":"1"}`, "pod.yaml": pod})
+	got = podfate(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`+"\n[1]\n", "validate", "-f", "-")
+	if !strings.Contains(got.out, "accepts this manifest") || got.status != StatusFaults || strings.Count(got.err, "\n") != 1 {
+		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
+	}
+	dir := tree(t, map[string]string{"list.yaml": "- a\n", "compose.yaml": other, "p.json": `{"name":"x","version":"1"}`, "pod.yaml": pod})
 	got = podfate(t, "", "validate", "-f", dir)
-	if !strings.Contains(got.out, "accepts this manifest") || got.status != StatusFaults || strings.Count(got.err, "\n") != 2 {
+	if !strings.Contains(got.out, "accepts this manifest") || got.status != StatusFaults || strings.Count(got.err, "\n") != 3 {
+		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
+	}
+	in := func(name string) string { return filepath.Join(dir, name) } // pre-commit names all files of a repository
+	got = podfate(t, "", "validate", "--hook", in("compose.yaml"), in("list.yaml"), in("p.json"))
+	if got.status != 0 || strings.Count(got.err, "note: ") != 4 || !strings.Contains(got.err, "passed over: 3 objects") {
 		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
 	}
 }
