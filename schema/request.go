@@ -247,7 +247,7 @@ func Others(docs []*Document) (notes []Fault, all bool) {
 
 // Stranger returns the fault of a document that is nothing of what is read here: no object, or one
 // with neither apiVersion nor kind, and with no member that known says to be one of a request. Files
-// for other programs are such documents.
+// for other programs are such documents. The path is manifest if it looks like one all the same.
 func Stranger(doc *Document, known func(name string) bool) (f Fault, is bool) {
 	v := doc.root
 	if doc.err == nil && v.Kind() != manifest.Object {
@@ -261,11 +261,14 @@ func Stranger(doc *Document, known func(name string) bool) (f Fault, is bool) {
 			return f, false
 		}
 	}
+	path, detail := "", "neither a manifest, which has apiVersion and kind, nor a part of a Scenario, which has no member "+quoted(v.First().Key())
+	if !absent(v.Get("spec")) || !absent(v.Get("metadata")) {
+		path, detail = "manifest", "a manifest has apiVersion and kind: without both of them this is not read as one"
+	}
 	at := doc.place(v.Offset())
 	return Fault{
-		Code:   policy.CodeRequired,
-		Detail: "neither a manifest, which has apiVersion and kind, nor a part of a Scenario, which has no member " + quoted(v.First().Key()),
-		Line:   at.line, Column: at.column, Offset: at.offset, Source: at.source,
+		Path: path, Code: policy.CodeRequired, Detail: detail,
+		Line: at.line, Column: at.column, Offset: at.offset, Source: at.source,
 	}, true
 }
 

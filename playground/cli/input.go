@@ -213,7 +213,7 @@ func (r *reader) document(p *schema.Piece, own []*schema.Document) error {
 	}
 	var docs []*schema.Document
 	for _, doc := range all {
-		if f, is := schema.Stranger(doc, asksFor); is && r.given {
+		if f, is := schema.Stranger(doc, asksFor); is && r.given && f.Path == "" {
 			if err := r.passOver(without{asked: a, notes: []schema.Fault{f}}); err != nil {
 				return err
 			}

@@ -98,13 +98,20 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 	if !strings.Contains(got.out, "accepts this manifest") || got.status != StatusFaults || strings.Count(got.err, "\n") != 1 {
 		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
 	}
-	dir := tree(t, map[string]string{"list.yaml": "- a\n", "compose.yaml": other, "p.json": `{"name":"x","version":"1"}`, "pod.yaml": pod})
+	dir := tree(t, map[string]string{"list.yaml": "- a\n", "sub/kindless.yaml": "spec: {}\n", "compose.yaml": other, "p.json": `{"name":"x","version":"1"}`, "pod.yaml": pod})
 	got = podfate(t, "", "validate", "-f", dir)
-	if !strings.Contains(got.out, "accepts this manifest") || got.status != StatusFaults || strings.Count(got.err, "\n") != 3 {
+	if !strings.Contains(got.out, "accepts this manifest") || got.status != StatusFaults || strings.Count(got.err, "\n") != 4 {
+		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
+	}
+	got = podfate(t, "metadata: {name: x}\nspec: {containers: []}\n", "validate", "-f", "-")
+	if got.err != "stdin:1:1: manifest: a manifest has apiVersion and kind: without both of them this is not read as one\n" || got.status != StatusFaults {
 		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
 	}
 	in := func(name string) string { return filepath.Join(dir, name) } // pre-commit names all files of a repository
 	got = podfate(t, "", "validate", "--hook", in("compose.yaml"), in("list.yaml"), in("p.json"))
+	if slip := podfate(t, "", "validate", "--hook", in("sub/kindless.yaml")); slip.status != StatusFaults {
+		t.Errorf("status %d\n%s%s", slip.status, slip.out, slip.err)
+	}
 	if got.status != 0 || strings.Count(got.err, "note: ") != 4 || !strings.Contains(got.err, "passed over: 3 objects") {
 		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
 	}
