@@ -841,7 +841,7 @@ func (p *planner) apply(base *loaded, f policy.Features, kubelet, controller *ch
 	}
 	admission.DropDisabled(&o.Spec, o.SpecPath, f)
 	for _, fault := range admission.Validate(o, f) {
-		if !fault.UnknownWord() && (fault.Path != "spec.ephemeralContainers" || o.Kind != "Pod") {
+		if fault.Path != "spec.ephemeralContainers" || o.Kind != "Pod" {
 			return l, false
 		}
 	}

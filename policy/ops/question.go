@@ -86,7 +86,7 @@ func (c *call) asked(f located) located {
 
 // noContainer says that the Pod has no container called name.
 func (c *call) noContainer(name string) string {
-	if name == "" && c.inQuestion {
+	if name == "" {
 		return "the Pod has several containers: name the one that runs, as in main: 42@10s"
 	}
 	return "the Pod has no container " + strconv.Quote(cut(name))

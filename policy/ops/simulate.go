@@ -255,8 +255,8 @@ func (c *call) readTapes(v manifest.Value, at string, l *loaded) (tapes []simula
 			return nil
 		}
 		ref, found := l.object.Spec.Find(m.Key())
-		if m.Key() == "" && c.inQuestion && len(l.object.Spec.Containers) == 1 {
-			found = true // a Pod with one container, which a question need not name
+		if m.Key() == "" && len(l.object.Spec.Containers) == 1 {
+			found = true // a Pod with one container, which need not be named
 		}
 		tape := simulate.Tape{Container: ref, Runs: c.readRuns(m, path, found && !l.object.Spec.Container(ref).HasPreStop)}
 		if !l.readable {
