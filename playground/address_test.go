@@ -14,9 +14,13 @@ import (
 	"github.com/podfate/podfate/web"
 )
 
-// noScripts turns the scripts of pages off or on.
+// noScripts turns the scripts of pages off or on. The page that is there gets its form back as the server sent it: scripts take the
+// fields one types in out of it.
 func (p *tab) noScripts(t *testing.T, off bool) {
 	t.Helper()
+	if off {
+		p.eval(t, `(() => { for (const field of document.querySelectorAll('[form$="-own"]')) field.setAttribute('form', 'ask'); return '' })()`)
+	}
 	call(t, p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: off})
 }
 

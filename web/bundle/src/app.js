@@ -266,9 +266,9 @@ function highlight({type, target} = {}) {
 
 // --- answers ---
 
-/** Asks the module in this browser and shows what it says. */
-async function run() {
-  const form = {...readForm(), ...(offer && {offer, view: ''})};
+/** Asks the module in this browser, about a text that is not in the form yet if there is one, and shows what it says. */
+async function run(text = manifest.value) {
+  const form = {...readForm(), manifest: text, ...(offer && {offer, view: ''})};
   asking = true;
   const result = await engine.ask(form);
   if (!result) return; // another question came before
@@ -387,9 +387,13 @@ function paste(event) {
     showFixed('paste.long', undefined, {n, most: mostBytes});
   } else if (target === manifest && data.length >= long && loaded) {
     event.preventDefault();
+    offer = '';
+    const made = before.slice(0, from) + data.replace(/\r\n?/g, '\n') + before.slice(to);
+    const answer = run(made); // the worker answers while the browser lays the text out
     manifest.setRangeText(data, from, to, 'end');
-    const made = target.value;
-    asked(manifest).then(() => target.value === made && showFixed('paste.made', before));
+    showLines();
+    remember();
+    answer.then(() => target.value === made && showFixed('paste.made', before));
   }
 }
 
@@ -575,10 +579,11 @@ function openExample(event) {
 function asked(control) {
   if (control.id.startsWith('event') || control.id === 'timing' || control.id === 'first') return; // written when Add is pressed
   offer = '';
+  const answer = runSoon(); // the rest is done while the worker answers
   showLines();
   if (control !== manifest && control !== exits) showGates();
   remember();
-  return runSoon();
+  return answer;
 }
 
 function wire() {

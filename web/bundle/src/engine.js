@@ -13,6 +13,7 @@ export class Engine {
   #module; // {module, sha256, bytes}
   #worker;
   #ready; // promise of describe's answer
+  #started = false; // it has come
   #underWay; // {id, resolve, timer}
   #next; // {form, resolve}: asked while another question is under way
   #id = 0;
@@ -52,7 +53,8 @@ export class Engine {
         else if (data.strip && data.id === this.#later?.id) this.#later.resolve(data.strip);
       };
     });
-    this.#ready.catch(() => {}); // whoever waits is told; nobody may be waiting
+    this.#started = false;
+    this.#ready.then(() => (this.#started ||= worker === this.#worker), () => {}); // whoever waits is told; nobody may be waiting
     worker.postMessage(this.#module);
     return this.#ready;
   }
@@ -70,9 +72,10 @@ export class Engine {
     });
   }
 
+  /** Sends the next question at once if it can: the worker answers while the page does what else there is to do. */
   async #begin() {
     try {
-      await this.#ready;
+      if (!this.#started) await this.#ready;
     } catch {
       return;
     }
