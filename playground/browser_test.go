@@ -482,10 +482,10 @@ func TestNotAManifest(t *testing.T) {
 			{"hello\n", "The manifest cannot be read"},
 		} {
 			for _, exits := range []string{"main=1", ""} {
-				call(t, p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: false})
+				p.noScripts(t, false)
 				p.run(t, chromedp.Navigate(origin+"/"))
 				p.sees(t, "the module answers in the browser", "String("+answered+")", "true")
-				call(t, p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !scripts})
+				p.noScripts(t, !scripts)
 				ask := `ask.submit()`
 				if scripts {
 					ask = `m.dispatchEvent(new Event('input', {bubbles: true}))`
