@@ -37,6 +37,7 @@ func (k *miniKubelet) syncRich(p *miniPod) bool {
 		k.stopAll(p)
 		return true
 	}
+	k.publish(p) // a sync begins with the status
 	for i := range p.containers {
 		p.containers[i].retryAt = -1 // until this sync refuses it
 	}
@@ -54,7 +55,6 @@ func (k *miniKubelet) syncRich(p *miniPod) bool {
 		if plan.CreateSandbox || p.bare {
 			panic(fmt.Sprintf("a Pod that is not over is to begin anew: %+v\n%v", r, k.statuses(p)))
 		}
-		k.publish(p) // a sync begins with the status
 		p.killing, p.bare = true, true
 		k.stopRunning(p, p.ownGrace())
 		return true
@@ -382,9 +382,11 @@ func (p *miniPod) bury(statuses []v1.ContainerStatus) {
 }
 
 // publishRich is publish for a Pod that is synced with the kubelet's own functions. A terminal
-// phase is shown when no container runs any more.
+// phase is shown when no container runs any more, and a status that the API server refuses never:
+// that of 1.34 lets no init container leave its end by a rule.
 //
-// Source: mergePodStatus in pkg/kubelet/status/status_manager.go, Kubernetes v1.33 to v1.37.
+// Source: mergePodStatus in pkg/kubelet/status/status_manager.go, ValidatePodStatusUpdate in
+// pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
 func (k *miniKubelet) publishRich(p *miniPod, object *v1.Pod, status v1.PodStatus) {
 	if (p.stopping || p.killing) && p.runs() {
 		return // a kubelet that waits for containers to stop says nothing
@@ -426,7 +428,7 @@ func (k *miniKubelet) publishRich(p *miniPod, object *v1.Pod, status v1.PodStatu
 	if object == nil {
 		return
 	}
-	if !equalStatus(&object.Status, &status) {
+	if !equalStatus(&object.Status, &status) && !denied(p.object, &object.Status, &status) {
 		object = object.DeepCopy()
 		object.Status = status
 		k.server.put(object)

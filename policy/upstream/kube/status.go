@@ -27,7 +27,7 @@ func (p *kubeletPod) Judge(s *simulate.Step) (j diff.Judgement, known bool) {
 	j.Phase = linked.Phase(p.pod, all, s.Options.Terminating, s.Options.Initialized)
 	j.Conditions = conditionsOf(linked.Conditions(p.pod, kept, all, v1.PodPhase(s.By)))
 	j.Dropped = linked.Transition(kept, made, &p.pod.Spec) != nil
-	j.Denied = p.denied(api, made)
+	j.Denied = denied(p.pod, api, made)
 	merged := linked.Merge(p.pod, *api, *made, !s.Terminated)
 	j.Merged = simulate.PodStatus{
 		Phase: policy.PodPhase(merged.Phase), Reason: merged.Reason, Message: merged.Message, Conditions: conditionsOf(merged.Conditions),
@@ -35,11 +35,11 @@ func (p *kubeletPod) Judge(s *simulate.Step) (j diff.Judgement, known bool) {
 	return j, true
 }
 
-// denied reports whether the API server refuses that the status of the Pod becomes made because of
-// a container that has ended.
-func (p *kubeletPod) denied(api, made *v1.PodStatus) bool {
+// denied reports whether the API server refuses that the status of p becomes made because of a
+// container that has ended.
+func denied(p *v1.Pod, api, made *v1.PodStatus) bool {
 	internal := func(s *v1.PodStatus) *core.Pod {
-		pod := p.pod.DeepCopy()
+		pod := p.DeepCopy()
 		pod.ResourceVersion, pod.Status = "1", *s
 		out := &core.Pod{}
 		if err := legacyscheme.Scheme.Convert(pod, out, nil); err != nil {
@@ -47,7 +47,7 @@ func (p *kubeletPod) denied(api, made *v1.PodStatus) bool {
 		}
 		return out
 	}
-	for _, e := range podregistry.StatusStrategy.ValidateUpdate(requestContext("update", "/v1/pods", p.pod.Namespace), internal(made), internal(api)) {
+	for _, e := range podregistry.StatusStrategy.ValidateUpdate(requestContext("update", "/v1/pods", p.Namespace), internal(made), internal(api)) {
 		if strings.Contains(e.Detail, "may not be transitioned to non-terminated state") {
 			return true
 		}
