@@ -185,6 +185,7 @@ Without a command it serves the playground, as "podfate serve" does.`,
 		}
 	}
 	fitTerminal(root)
+	root.AddCommand(newScenario()) // which has its lines as they are
 	return root
 }
 

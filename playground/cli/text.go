@@ -89,6 +89,9 @@ func (p *printer) report(o outcome, i document.Item) {
 	if i.Path == "manifest" && strings.HasPrefix(i.Text, "manifest: unknown") {
 		text = "no manifest is asked for: " + o.op.Name + " takes a Scenario or a KubeletConfiguration"
 	}
+	if i.Path == "manifest" && strings.HasPrefix(i.Text, "manifest: a manifest is required, with") && asksInFile(o.asked.request) {
+		text += ". What a file says about manifests in others begins with apiVersion: podfate.dev/v1 and kind: Scenario (podfate help scenario)"
+	}
 	line := where + ": " + kinds[i.Mark] + words.Visible(text) + "\n"
 	if fromFlags(i.Path) { // a Scenario in a folder belongs to each of its manifests
 		if p.said[line] {
@@ -109,6 +112,20 @@ func asks(r *schema.Request, names ...string) bool {
 		return false
 	}
 	return slices.ContainsFunc(names, func(name string) bool { return members[name] != nil })
+}
+
+// asksInFile reports whether a request has members that a file gave it, and not flags alone.
+func asksInFile(r *schema.Request) bool {
+	var members map[string]json.RawMessage
+	if r == nil || json.Unmarshal(r.JSON(), &members) != nil {
+		return false
+	}
+	for name := range members {
+		if source, line, _ := r.Position(name); source != "" && line > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // where is the place of an item, by its path if the core gave none. Of texts that could not be read

@@ -82,7 +82,7 @@ fail the Job, which are ignored, and which rule of the podFailurePolicy decides.
 		example: `  podfate decide -f pod.yaml --exit main=42
   podfate decide -f pod.yaml --exit main=137:OOMKilled --exit setup=1
   podfate decide -f pod.yaml --exit 1          # a Pod with one container
-  podfate decide -f pod.yaml -f scenario.yaml  # exits from a Scenario
+  podfate decide -f pod.yaml -f scenario.yaml  # podfate help scenario
   podfate decide -f pod.yaml --exit 42 --kubelet-version 1.34  # an older node
   podfate decide -f job.yaml --pods pods.json  # failed Pods of a Job
   kubectl get pods -l job-name=nightly -o json |
