@@ -137,7 +137,7 @@ var proposals = []Proposal{
 		{"wait", []string{"asAlways", "none"}, "X-39"},
 	}},
 	{"kep-4603-draft", "KEP-4603, draft of September 2024, Alternatives", "draft", RapidGate, []Reading{
-		{"onSuccess", []string{"5s", "0s", "10s"}, "X-20"},
+		{"onSuccess", []string{"5s", "0s", "10s"}, "002-51"},
 		{"oldKubelet", []string{"Always", "OnFailure", "Never"}, "X-15"},
 	}},
 }

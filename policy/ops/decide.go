@@ -80,7 +80,11 @@ func (c *call) decide() {
 	if given(c.root.Get("pods")) && !c.writePods(pods, l, cl) {
 		return
 	}
-	c.writeReadings(all, exits, &cl)
+	var codes []string
+	if !onlyPods {
+		codes = supposed(all, &cl)
+	}
+	c.writeReadings(all, exits, &cl, codes)
 	c.writeDropped(found.dropped)
 	c.writeWarnings(found.warnings)
 	c.writeCluster(cl)

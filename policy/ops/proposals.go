@@ -177,10 +177,32 @@ func (c *call) callbackExits(v manifest.Value, path string) *policy.ContainerRes
 	return on
 }
 
+// supposed returns the codes of what must be so for containers of these manifests to run at all, and
+// to exit: a suspended Job has been resumed, and the Pod is on the node that was named although that
+// node would not get it, or not take it, today.
+//
+// Source: syncJob in pkg/controller/job/job_controller.go, Kubernetes v1.33 to v1.37; for nodes see
+// [policy.PodSpec.RefusedByNode].
+func supposed(all []loaded, cl *cluster) (codes []string) {
+	node := cl.node().features
+	for i := range all {
+		o := &all[i].object
+		if o.Job != nil && o.Job.Suspend != nil && *o.Job.Suspend && !o.Job.ManagedElsewhere() {
+			codes = add(codes, "job_resumed")
+		}
+		switch _, _, needs := o.Spec.NeedsRestartAll(); {
+		case o.Spec.RefusedByNode(node):
+			codes = add(codes, "node_took_the_pod")
+		case needs && cl.features.NodeDeclaredFeatures && !node.RestartAllContainersOnContainerExits:
+			codes = add(codes, "on_this_node_whatever_it_lacks")
+		}
+	}
+	return codes
+}
+
 // writeReadings writes what proposals add to an answer: that its decisions are those of a callback,
-// and the readings that were taken for granted.
-func (c *call) writeReadings(all []loaded, exits []exit, cl *cluster) {
-	var codes []string
+// and the readings that were taken for granted, after the given codes.
+func (c *call) writeReadings(all []loaded, exits []exit, cl *cluster, codes []string) {
 	for i := range all {
 		o := &all[i].object
 		codes = add(codes, cl.readings(o)...)

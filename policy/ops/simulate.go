@@ -193,8 +193,13 @@ func (c *call) readTiming(v manifest.Value) (t simulate.Timing) {
 	t.FirstRestart = simulate.FirstRestart(c.choice(v.Get("firstRestart"), "timing.firstRestart", "kubelet", "documented"))
 	before := c.faults.n
 	t.KubeletSync = c.choice(v.Get("sync"), "timing.sync", "ideal", "kubelet") == "kubelet"
-	t.Jitter = simulate.Jitter(c.choice(v.Get("jitter"), "timing.jitter", "none", "mean", "full"))
-	if j := v.Get("jitter"); j.Kind() == manifest.String && !t.KubeletSync && c.faults.n == before {
+	j := v.Get("jitter")
+	if j.Kind() == manifest.Number {
+		c.fault(j, "timing.jitter", policy.CodeWrongType, "must be none, mean or full; a number of milliseconds is given as jitterMillis")
+	} else {
+		t.Jitter = simulate.Jitter(c.choice(j, "timing.jitter", "none", "mean", "full"))
+	}
+	if j.Kind() == manifest.String && !t.KubeletSync && c.faults.n == before {
 		c.forbidden(j, "timing.jitter", "counts only with sync: kubelet")
 	}
 	c.readJitterMillis(v, &t)

@@ -448,6 +448,7 @@ func (c *call) table() {
 		w.Key("leftOut")
 		w.Word("codes_beyond_255")
 	}
+	c.writeReadings(all, nil, &cl, supposed(all, &cl))
 	c.writeDropped(found.dropped)
 	c.writeWarnings(found.warnings)
 	c.writeCluster(cl)

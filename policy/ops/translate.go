@@ -922,7 +922,7 @@ func (t *translator) answer(all []loaded, found loaded) {
 	}
 	c.writeDropped(found.dropped)
 	c.writeWarnings(found.warnings)
-	c.writeReadings(all, nil, &t.cl)
+	c.writeReadings(all, nil, &t.cl, nil)
 	c.writeCluster(t.cl)
 	w.End()
 }

@@ -3,6 +3,7 @@ package policytest
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -121,7 +122,7 @@ func proposed(because, proposal string) string {
 func readings(assumptions []string) string {
 	var list []string
 	for _, code := range assumptions {
-		if strings.HasPrefix(code, "reading_") || code == "restart_count_0" || code == "manifest_waits_count" || code == "draft_pods_never_restart" {
+		if isReading(code) {
 			list = append(list, code)
 		}
 	}
@@ -129,6 +130,19 @@ func readings(assumptions []string) string {
 		return ""
 	}
 	return "read: " + strings.Join(list, " ") + "\n"
+}
+
+func isReading(code string) bool {
+	return strings.HasPrefix(code, "reading_") || code == "restart_count_0" || code == "manifest_waits_count" || code == "draft_pods_never_restart"
+}
+
+// supposed returns the other assumptions of an answer that no time passes in, as a line.
+func supposed(assumptions []string) string {
+	list := slices.DeleteFunc(slices.Clone(assumptions), isReading)
+	if len(list) == 0 {
+		return ""
+	}
+	return "assumed: " + strings.Join(list, " ") + "\n"
 }
 
 // Summary puts an answer into words, one line per fact:
@@ -297,6 +311,7 @@ func Summary(raw []byte) (string, error) {
 	}
 	if a.Decisions != nil || a.PodDecisions != nil {
 		b.WriteString(readings(a.Assumptions))
+		b.WriteString(supposed(a.Assumptions))
 	}
 	for _, d := range a.PodDecisions {
 		d.write(&b)
@@ -503,6 +518,7 @@ type table struct {
 	UsesRules   []string
 	LeftOut     string
 	Unreachable []struct{ Path, Because string }
+	Assumptions []string
 	Sizes       []struct {
 		Path                                  string
 		Rules, Values, BinaryBytes, JSONBytes int
@@ -544,6 +560,8 @@ func summarizeTable(b *strings.Builder, raw []byte) error {
 	for _, s := range t.Sizes {
 		fmt.Fprintf(b, "size %s: %d, %d, %d, %d\n", s.Path, s.Rules, s.Values, s.BinaryBytes, s.JSONBytes)
 	}
+	b.WriteString(readings(t.Assumptions))
+	b.WriteString(supposed(t.Assumptions))
 	return nil
 }
 

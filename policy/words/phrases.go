@@ -135,6 +135,8 @@ var phrases = [...]struct{ code, text string }{
 	{"ideal_timing", "only runs and waits take time"},
 	{"relist_on_demand_after_100ms", "after its own actions the kubelet looks again within 100ms"},
 	{"on_this_node_whatever_it_lacks", "the Pod is on this node, although the scheduler would place it where all containers can be restarted"},
+	{"node_took_the_pod", "the node took the Pod in earlier: today it refuses it, since it cannot restart all containers"},
+	{"job_resumed", "the Job is suspended, which has no Pods: this is what it does once it is resumed"},
 	{"node_keeps_its_pods", "nothing deletes the Pods of a node whose kubelet is away"},
 	{"recreated_pod_keeps_its_name", "the new Pod has the name of the old one, is on the same node, and its containers take their next runs"},
 	{"rapid_gate_is_off", "with its gate off Rapid is Always, and waits as the cluster has it"},

@@ -28,7 +28,7 @@ func reading(code string) string {
 	case "wait_asAlways":
 		return "AlwaysPod waits as Always does, with one back-off for the Pod (the proposal says: almost exactly like Always: X-39)"
 	case "onSuccess_5s":
-		return "FastOnSuccess waits 5s after a success (the draft's text and its figures disagree: X-20)"
+		return "FastOnSuccess waits 5s after a success (the draft's text and its figures disagree: 002-51)"
 	case "oldKubelet_Always":
 		return "a kubelet that does not know the restartPolicy takes it for Always (the draft lists Always, OnFailure and Never, by the place that reads it: X-15)"
 	}

@@ -88,6 +88,7 @@ func (d *document) codes() {
 		}
 		d.offers(offers)
 		d.sizes()
+		d.assumptions()
 		d.checks()
 	})
 }
