@@ -52,6 +52,7 @@ func TestFaultsOfWorldsSayWhatIsAllowed(t *testing.T) {
 		"a callback that is not on":    {"decide", pod("") + `,"decide":[]`, "decide", "forbidden", nil, "callback"},
 		"waits beside initial":         {"curve", `"backoff":{"waits":["1s"],"initial":"2s"}`, "backoff.waits", "forbidden", []string{"initial"}, ""},
 		"waits beside a factor":        {"simulate", pod("") + `,"backoff":{"waits":["1s"],"factor":3}`, "backoff.waits", "forbidden", []string{"factor"}, ""},
+		"a jitter that is a number":    {"simulate", pod("") + `,"timing":{"sync":"kubelet","jitter":0.25}`, "timing.jitter", "wrong_type", []string{"none, mean or full", "jitterMillis"}, ""},
 		"an unknown preset":            {"curve", `"backoff":{"preset":"quick"}`, "backoff.preset", "unsupported_value", []string{"stock", "reduced", "rapid", "catch-up", "near-zero-10", "near-zero-30"}, ""},
 		"a range that goes down":       {"decide", draft(`{"action":"Terminate","containerExitCodeIn":"10-8"}`), "spec.backoffPolicy.rules[0].containerExitCodeIn", "invalid_value", []string{"10-8", "such as 3,8-10"}, "kep-3329-draft"},
 		"a range of letters":           {"decide", draft(`{"action":"Terminate","containerExitCodeIn":"a-b"}`), "spec.backoffPolicy.rules[0].containerExitCodeIn", "invalid_value", []string{"0 to 255", "such as 3,8-10"}, "kep-3329-draft"},
