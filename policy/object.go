@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -20,6 +21,8 @@ type Object struct {
 	// Step is "" but for an Argo template, the first of whose main containers is a member of its
 	// own, with this name; the others are in the list sidecars.
 	Step string
+	// FirstOrdinal is the number of a StatefulSet's first Pod, 0 unless spec.ordinals has another.
+	FirstOrdinal int64
 	// NoTemplate reports that a ReplicationController, whose template is optional, has none.
 	NoTemplate bool
 	// Embedded reports that o is a template in an object of a kind that is not read: a PodTemplate
@@ -53,12 +56,41 @@ func (o *Object) StoredName() string {
 	if o.Name != "" || o.GenerateName == "" {
 		return o.Name
 	}
-	const drawn, most = "bbbbb", 63
-	end := min(len(o.GenerateName), most-len(drawn))
-	for end < len(o.GenerateName) && !utf8.RuneStart(o.GenerateName[end]) {
+	return drawn(o.GenerateName)
+}
+
+// drawn is the name that the API server makes of generateName.
+func drawn(generateName string) string {
+	const letters, most = "bbbbb", 63
+	end := min(len(generateName), most-len(letters))
+	for end < len(generateName) && !utf8.RuneStart(generateName[end]) {
 		end--
 	}
-	return o.GenerateName[:end] + drawn
+	return generateName[:end] + letters
+}
+
+// PodName returns the name of the first Pod that o makes, or that of o if it is a Pod, with "bbbbb"
+// for letters that the API server draws and "bbbbbbbbbb" for the hash in the name of a Deployment's
+// ReplicaSet. It is that of o for kinds whose controller is not known here, for a Job, whose Pods
+// simulate.PodName names, and "" if the manifest has none.
+//
+// Source: getNewReplicaSet in pkg/controller/deployment/sync.go, getPodsPrefix in
+// pkg/controller/controller_utils.go, getPodName in pkg/controller/statefulset/stateful_set_utils.go,
+// Kubernetes v1.33 to v1.37.
+func (o *Object) PodName() string {
+	name := o.StoredName()
+	if name == "" || o.Embedded {
+		return name
+	}
+	switch o.Kind {
+	case "Deployment":
+		return drawn(name + "-bbbbbbbbbb-")
+	case "ReplicaSet", "ReplicationController", "DaemonSet":
+		return drawn(name + "-")
+	case "StatefulSet":
+		return name + "-" + strconv.FormatInt(o.FirstOrdinal, 10)
+	}
+	return name
 }
 
 // JobPath returns the path of Job with its dot: "spec." for a Job, "spec.jobTemplate.spec." for a

@@ -48,6 +48,7 @@ func ReadProposed(v Value, kind, template string, p policy.Proposals) policy.Obj
 	}
 	checker := &podChecker{spec: spec, at: o.SpecPath, pod: kind == "Pod", name: o.Name, labels: v.Get("metadata").Get("labels")}
 	if kind == "StatefulSet" {
+		o.FirstOrdinal = number(v.Get("spec").Get("ordinals"), "start", 0)
 		checker.stateful, checker.templates = true, v.Get("spec").Get("volumeClaimTemplates")
 	}
 	o.Fields = checker

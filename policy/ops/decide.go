@@ -458,9 +458,13 @@ func (c *call) writeDecision(l *loaded, cl cluster, e exit, judge *jobJudge) {
 	if c.rows {
 		w.Key("row")
 		w.Object()
-		if judge != nil {
+		switch {
+		case judge != nil:
 			w.Key("pod")
 			w.String(judge.firstPod())
+		case l.object.Kind != "Pod":
+			w.Key("pod")
+			w.String(shortName(l))
 		}
 		row := c.afterExit(l, e).Row(cl.features.Minor)
 		writeRow(w, &row, 0, -1)

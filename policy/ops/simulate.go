@@ -173,9 +173,9 @@ func (c *call) podName(l *loaded) string {
 	return shortName(l) + "_" + namespace + "(" + uid.Str() + ")"
 }
 
-// shortName is the name of the Pod, or of what makes it.
+// shortName is the name of the Pod, or of the first that the object makes.
 func shortName(l *loaded) string {
-	if name := l.object.StoredName(); name != "" {
+	if name := l.object.PodName(); name != "" {
 		return name
 	}
 	return "pod"

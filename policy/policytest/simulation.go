@@ -97,12 +97,16 @@ type simulation struct {
 // printedRow is what kubectl prints of a Pod.
 type printedRow struct {
 	Ready, Total, Restarts int64
-	Status                 string
+	Pod, Status            string // Pod is "" where the answer is about one alone
 	AgoMillis, AgeMillis   *int64
 }
 
 func (r printedRow) String() string {
-	s := fmt.Sprintf("%d/%d %s %d", r.Ready, r.Total, r.Status, r.Restarts)
+	s := ""
+	if r.Pod != "" {
+		s = r.Pod + " "
+	}
+	s += fmt.Sprintf("%d/%d %s %d", r.Ready, r.Total, r.Status, r.Restarts)
 	if r.AgoMillis != nil {
 		s += fmt.Sprintf(" (%v ago)", span(*r.AgoMillis))
 	}

@@ -145,10 +145,11 @@ func PodName(job string, number, index int32) string {
 		suffix[i] = letters[n%len(letters)]
 		n /= len(letters)
 	}
-	tail := "-"
-	if index >= 0 {
-		tail += strconv.Itoa(int(index)) + "-"
+	if index < 0 { // the dash gives way to the name, which is cut as a whole
+		job += "-"
+		return job[:min(len(job), most)] + string(suffix[i:])
 	}
+	tail := "-" + strconv.Itoa(int(index)) + "-"
 	return job[:min(len(job), most-len(tail))] + tail + string(suffix[i:])
 }
 
