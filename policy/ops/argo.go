@@ -48,10 +48,10 @@ const maxExpression = 1024
 
 // retriesOf reads the retryStrategy of template t; without one no Pod is made again.
 func (c *call) retriesOf(t *manifest.Template) *retries {
-	at := c.at(t.Path)
+	at := c.man.At(t.Path)
 	above := t.Path[:strings.LastIndexByte(t.Path, '.')]
 	r := retries{path: t.Path + ".retryStrategy", daemon: at.Get("daemon").Bool()}
-	v, spec := at.Get("retryStrategy"), c.at(above)
+	v, spec := at.Get("retryStrategy"), c.man.At(above)
 	if d := spec.Get("templateDefaults"); d.Get("retryStrategy").Exists() || d.Get("daemon").Exists() {
 		r.unknown(unknownDefaults, above+".templateDefaults")
 	} else if v.Kind() != manifest.Object {

@@ -74,21 +74,16 @@ func (c *call) writeFixes(w *manifest.Writer, f *located) {
 	w.End()
 }
 
-// at returns what is at path of the manifest, absent if there is nothing.
-func (c *call) at(path string) manifest.Value {
-	return c.man.At(path)
-}
-
 // parent is the path of the object or list that path is in, and how many members or elements that
 // has.
 func (c *call) parent(path string) (above string, n int) {
 	above = path[:max(strings.LastIndexAny(path, ".["), 0)]
-	return above, c.at(above).Len()
+	return above, c.man.At(above).Len()
 }
 
 // fixes returns the known edits for a fault, the best first.
 func (c *call) fixes(f *policy.FieldError) []fix {
-	v, path := c.at(f.Path), manifest.Pointer(f.Path)
+	v, path := c.man.At(f.Path), manifest.Pointer(f.Path)
 	if path == "" {
 		return nil
 	}
@@ -123,7 +118,7 @@ func (c *call) fixes(f *policy.FieldError) []fix {
 		return remove(f.Path)
 	case f.Code == lint.ValueNeverOccurs && strings.HasSuffix(above, ".values"):
 		var paths []string
-		for e, i := c.at(above).First(), 0; e.Exists(); e, i = e.Next(), i+1 {
+		for e, i := c.man.At(above).First(), 0; e.Exists(); e, i = e.Next(), i+1 {
 			if n, ok := e.Int64(); ok && n != int64(byte(n)) {
 				paths = append([]string{element(above, i)}, paths...) // the last one first: places before it stay
 			}
@@ -134,7 +129,7 @@ func (c *call) fixes(f *policy.FieldError) []fix {
 	case f.Code == lint.MatchesAll:
 		values := f.Path + ".exitCodes.values"
 		op := "add"
-		if c.at(values).Exists() {
+		if c.man.At(values).Exists() {
 			op = "replace"
 		}
 		return []fix{{[]edit{{op: op, path: manifest.Pointer(values), value: "[0]"}}, changesCode0}}
@@ -145,7 +140,7 @@ func (c *call) fixes(f *policy.FieldError) []fix {
 	case f.Code == lint.IgnoredWhileGateOff:
 		var paths []string
 		for _, name := range [...]string{".restartPolicyRules", ".restartPolicy"} {
-			if c.at(f.Path + name).Exists() {
+			if c.man.At(f.Path + name).Exists() {
 				paths = append(paths, f.Path+name)
 			}
 		}
@@ -169,7 +164,7 @@ func (c *call) always(rules manifest.Value, path string) []fix {
 		}
 	}
 	list, containers := c.parent(path)
-	spec := c.at(strings.TrimSuffix(list, ".containers"))
+	spec := c.man.At(strings.TrimSuffix(list, ".containers"))
 	if !strings.HasSuffix(list, ".containers") {
 		return nil
 	}
@@ -198,7 +193,7 @@ func (c *call) missing(f *policy.FieldError, path string) []fix {
 	if f.Code != policy.CodeRequired || !strings.HasSuffix(f.Path, ".template.spec.restartPolicy") {
 		return nil
 	}
-	if above, _ := c.parent(f.Path); c.at(above).Kind() != manifest.Object {
+	if above, _ := c.parent(f.Path); c.man.At(above).Kind() != manifest.Object {
 		return nil
 	}
 	var list []fix
@@ -218,7 +213,7 @@ const maxTypos = 2
 // directly in the rule. A draft's condition that has something beside the codes was not built.
 func (c *call) built(v manifest.Value, above, path string) []fix {
 	list := above[:max(strings.LastIndexByte(above, '['), 0)]
-	if !strings.HasSuffix(list, ".restartPolicyRules") || c.at(above).Get("exitCodes").Exists() {
+	if !strings.HasSuffix(list, ".restartPolicyRules") || c.man.At(above).Get("exitCodes").Exists() {
 		return nil
 	}
 	to := manifest.Pointer(above + ".exitCodes")
@@ -235,7 +230,7 @@ func (c *call) built(v manifest.Value, above, path string) []fix {
 
 // renamed returns the one name that a misspelt field is likely to be.
 func (c *call) renamed(f *policy.FieldError, above, path string) []fix {
-	name := c.at(f.Path).Key()
+	name := c.man.At(f.Path).Key()
 	near, best := "", maxTypos+1
 	for _, a := range f.Allowed {
 		switch d := manifest.EditDistance(name, a); {
@@ -245,7 +240,7 @@ func (c *call) renamed(f *policy.FieldError, above, path string) []fix {
 			near = ""
 		}
 	}
-	if near == "" || c.at(above).Get(near).Exists() {
+	if near == "" || c.man.At(above).Get(near).Exists() {
 		return nil
 	}
 	to := near

@@ -200,7 +200,7 @@ func (c *call) manifestGroupFaults(e, v manifest.Value, path string) {
 			continue
 		}
 		group := policy.EventInvalid
-		if !waits && !strings.HasPrefix(at, "jobBackoff") && !strings.HasPrefix(at, "runs") && !strings.HasPrefix(at, "podRuns") && !strings.HasPrefix(at, "templatePath") && !strings.HasPrefix(at, "manifest") {
+		if !waits && !ofGroup(at) {
 			at, group = "manifest."+at, policy.ManifestInvalid
 		}
 		f := policy.FieldError{
@@ -212,6 +212,16 @@ func (c *call) manifestGroupFaults(e, v manifest.Value, path string) {
 		}
 		c.faults.add(located{f, placeOf(v.Locate(at), v), group})
 	}
+}
+
+// ofGroup reports whether a fault at path is one of a member of the group, and none of its manifest.
+func ofGroup(path string) bool {
+	for _, member := range [...]string{"jobBackoff", "runs", "podRuns", "templatePath", "manifest"} {
+		if strings.HasPrefix(path, member) {
+			return true
+		}
+	}
+	return false
 }
 
 // isTold reports whether a fault of cluster or waits, at path, is among list, there maybe within a

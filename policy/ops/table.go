@@ -754,30 +754,37 @@ func (c *call) writeSizes(l *loaded) {
 			if len(container.RestartPolicyRules) == 0 {
 				continue
 			}
-			values, binary := 0, 0
+			var s listSize
 			for _, rule := range container.RestartPolicyRules {
 				if on := rule.ExitCodes; on != nil {
-					values += len(on.Values)
-					binary += 4*len(on.Values) + len(on.Operator)
+					s.add(on.Operator, on.Values)
 				}
 			}
-			c.writeSize(l.object.Path(policy.Ref{Kind: kind, Index: i})+".restartPolicyRules", values, binary)
+			c.writeSize(l.object.Path(policy.Ref{Kind: kind, Index: i})+".restartPolicyRules", s)
 		}
 	}
 	if l.object.Job != nil && l.object.Job.PodFailurePolicy != nil {
-		values, binary := 0, 0
+		var s listSize
 		for _, rule := range l.object.Job.PodFailurePolicy.Rules {
 			if on := rule.OnExitCodes; on != nil {
-				values += len(on.Values)
-				binary += 4*len(on.Values) + len(on.Operator)
+				s.add(on.Operator, on.Values)
 			}
 		}
-		c.writeSize(l.rulesPath(), values, binary)
+		c.writeSize(l.rulesPath(), s)
 	}
 }
 
-// writeSize says how large the rules at path are, which have so many values that take so many bytes.
-func (c *call) writeSize(path string, values, binary int) {
+// listSize is how many values the rules of a list have, and how many bytes these and their operators
+// take.
+type listSize struct{ values, binary int }
+
+func (s *listSize) add(operator policy.ExitCodesOperator, values []int32) {
+	s.values += len(values)
+	s.binary += 4*len(values) + len(operator)
+}
+
+// writeSize says how large the rules at path are.
+func (c *call) writeSize(path string, s listSize) {
 	rules := c.man.At(path)
 	w := &c.w
 	w.Object()
@@ -786,7 +793,7 @@ func (c *call) writeSize(path string, values, binary int) {
 	for _, m := range [...]struct {
 		name string
 		n    int
-	}{{"rules", rules.Len()}, {"values", values}, {"binaryBytes", binary}, {"jsonBytes", jsonBytes(rules)}} {
+	}{{"rules", rules.Len()}, {"values", s.values}, {"binaryBytes", s.binary}, {"jsonBytes", jsonBytes(rules)}} {
 		w.Key(m.name)
 		w.Int(int64(m.n))
 	}

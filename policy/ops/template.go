@@ -152,7 +152,7 @@ func (c *call) ownerWarnings() []policy.FieldError {
 	}
 	for i := range c.templates {
 		t := &c.templates[i]
-		if path := t.Path + "." + t.Step + ".restartPolicyRules"; t.Step != "" && c.at(path).Exists() {
+		if path := t.Path + "." + t.Step + ".restartPolicyRules"; t.Step != "" && c.man.At(path).Exists() {
 			list = append(list, policy.FieldError{
 				Path: path, Code: lint.OwnerNotPlayed, Detail: "the rules reach the Pod only if the controller was built with Kubernetes 1.34 or later",
 			})

@@ -152,7 +152,7 @@ func (t *translator) lostWait(v manifest.Value) {
 // the loop does, and which one comes near it.
 func (t *translator) loop(l *loaded, ref policy.Ref) {
 	path := l.object.Path(ref)
-	at := t.c.at(path)
+	at := t.c.man.At(path)
 	_, _, retries := manifest.ReadCommand(at.Get("command"), at.Get("args"))
 	if !retries {
 		return
@@ -178,7 +178,7 @@ func (t *translator) ownedJob(l *loaded) {
 	t.lose("kind", lostOwner, "")
 	at := l.template.Path
 	replicas := "1"
-	if v := t.c.at(at[:strings.LastIndexByte(at, '.')] + ".replicas"); v.Kind() == manifest.Number {
+	if v := t.c.man.At(at[:strings.LastIndexByte(at, '.')] + ".replicas"); v.Kind() == manifest.Number {
 		replicas = string(v.Raw())
 	}
 	var low, high line
@@ -190,7 +190,7 @@ func (t *translator) ownedJob(l *loaded) {
 	t.job(`"completionMode":"Indexed","completions":`+replicas+`,"parallelism":`+replicas,
 		p.ruleJSON(&low, "onExitCodes", l.template.ExitCodeOf)+","+p.ruleJSON(&high, "onExitCodes", l.template.ExitCodeOf))
 	t.set(at+".spec.restartPolicy", `"Never"`)
-	t.rewrite(&t.whole, t.c.at(at), at)
+	t.rewrite(&t.whole, t.c.man.At(at), at)
 	t.whole.Parts("}")
 	t.whole.End()
 }
@@ -255,7 +255,7 @@ func (t *translator) retriedJob(l *loaded) {
 	}
 	main := l.object.Path(policy.Ref{})
 	t.set(main+".name", `"`+manifest.ArgoMain+`"`)
-	if source := main + ".source"; t.c.at(source).Exists() {
+	if source := main + ".source"; t.c.man.At(source).Exists() {
 		t.remove(source)
 		t.lose(source, lostScript, "")
 	}
@@ -263,14 +263,14 @@ func (t *translator) retriedJob(l *loaded) {
 	w := &t.whole
 	w.Parts(`{"spec":{"restartPolicy":"Never"`)
 	for _, name := range [...]string{"activeDeadlineSeconds", "initContainers"} {
-		if v := t.c.at(at + "." + name); given(v) {
+		if v := t.c.man.At(at + "." + name); given(v) {
 			w.Parts(`,"`, name, `":`)
 			t.rewrite(w, v, at+"."+name)
 		}
 	}
 	w.Parts(`,"containers":[`)
-	t.rewrite(w, t.c.at(main), main)
-	for v := t.c.at(at + ".sidecars").First(); v.Exists(); v = v.Next() {
+	t.rewrite(w, t.c.man.At(main), main)
+	for v := t.c.man.At(at + ".sidecars").First(); v.Exists(); v = v.Next() {
 		t.rewrite(w, v, v.Path(t.c.man))
 	}
 	w.Parts("]}}}")
@@ -302,7 +302,7 @@ func (t *translator) set(path, value string) {
 }
 
 func (t *translator) remove(path string) {
-	if t.c.at(path).Exists() {
+	if t.c.man.At(path).Exists() {
 		t.set(path, "")
 	}
 }
@@ -312,7 +312,7 @@ func (t *translator) lose(path, because, hint string) {
 }
 
 // text is what is at path.
-func (t *translator) text(path string) string { return t.c.at(path).Text() }
+func (t *translator) text(path string) string { return t.c.man.At(path).Text() }
 
 func (t *translator) eachContainer(l *loaded, f func(l *loaded, ref policy.Ref)) {
 	for _, kind := range containerOrder {
@@ -347,11 +347,11 @@ func (t *translator) shipped(l *loaded) {
 	default:
 		t.paced(at, word)
 	}
-	if at := o.SpecPath + "maxRestartTimes"; t.c.at(at).Exists() {
+	if at := o.SpecPath + "maxRestartTimes"; t.c.man.At(at).Exists() {
 		t.remove(at)
 		t.lose(at, lostLimit, "")
 	}
-	if at := o.SpecPath + "podFailurePolicy"; t.c.at(at).Exists() {
+	if at := o.SpecPath + "podFailurePolicy"; t.c.man.At(at).Exists() {
 		t.remove(at)
 		t.lose(at, lostNoJob, "")
 	}
@@ -440,7 +440,7 @@ func (t *translator) shippedRules(l *loaded, ref policy.Ref) {
 		t.set(at.rules, rulesText(len(kept), func(i int) string {
 			r := &kept[i]
 			if strange(r) {
-				return string(t.c.at(from[i]).Raw())
+				return string(t.c.man.At(from[i]).Raw())
 			}
 			return `{"action":` + quotedText(string(r.Action)) + `,"exitCodes":` + exitCodesText(r.ExitCodes) + `}`
 		}))
@@ -596,7 +596,7 @@ func (t *translator) nested(l *loaded, ref policy.Ref) {
 		case r.OOMKilled:
 			return text + `"when":{"oomKilled":true}}`
 		case strange(r):
-			return string(t.c.at(element(rules, i)).Raw())
+			return string(t.c.man.At(element(rules, i)).Raw())
 		case t.spelling == "onExitCodes":
 			return text + `"onExitCodes":` + exitCodesText(r.ExitCodes) + `}`
 		}
@@ -942,7 +942,7 @@ func (t *translator) writeLost() {
 			w.Key("hint")
 			w.Raw([]byte(x.hint))
 		}
-		if offset := t.c.place(x.path); offset >= 0 && t.c.at(x.path).Exists() {
+		if offset := t.c.place(x.path); offset >= 0 && t.c.man.At(x.path).Exists() {
 			t.c.position(w, offset)
 		}
 		w.End()

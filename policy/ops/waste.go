@@ -26,8 +26,8 @@ type jobCost struct {
 	limit   string // that ended the simulation, "" for none
 }
 
-// costWithout plays a Job without podFailurePolicy, or the backoffPolicy of a draft, without limits for indexes, and with the
-// default backoffLimit; nil if it has nothing else anyway.
+// costWithout plays a Job without podFailurePolicy, or the backoffPolicy of a draft, without limits
+// for indexes, and with the default backoffLimit; nil if it has nothing else anyway.
 func costWithout(js *simulate.JobScenario) *jobCost {
 	const usual = 6 // SetDefaults_Job in pkg/apis/batch/v1/defaults.go, Kubernetes v1.36
 	plain, limit, cost := *js.Job, int32(usual), &jobCost{}
