@@ -1,7 +1,8 @@
 // What one can do with the drawing over time: go through its instants with keys and pointer, choose
 // its axis, and see what belongs together. All that is shown comes from the document: the instants
 // and what happens then are the rows of its table.
-import {h, lanes, placeOf, s} from './paint.js';
+import {placeOf} from './draw.js';
+import {h, lanes, s} from './paint.js';
 import {say} from './text.js';
 
 const scales = ['linear', 'log', 'fit'];
