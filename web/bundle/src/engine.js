@@ -62,7 +62,7 @@ export class Engine {
   /**
    * Answers a form: {operation, request, document, bytes, millis}; undefined if another question came before this one was begun. A question
    * that takes longer than patience has a document that says so. With more, a promise, something follows: undefined if another question
-   * comes before, null if it does not come within patience.
+   * comes before, null if it does not come within patience for each of the questions that it takes.
    */
   async ask(form) {
     return new Promise((resolve) => {
@@ -93,9 +93,10 @@ export class Engine {
     clearTimeout(timer);
     this.#underWay = undefined;
     if (result.more) {
+      const most = result.more * patience;
       result.more = new Promise((follows) => {
         this.#later = {id: result.id, resolve: follows};
-        setTimeout(follows, patience, null);
+        setTimeout(follows, most, null);
       });
     }
     resolve(result);

@@ -4,7 +4,8 @@
 //
 // In: {module, sha256, bytes} once, then {id, form}. Out: {describe}, then {id, operation, request,
 // document, bytes, millis}: the answer in words with its places, and the bytes that the module
-// gave, undefined if it was not asked. With more, {id, strip} follows, unless the next question does.
+// gave, undefined if it was not asked. With more, the number of questions that are still to be asked,
+// {id, strip} follows, unless the next question does.
 import {Instance, operations, parse, recycleBytes} from '../../../plugins/js/instance.js';
 import {addLints, place} from './answer.js';
 import {operationOf} from './operation.js';
@@ -47,7 +48,7 @@ function follow() {
   self.onmessage = ({data}) => {
     const {more, ...answered} = reply(data);
     work = more && {id: answered.id, more};
-    self.postMessage({...answered, ...(more && {more: true})});
+    self.postMessage({...answered, ...(more && {more: questions(data.form)})});
     if (more) steps.port2.postMessage(0);
   };
 }
@@ -101,9 +102,14 @@ function compared(form, {operation, text, manifest}, other) {
   // The request has one line, which nobody sees; the paths are those of the manifest below
   // request.manifest.
   const at = (path) => (manifest && path.startsWith('request.manifest.') ? position(form.manifest, locate(manifest, path.slice(17))) : [0, 0]);
-  const sides = [form, ...(two ? [{...form, manifest: form.other?.trim() ? form.other : form.manifest}] : [])];
-  return {...explain('compare', 'request', asked, at, () => [0, 0]), request: asked, more: strip(sides, two ? ['A', 'B'] : [''])};
+  return {...explain('compare', 'request', asked, at, () => [0, 0]), request: asked, more: strip(sidesOf(form), two ? ['A', 'B'] : [''])};
 }
+
+/** The manifests that a form compares. */
+const sidesOf = (form) => [form, ...(form.view === 'compare' ? [{...form, manifest: form.other?.trim() ? form.other : form.manifest}] : [])];
+
+/** How many questions strip asks about a form. */
+const questions = (form) => versions.length * sidesOf(form).length;
 
 /** What becomes of a question in each version: many questions, which are asked when the answer has been given. */
 function* strip(sides, names) {

@@ -237,6 +237,23 @@ test('a worker that takes too long is ended and replaced', async (t) => {
   assert.equal((await next).answer, 'fine');
 });
 
+test('what follows an answer is waited for as long as its questions may take', async (t) => {
+  const engine = await startEngine(t);
+  const [worker] = FakeWorker.all;
+  t.mock.timers.enable({apis: ['setTimeout']});
+  for (const inTime of [true, false]) {
+    const answer = engine.ask('versions');
+    await turn();
+    const {id} = worker.posted.at(-1);
+    worker.onmessage({data: {id, more: 10}});
+    const {more} = await answer;
+    t.mock.timers.tick(10 * patience - 1);
+    if (inTime) worker.onmessage({data: {id, strip: ['1.37']}});
+    t.mock.timers.tick(1);
+    assert.deepEqual(await more, inTime ? ['1.37'] : null);
+  }
+});
+
 test('a worker that fails is replaced, and the question is not put again', async (t) => {
   const engine = await startEngine(t);
   const answer = engine.ask('poison');
