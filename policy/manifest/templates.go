@@ -268,6 +268,15 @@ func (f *finder) name() string {
 	return ""
 }
 
+// PodPath returns the path of the Pod template in t if t is a JobSpec that was told by one of its
+// fields, for a reader who knows that its controller makes Pods; otherwise "".
+func (t *Template) PodPath() string {
+	if !t.TakenBy.Exists() {
+		return ""
+	}
+	return t.podTemplate()
+}
+
 // isJob reports whether v is a JobSpec, and notes it: it has a Pod template, and what it is the spec
 // of has the name of a Job, or it has a field that nothing but a Job has beside a template whose Pods
 // may be those of one. Other controllers have a backoffLimit, too, and set the restartPolicy

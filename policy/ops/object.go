@@ -69,7 +69,7 @@ func (c *call) one(all []loaded) loaded {
 	}
 	if len(all) > 1 {
 		c.requestFault(c.root.Get("templatePath"), policy.FieldError{
-			Path: "templatePath", Code: policy.CodeRequired, Allowed: c.templatePaths(),
+			Path: "templatePath", Code: policy.CodeRequired, Allowed: c.chooseTemplate(""),
 			Detail: "the " + cut(c.man.Get("kind").Str()) + " has " + strconv.Itoa(len(all)) + " templates: name the path of one",
 		})
 	}

@@ -15,6 +15,7 @@ import (
 )
 
 type suggestAnswer struct {
+	Template    string
 	Container   string
 	Already     bool
 	Suggestions []suggestedChange
@@ -174,6 +175,9 @@ func held(t *testing.T, q map[string]json.RawMessage, request string, a *suggest
 	for _, s := range a.Suggestions {
 		after := maps.Clone(q)
 		after["manifest"] = patch(t, q["manifest"], s.Edits)
+		if a.Template != "" { // an edit may make it what is read as a Job's
+			after["templatePath"], _ = json.Marshal(a.Template)
+		}
 		now, refused := ends(t, after)
 		if refused {
 			t.Errorf("%s\n%s: refused after %v", q["manifest"], request, s.Edits)

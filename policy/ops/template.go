@@ -31,10 +31,21 @@ func (c *call) findTemplates(fault *policy.FieldError) bool {
 	return len(c.templates) > 0
 }
 
-// templatePaths lists the templates that a request may name.
-func (c *call) templatePaths() (paths []string) {
+// chooseTemplate keeps the template that a request names, or returns those that it may name. What
+// was taken for a JobSpec by one of its fields may be read as the Pods of another controller.
+func (c *call) chooseTemplate(path string) (paths []string) {
 	for i := range c.templates {
-		paths = append(paths, c.templates[i].Path)
+		t := &c.templates[i]
+		if t.Path == path || path != "" && t.PodPath() == path {
+			if t.Path != path {
+				*t = manifest.Template{Path: path, Owner: t.Owner}
+			}
+			c.templates = c.templates[i : i+1]
+			return nil
+		}
+		if paths = append(paths, t.Path); t.PodPath() != "" {
+			paths = append(paths, t.PodPath())
+		}
 	}
 	return paths
 }
@@ -60,17 +71,10 @@ func (c *call) noSuchTemplate(templates ...string) {
 // judged, nor what it does with its Pods; a warning says so.
 func (c *call) admitTemplates(f policy.Features, mode fieldValidation, chosen string, named bool) []loaded {
 	if named {
-		kept := c.templates[:0:0]
-		for i := range c.templates {
-			if c.templates[i].Path == chosen {
-				kept = append(kept, c.templates[i])
-			}
-		}
-		if len(kept) == 0 {
-			c.noSuchTemplate(c.templatePaths()...)
+		if paths := c.chooseTemplate(chosen); paths != nil {
+			c.noSuchTemplate(paths...)
 			return nil
 		}
-		c.templates = kept
 	}
 	all := make([]loaded, 0, len(c.templates))
 	for i := range c.templates {
@@ -146,7 +150,7 @@ func (c *call) ownerWarnings() []policy.FieldError {
 		if by := c.templates[i].TakenBy; by.Exists() {
 			list = append(list, policy.FieldError{
 				Path: by.Path(c.man), Code: lint.OwnerNotPlayed,
-				Detail: "what has a " + by.Key() + " beside a Pod template is read as the spec of a Job; if the controller makes Pods instead, the answer is not about them",
+				Detail: "what has a " + by.Key() + " beside a Pod template is read as the spec of a Job; if the controller makes Pods instead, choose the template " + c.templates[i].PodPath(),
 			})
 		}
 	}
