@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"sync"
 	"testing"
 
@@ -41,12 +42,14 @@ func TestEnginesInGo(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer player.Close()
-			got, err := player.Replay(bytes.NewReader(vectors), func(text string) { t.Error(text) })
+			first := ""
+			got, err := player.Replay(bytes.NewReader(vectors), func(text string) { first = cmp.Or(first, text) })
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got.Digest != want.Digest || got.Count != want.Count || got.Mismatches != 0 {
-				t.Errorf("%v, want %v", got, want)
+				t.Errorf("%d of %d answers are not those of the native core (digest %s, want %s of %d). If that has changed since the module was built: %s. The first is %.300s",
+					got.Mismatches, got.Count, got.Digest, want.Digest, want.Count, policytest.RebuildModule, first)
 			}
 			got.Engine, got.Version, got.Module = line.Engine, line.Version, line.Module
 			t.Log(got)
