@@ -220,14 +220,15 @@ func (p *tab) clean(t *testing.T) {
 	}
 }
 
-const answered = `document.getElementById('where').textContent.includes('in your browser')`
+// The answer is there as a whole: what is below the window follows a frame later.
+const answered = `(document.getElementById('where').textContent.includes('in your browser') && !document.getElementById('reply').ariaBusy)`
 
 // painted is what both the server and the browser write: without what only a script can do.
 const painted = `(() => { for (const e of document.querySelectorAll('.scrub, .instant')) e.hidden = true; return document.getElementById('reply').innerText })()`
 
 // says is true when the answer contains a text.
 func says(text string) string {
-	return `document.getElementById('reply').innerText.includes(` + quote(text) + `)`
+	return `(document.getElementById('reply').innerText.includes(` + quote(text) + `) && !document.getElementById('reply').ariaBusy)`
 }
 
 func quote(s string) string {
@@ -372,6 +373,39 @@ func TestBrief(t *testing.T) {
 	window(1280, true)
 	if text := p.eval(t, `String(`+seen+`)`); text != "false" {
 		t.Error("the first words are shown twice in a wide window")
+	}
+	p.clean(t)
+}
+
+// TestBelowTheWindow: what is below the window is painted after the frame that shows what is in it,
+// the page says meanwhile that the answer is not all there, and printing does not print half of it.
+func TestBelowTheWindow(t *testing.T) {
+	origin := serve(t)
+	p := open(t, origin)
+	p.run(t, chromedp.Navigate(origin+"/"))
+	p.until(t, "the module answers in the browser", answered)
+	// That the sentence is the new one, that the end is below, that the table is the new one, and whether something is to follow.
+	const state = `((reply) => [reply.querySelector('.sentence').textContent.includes('6m15s'), reply.lastElementChild.previousElementSibling.getBoundingClientRect().top > innerHeight,
+		reply.querySelector('tbody')?.rows.length > 10, reply.ariaBusy].join(' '))(document.getElementById('reply'))`
+	for _, c := range []struct{ name, then, want string }{
+		{"shown", "", "true true false true"},
+		{"printed", "dispatchEvent(new Event('beforeprint'));", "true true true "},
+	} {
+		p.edit(t, "exits", `f.value = 'main: 1@5s'`)
+		p.until(t, "a short table", says("Failed after 5s"))
+		p.eval(t, `(() => {
+			const seen = new MutationObserver(() => { seen.disconnect(); `+c.then+` window.state = `+state+`; });
+			seen.observe(document.getElementById('where'), {childList: true});
+			return '';
+		})()`)
+		p.edit(t, "exits", `f.value = 'main: 42@10s x6, 1@5s'`)
+		p.until(t, "a long table", says("Failed after 6m15s"))
+		if got := p.eval(t, `window.state`); got != c.want {
+			t.Errorf("%s, before its frame: %q, want %q", c.name, got, c.want)
+		}
+		if got := p.eval(t, state); got != "true true true " {
+			t.Errorf("%s, after it: %q", c.name, got)
+		}
 	}
 	p.clean(t)
 }

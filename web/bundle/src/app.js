@@ -42,6 +42,8 @@ let fixes = []; // edits of the answer on the page
 let worlds; // what becomes of the question in each version, on the page
 let asking = false; // a question is under way
 let unseen; // shows the commands of the answer on the page, until its frame is painted
+let unpainted; // paints what is below the window, until that is done
+let awaited = false; // what becomes of the question in each version has not come yet
 let unkept; // the timer of the text that is kept next
 let offer = ''; // the question that is asked instead of the form's, one that the answer before offered
 let number = 0; // under which the reader's own text is kept, 0 for an example's or a link's
@@ -92,7 +94,8 @@ function fillForm(form) {
 function showView(name = '') {
   offer = '';
   worlds = undefined;
-  $('reply').ariaBusy = null;
+  awaited = false;
+  busy();
   const tabs = [...$('tabs').children];
   const known = tabs.find((tab) => tab.value === name) ?? tabs[0];
   $('view').value = known === tabs[0] ? '' : known.value;
@@ -238,8 +241,9 @@ function showLines(marked) {
     gutter.lastElementChild.append(number);
   }
   if (!marked) return;
-  for (const e of gutter.querySelectorAll('.fault, .warning, .decided')) e.classList.remove('fault', 'warning', 'decided');
-  for (const [at, as] of marked) lineOf(at)?.classList.add(as);
+  const now = new Map([...marked].map(([at, as]) => [lineOf(at), as]));
+  for (const e of gutter.querySelectorAll('.fault, .warning, .decided')) if (!e.classList.contains(now.get(e))) e.classList.remove('fault', 'warning', 'decided');
+  for (const [e, as] of now) if (e && !e.classList.contains(as)) e.classList.add(as);
 }
 
 /** Moves the cursor to a line and column, and selects the rest of the line. */
@@ -276,27 +280,28 @@ async function run(text = manifest.value) {
   const {document: painted} = result;
   last = result.bytes && result;
   choose(painted, form.view);
-  if (!result.more) {
-    worlds = undefined;
-    $('reply').ariaBusy = null;
-  }
-  const paint = () => {
-    repaint($('reply'), worlds ? {...painted, blocks: [strip(...worlds), ...painted.blocks]} : painted);
-    timeline($('reply'), painted);
+  awaited = Boolean(result.more);
+  if (!awaited) worlds = undefined;
+  const paint = (inView) => {
+    unpainted = undefined;
+    const left = repaint($('reply'), worlds ? {...painted, blocks: [strip(...worlds), ...painted.blocks]} : painted, inView);
+    if (left) unpainted = paint;
+    if (!left?.some(({block}) => block === 'lanes')) timeline($('reply'), painted, Boolean(left));
+    busy();
   };
-  if (result.more) {
+  if (awaited) {
+    busy();
     const follows = result.more.then((now) => {
       if (now === undefined) return false; // another question came before
       worlds = now;
-      $('reply').ariaBusy = null;
+      awaited = false;
       return true;
     });
-    $('reply').ariaBusy = 'true';
     if (worlds) follows.then((known) => known && paint()); // until then those of the answer before stay
     else if (!await follows) return;
   }
   fixes = painted.blocks.find((b) => b.block === 'fixes')?.items ?? [];
-  paint();
+  paint(!document.hidden); // without frames nothing is painted a frame later
   showReading(form.exits);
   if ($('answer-title').textContent !== say('heading.answer')) $('answer-title').textContent = say('heading.answer');
   showLines(marks(painted));
@@ -308,10 +313,18 @@ async function run(text = manifest.value) {
   unseen = () => showCommands(form, result);
 }
 
-/** What an answer changes besides itself: what belongs together, and what is folded away: commands and the link. */
+/** Says that what the page shows is not all of the answer yet. */
+function busy() {
+  const now = unpainted || awaited ? 'true' : null;
+  if ($('reply').ariaBusy !== now) $('reply').ariaBusy = now;
+}
+
+/** What of an answer can wait: what is below the window, what belongs together, and what is folded away: commands and the link. */
 function afterwards() {
-  unseen();
+  const show = unseen;
   unseen = undefined;
+  unpainted?.();
+  show();
   highlight();
   if ($('share').open) showLink();
 }
@@ -639,6 +652,7 @@ function wire() {
   $('compare').addEventListener('click', runCompare);
   $('notice').addEventListener('click', pressNotice);
   addEventListener('pagehide', keepNow);
+  addEventListener('beforeprint', () => unpainted?.());
   addEventListener('popstate', () => {
     if (location.hash && !holdsState(location.hash)) return;
     openAddress().then(runSoon);

@@ -7,7 +7,7 @@ let rows = new Map(); // that are not made yet
 const keys = new WeakMap(); // what the rows on the page say
 
 const words = (node) => node.className + node.textContent.replace(/\s+/g, '');
-const describe = (part) => ({text: JSON.stringify(part[0]), kind: part[0].block + part[0].title});
+const describe = ([of]) => ({text: JSON.stringify(of), kind: of.block ? of.block + of.title : typeof of}); // the verdict's title is what it says
 
 /** Takes over what the server painted, if it says what would be painted here. */
 function adopt(root, document) {
@@ -18,20 +18,36 @@ function adopt(root, document) {
   painted = ours.map((part) => ({...part, nodes: part.nodes.map(() => there.shift())}));
 }
 
-/** Paints an answer into the page. Elements that somebody else put among the parts stay behind the one they follow. */
-export function repaint(root, document) {
+const below = ({nodes: [first]}) => first?.getBoundingClientRect().top >= innerHeight;
+
+/**
+ * Paints an answer into the page. Elements that somebody else put among the parts stay behind the one they follow. With inView, what is
+ * below the window stays as it is, and what is left to paint is returned, if anything is: with it the frame would take longer and show no
+ * more.
+ */
+export function repaint(root, document, inView = false) {
   if (painted.length === 0) adopt(root, document);
-  const old = painted;
+  let old = painted;
+  const fold = inView ? old.findIndex(below) : -1;
+  const hidden = fold < 0 ? [] : old.slice(fold);
   painted = []; // until the nodes are there: if one of them fails, the next answer is painted anew
   const take = (like) => {
     const i = old.findIndex(like);
     return i < 0 ? undefined : old.splice(i, 1)[0];
   };
   // What says the same is found first, then what may be made the same.
-  const next = parts(document).map((part) => {
+  let next = parts(document).map((part) => {
     const now = describe(part);
     return take(({text}) => text === now.text) ?? {...now, part};
   });
+  const from = next.findIndex((now) => hidden.includes(now.part ? old.find(({kind}) => kind === now.kind) : now));
+  let left;
+  if (from >= 0 && (next.length - from !== hidden.length || hidden.some((part, i) => part !== next[from + i]))) {
+    const rest = next.slice(from);
+    left = rest.filter(({part}) => part).map(({part: [of]}) => of);
+    next = [...next.slice(0, from), ...hidden];
+    old = [...old, ...rest.filter(({part}) => !part)].filter((part) => !hidden.includes(part)); // those that are no longer in view go
+  }
   for (const now of next) {
     if (!now.part) continue;
     const [nodes, empty] = lazily(() => elements(now.part));
@@ -51,6 +67,7 @@ export function repaint(root, document) {
     else root.insertBefore(node, at);
   }
   painted = next;
+  return left;
 }
 
 /** A node with all that is in it. */
@@ -83,6 +100,7 @@ function patched(old, now) {
     if (old.data !== now.data) old.data = now.data;
     return old;
   }
+  if (old.classList.contains('near')) now.classList.add('near'); // what belongs together is marked anew after the answer's frame
   for (const name of old.getAttributeNames()) if (!now.hasAttribute(name)) old.removeAttribute(name);
   for (const {name, value} of now.attributes) {
     const moved = name === 'tabindex' && now.hasAttribute('data-code'); // the reader's place in a map is kept

@@ -21,8 +21,11 @@ let range, told, back, on; // parts of them
 const drawn = () => ({...b, ...(scale === 'log' && {scale}), ...(scale === 'fit' && stopsOf(b))});
 const redraw = () => drawing.replaceChildren(...lanes(drawn()).childNodes);
 
-/** Puts the controls below the drawing of an answer, if it has one and a table that says what happens when. */
-export function timeline(reply, {blocks}) {
+/**
+ * Puts the controls below the drawing of an answer, if it has one and a table that says what happens when. With soon, the table on the
+ * page is still that of the answer before, and all is looked at again.
+ */
+export function timeline(reply, {blocks}, soon = false) {
   b = blocks.find(({block}) => block === 'lanes');
   rows = blocks.flatMap(({block, rows: list}) => (block === 'table' ? list.filter((r) => r.atMillis !== undefined) : []));
   drawing = reply.querySelector('.lanes');
@@ -30,7 +33,7 @@ export function timeline(reply, {blocks}) {
   const now = JSON.stringify([b, rows]);
   const same = now === shown && drawing === wired;
   if (same && (!made[0] || made[0].isConnected)) return; // nothing was painted anew
-  shown = now;
+  shown = soon ? '' : now;
   if (!b || !drawing) {
     for (const e of made) e.remove();
     made = [];
