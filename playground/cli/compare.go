@@ -174,7 +174,7 @@ func (c *comparison) operation(more members, exits []string) (ops.Operation, err
 	}
 	op, known := ops.Lookup(name)
 	if !known || name == "compare" || name == "explain" {
-		return op, fmt.Errorf("--of %s: is no operation that can be compared", strconv.Quote(name))
+		return op, fmt.Errorf("--of %s: is not an operation that can be compared", strconv.Quote(name))
 	}
 	return op, nil
 }

@@ -17,9 +17,9 @@ func curveFlags(flags *pflag.FlagSet) func() (members, error) {
 	flags.Lookup("run").DefValue = "0s"
 	until := flags.String("until", "", "list restarts up to then")
 	flags.Lookup("until").DefValue = "30m"
-	initial := flags.String("initial", "", "use another first wait than the cluster")
-	longest := flags.String("max", "", "use another longest wait than the cluster")
-	preset := flags.String("preset", "", "use named waits: one of those that describe lists as backoffPresets")
+	initial := flags.String("initial", "", "first wait, in place of the cluster's")
+	longest := flags.String("max", "", "longest wait, in place of the cluster's")
+	preset := flags.String("preset", "", "name of a set of waits: one of those that describe lists as backoffPresets")
 	waits := flags.StringSlice("waits", nil, "use these waits one after the other, then always the longest wait")
 	model := flags.String("model", "", "what the kubelet does (kubelet), or what the documentation of Pods says (documented)")
 	flags.Lookup("model").DefValue = "kubelet"

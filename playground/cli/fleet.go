@@ -31,12 +31,12 @@ func fleetFlags(flags *pflag.FlagSet) func() (members, error) {
 	flags.Lookup("until").DefValue = "30m"
 	windows := flags.StringSlice("window", nil, "count up to then; repeatable")
 	flags.Lookup("window").DefValue = "[5m,30m]"
-	initial := flags.String("initial", "", "use another first wait than the cluster")
-	longest := flags.String("max", "", "use another longest wait than the cluster")
-	preset := flags.String("preset", "", "use named waits: one of those that describe lists as backoffPresets")
+	initial := flags.String("initial", "", "first wait, in place of the cluster's")
+	longest := flags.String("max", "", "longest wait, in place of the cluster's")
+	preset := flags.String("preset", "", "name of a set of waits: one of those that describe lists as backoffPresets")
 	model := flags.String("model", "", "what the kubelet does (kubelet), or what the documentation of Pods says (documented)")
 	flags.Lookup("model").DefValue = "kubelet"
-	goal := flags.Int64("goal", 0, "find the least longest wait for all nodes that keeps to this many requests a second")
+	goal := flags.Int64("goal", 0, "find the smallest longest wait with which all nodes together stay within this many requests a second")
 	return func() (members, error) {
 		m := members{}
 		var faults []error

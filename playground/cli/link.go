@@ -148,7 +148,7 @@ func textOf(name string, in io.Reader) (string, error) {
 	}
 	_, text, err := readOne(name, in, fmt.Errorf("%s: is a folder; a link holds the text of one file", name))
 	if err == nil && len(text) > schema.MaxBodyBytes {
-		err = statusError{StatusFaults, fmt.Errorf("%s: has more than %d bytes, which no page takes", name, schema.MaxBodyBytes)}
+		err = statusError{StatusFaults, fmt.Errorf("%s: has more than %d bytes, the most that the page takes", name, schema.MaxBodyBytes)}
 	}
 	return string(text), err
 }

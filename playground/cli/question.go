@@ -15,7 +15,7 @@ func questionFlag(flags *pflag.FlagSet, example string) *string {
 	if flags.Lookup("question") != nil {
 		return new(string)
 	}
-	return flags.String("question", "", "the question in short, as links and the page have it: "+example)
+	return flags.String("question", "", "the question in short, as in links and on the page: "+example)
 }
 
 // short reads flags whose texts are clauses of a question in short, all of one kind, and returns

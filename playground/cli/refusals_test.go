@@ -40,7 +40,7 @@ func TestRefusedArguments(t *testing.T) {
 		{"--log-level EMPTY", 2, "--log-level: the value is empty"},
 		{"validate -f EMPTY", 2, "--filename: the value is empty"},
 		{"validate -f testdata/pod.yaml -f EMPTY", 2, "the name of a file is empty"},
-		{"validate -f https://example.com/pod.yaml", 2, "nothing is fetched from the net; try curl -sS https://example.com/pod.yaml"},
+		{"validate -f https://example.com/pod.yaml", 2, "addresses are not fetched; try curl -sS https://example.com/pod.yaml"},
 		{"validate -f - -f -", 2, "standard input can be read only once"},
 		{decide + " --exit main=1.5", 2, `"1.5" is no exit code`},
 		{decide + " --exit 99999999999", 2, "is beyond 32 bits"},

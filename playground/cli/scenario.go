@@ -7,15 +7,16 @@ func newScenario() *cobra.Command {
 	return &cobra.Command{
 		Use:   "scenario",
 		Short: "What a Scenario is, and how to write one",
-		Long: folded(`A Scenario is a file with what flags would say: exits, runs, events, the cluster, how long. It is given beside the
-manifests, applies to all of them, and is known by its first two lines. Flags replace its members of the same meaning.`, helpColumns) + `
+		Long: folded(`A Scenario is a file that says what flags would say: exits, runs, events, the cluster, how long to watch. Name it
+next to the manifests: it applies to all of them and is recognised by its first two lines. Flags replace its members of
+the same meaning.`, helpColumns) + `
 
 ` + scenarioExample + `
   podfate simulate -f pod.yaml -f scenario.yaml
 
-` + folded(`With a member manifest, which holds the whole object, it is a question of its own: so are the requests of the HTTP API.
-Members that another command asks for are left out with a note. Several questions about one manifest are written as a
-file of podfate test.
+` + folded(`With a member manifest, which holds the whole object, it is a complete question, like a request of the HTTP API.
+Members that only other commands read are ignored with a note. To ask several questions about one manifest, write a
+file for podfate test.
 
 All members are described in /api/v1/openapi.json of podfate serve.`, helpColumns),
 	}
@@ -27,9 +28,9 @@ const scenarioExample = `  apiVersion: podfate.dev/v1
   cluster:
     version: "1.36"
     featureGates: {ReduceDefaultCrashLoopBackOffDecay: true}
-  exits:                       # of decide
+  exits:                       # for decide
   - {container: main, exitCode: 42}
-  runs:                        # of simulate; a run without exitCode goes on
+  runs:                        # for simulate; a run without exitCode never ends
     main:
     - {for: 10s, exitCode: 42, times: 4}
     - {for: 5s, exitCode: 137, reason: OOMKilled}

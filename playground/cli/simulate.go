@@ -33,8 +33,8 @@ func simulateFlags(flags *pflag.FlagSet) func() (members, error) {
 	flags.Lookup("jitter").DefValue = "none"
 	from := flags.String("runs-from", "", "what containers without --run do: keep running (runs), or what their commands say (command)")
 	flags.Lookup("runs-from").DefValue = "runs"
-	preset := flags.String("preset", "", "use named waits: one of those that describe lists as backoffPresets")
-	waste := flags.Bool("waste", false, "say how long Pods run, wait, and run in vain; for a Job also without what its spec says about failures")
+	preset := flags.String("preset", "", "name of a set of waits: one of those that describe lists as backoffPresets")
+	waste := flags.Bool("waste", false, "say how long Pods run, wait, and run in vain; for a Job, also how long if its spec said nothing about failures")
 	owner := flags.Bool("owner", false, "play a JobSet as a whole, its failurePolicy over all its Jobs; or a template of an Argo Workflow with its retryStrategy")
 	return func() (members, error) {
 		m := members{}

@@ -26,7 +26,7 @@ static/embed.js is what pages of documentation load for <pod-fate>; see podfate 
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if folder == "" {
-				return fmt.Errorf("-o is missing: the folder to write to, which is made if it is not there")
+				return fmt.Errorf("-o is missing: name the folder to write to; it is created if necessary")
 			}
 			offline, err := newOffline(command.Context())
 			if err != nil {

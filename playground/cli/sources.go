@@ -87,7 +87,7 @@ func find(name string) (fs.FileInfo, error) {
 	case name == "":
 		return nil, errors.New("the name of a file is empty; name a file or a folder, or - for standard input")
 	case err != nil && (strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")):
-		return nil, fmt.Errorf("%s: nothing is fetched from the net; try curl -sS %s | podfate … -f -", name, name)
+		return nil, fmt.Errorf("%s: addresses are not fetched; try curl -sS %s | podfate … -f -", name, name)
 	case err != nil:
 		return nil, fileError(err)
 	}

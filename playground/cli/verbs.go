@@ -401,13 +401,13 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 	}
 	if v.exits {
 		flags.StringArrayVar(&o.exits, "exit", nil, "exit to judge: NAME=CODE or NAME=CODE:REASON; NAME= may be left out for a Pod with one container; several with commas; repeatable")
-		flags.StringVar(&o.question, "question", "", "the exits in short, as links and the page have them: main=42, 137:OOMKilled")
+		flags.StringVar(&o.question, "question", "", "the exits in short, as in links and on the page: main=42, 137:OOMKilled")
 	}
 	if v.pods {
 		flags.StringVar(&o.pods, "pods", "", "file with the Job's Pods and their status, - for standard input")
 	}
 	if _, page := linked[op.Name]; page {
-		flags.StringVar(&o.link, "link", "", "print the address at which a playground asks the same, instead of an answer; --link=URL for another than the one that serve starts")
+		flags.StringVar(&o.link, "link", "", "instead of an answer, print the address of a playground that asks the same question; --link=URL for a playground other than the one that serve starts")
 		flags.Lookup("link").NoOptDefVal = defaultPlayground
 	}
 	if v.flags != nil {
@@ -749,9 +749,9 @@ func moduleMember() json.RawMessage {
 
 // translateFlags adds the flags of translate.
 func translateFlags(flags *pflag.FlagSet) func() (members, error) {
-	to := flags.String("to", "", "whose words are wanted: kubernetes (the default), kep-5307-future, kep-3329-draft or always-pod")
+	to := flags.String("to", "", "what to translate to: kubernetes (the default), kep-5307-future, kep-3329-draft or always-pod")
 	spelling := flags.String("spelling", "", "which spelling of a draft: when, onExit or onExitCodes; flat, grouped, condition or expressions")
-	from := flags.String("runs-from", "", "with command, loops in shells are told as lost, with the policy that comes near (default runs)")
+	from := flags.String("runs-from", "", "with command, retry loops in shell commands are reported as lost, with the policy that comes closest (default runs)")
 	preset := flags.String("preset", "", "waits of a draft, which no manifest has: one of those that describe lists as backoffPresets")
 	return func() (members, error) {
 		m := members{}

@@ -35,10 +35,10 @@ func (r *Report) Metrics(w io.Writer) error {
 	} {
 		pods(float64(c.n), "state", c.state)
 	}
-	metric("podfate_forecast_broken_items", "gauge", "Items that were passed over.")(float64(len(r.Broken) + r.BrokenMore))
+	metric("podfate_forecast_broken_items", "gauge", "Items that were skipped.")(float64(len(r.Broken) + r.BrokenMore))
 	restartsPerHour := metric("podfate_forecast_restarts_per_hour", "gauge", "Restarts in the hour to come, if each run ends like the last one.")
-	requestsPerHour := metric("podfate_forecast_requests_per_hour", "gauge", "Requests to the API server that these come to, reckoned.")
-	waiting := metric("podfate_forecast_waiting_pod_hours_per_hour", "gauge", "For how long Pods wait for a restart, in hours of an hour.")
+	requestsPerHour := metric("podfate_forecast_requests_per_hour", "gauge", "Requests to the API server for these restarts, calculated.")
+	waiting := metric("podfate_forecast_waiting_pod_hours_per_hour", "gauge", "Hours for which Pods wait for a restart, per hour.")
 	for i := range r.Owners {
 		o := &r.Owners[i]
 		labels := []string{"namespace", o.Namespace, "owner_kind", o.Kind, "owner_name", o.Name}

@@ -25,14 +25,14 @@ func (r *Report) Document() *document.Document {
 	add(r.startsPlot(), len(r.Loops))
 	add(r.ownersTable(), len(r.Owners))
 	add(r.loopsTable(), len(r.Loops))
-	add(stuckTable("Do not recover by themselves", r.Stuck), len(r.Stuck))
+	add(stuckTable("Will not recover by themselves", r.Stuck), len(r.Stuck))
 	add(stuckTable("What comes next is not modelled", r.NotModelled), len(r.NotModelled))
 	add(r.jobsTable(), len(r.Left))
 	add(r.brokenList(), len(r.Broken))
 	add(document.Block{Kind: "list", Title: "Assumed", Items: []document.Edit{
-		note("note", "", "Each run ends like the last one, and lasts as long: a loop ends when its cause does."),
-		note("note", "", "A restart comes to "+plural(r.RequestsPerRestart, "request")+" to the API server; this is reckoned, not measured."),
-		note("note", "", "Since is when the last run began that ended so; a loop may be older."),
+		note("note", "", "Each run ends like the last one and lasts as long: a loop ends only when its cause does."),
+		note("note", "", "A restart costs "+plural(r.RequestsPerRestart, "request")+" to the API server; this is an assumption, not a measurement."),
+		note("note", "", "Since is when the last run that ended this way began; the loop may be older."),
 	}}, len(r.Loops))
 	return d
 }
@@ -59,19 +59,17 @@ func (r *Report) perHour(ms int64) int64 {
 func (r *Report) verdict() document.Verdict {
 	v := document.Verdict{Title: plural(int64(r.Pods.Looping), "Pod") + " in a loop"}
 	v.Tone, v.Mark = "wait", "crashloop"
-	v.Text = fmt.Sprintf("%s of %d come to %s and %s an hour.", plural(int64(len(r.Loops)), "container"), r.Pods.All,
-		plural(r.Cost.RestartsPerHour, "restart"), plural(r.Cost.RequestsPerHour, "request"))
 	if r.Pods.Looping > 0 {
 		restart := "restart"
 		if r.Pods.Looping == 1 {
 			restart = "restarts"
 		}
-		v.Text = fmt.Sprintf("Of %s, %d %s again and again: %s and %s an hour.", plural(int64(r.Pods.All), "Pod"), r.Pods.Looping, restart,
+		v.Text = fmt.Sprintf("%d of %s %s again and again: %s and %s an hour.", r.Pods.Looping, plural(int64(r.Pods.All), "Pod"), restart,
 			plural(r.Cost.RestartsPerHour, "restart"), plural(r.Cost.RequestsPerHour, "request"))
 	}
 	switch {
 	case r.Pods.All == 0 && r.Jobs == 0:
-		v.Tone, v.Mark, v.Title, v.Text = "stop", "note", "Nothing to look at", "There is no Pod and no Job in what was read."
+		v.Tone, v.Mark, v.Title, v.Text = "stop", "note", "Nothing to look at", "The input has no Pods and no Jobs."
 	case r.Pods.Looping == 0 && len(r.Stuck) == 0:
 		v.Tone, v.Mark, v.Title, v.Text = "ok", "succeeded", "No Pod in a loop", "None of "+plural(int64(r.Pods.All), "Pod")+" restarts again and again."
 	case r.Pods.Looping == 0:
@@ -100,7 +98,7 @@ func (r *Report) summary() document.Block {
 		b.Items = append(b.Items, note("note", "", fmt.Sprintf("%s, %d not finished.", plural(int64(r.Jobs), "Job"), len(r.Left))))
 	}
 	if len(r.Loops) > 0 {
-		b.Items = append(b.Items, note("crashloop", "wait", fmt.Sprintf("In an hour containers in loops run for %s Pod-hours, in vain, and wait for %s.",
+		b.Items = append(b.Items, note("crashloop", "wait", fmt.Sprintf("Each hour, containers in loops run for %s Pod-hours in vain and wait for %s.",
 			hours(r.perHour(r.Cost.RanMillis)), hours(r.perHour(r.Cost.WaitingMillis)))))
 	}
 	now, _ := time.Parse(time.RFC3339, r.Now)
@@ -111,7 +109,7 @@ func (r *Report) summary() document.Block {
 }
 
 func (r *Report) startsPlot() document.Block {
-	b := document.Block{Kind: "plot", Title: "Restarts to come, by minutes from now", X: "minutes from now", Y: "restarts"}
+	b := document.Block{Kind: "plot", Title: "Coming restarts, by minutes from now", X: "minutes from now", Y: "restarts"}
 	s := document.Series{Name: "restarts", Kind: "bars", Tone: "run"}
 	for i, n := range r.Starts {
 		if n > 0 {
@@ -250,7 +248,7 @@ func (r *Report) jobsTable() document.Block {
 }
 
 func (r *Report) brokenList() document.Block {
-	b := document.Block{Kind: "list", Title: "Passed over: broken", More: r.BrokenMore}
+	b := document.Block{Kind: "list", Title: "Skipped: broken", More: r.BrokenMore}
 	for i := range r.Broken {
 		b.Items = append(b.Items, note("fault", "fail", visible(r.Broken[i].String())))
 	}

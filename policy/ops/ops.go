@@ -26,12 +26,12 @@ var table = []Operation{
 	{2, "validate", "Would the API server accept this manifest, what would it drop, what will never work?"},
 	{3, "decide", "A container exits now: what happens, and which rule or policy decides?"},
 	{4, "simulate", "These runs and events over time: what becomes of the Pod, step by step?"},
-	{5, "curve", "A container fails the same way again and again: when is it restarted, and how late is it back?"},
-	{explainNumber, "explain", "Any of these questions, answered in words and figures: the answer, and a document that every front paints."},
+	{5, "curve", "A container ends the same way again and again: when is it restarted, and how late is it back after an outage?"},
+	{explainNumber, "explain", "Any of these questions, answered in words and drawings: the answer, with a document for every front end to render."},
 	{tableNumber, "table", "Every exit code at once: what does each do to the container and its Job, and which rules never decide?"},
 	{compareNumber, "compare", "One question in several worlds, such as two releases or two manifests: what differs?"},
-	{9, "suggest", "Exits should have another result: which change of the manifest does exactly that?"},
-	{10, "translate", "The same policy in other words: those of drafts and proposals as releases have them, or the other way round. What is lost?"},
+	{9, "suggest", "Exits should lead to something else: which change of the manifest does exactly that?"},
+	{10, "translate", "A policy written for a draft or a proposal, rewritten for a release, or the other way round: what is lost?"},
 	{11, "fleet", "Many Pods on many nodes: how many restarts and requests, when is the peak, what does it cost?"},
 }
 
