@@ -234,10 +234,10 @@ func TestTimelineControls(t *testing.T) {
 	says("10s main Exited")
 	p.run(t, chromedp.KeyEvent(kb.End))
 	says("1m55s Pod PhaseChanged")
-	if off := p.eval(t, `String(document.querySelector('[aria-label="The next instant"]').disabled)`); off != "true" {
+	if off := p.eval(t, `String(document.querySelector('[aria-label="Next instant"]').disabled)`); off != "true" {
 		t.Error("there is an instant after the last one")
 	}
-	p.run(t, chromedp.Click(chromedp.CSS(`[aria-label="The instant before"]`)))
+	p.run(t, chromedp.Click(chromedp.CSS(`[aria-label="Previous instant"]`)))
 	says("1m55s main Exited")
 
 	// The pointer, and where an instant lies on each axis: by time, by log(1 + t/12s), and each as far

@@ -317,7 +317,7 @@ func Gallery(g Examples) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if wrong := g.wrong(); len(wrong) > 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<h2 id=\"published-figures\">Published figures that come to something else</h2><p class=\"note\">The proposals publish ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<h2 id=\"published-figures\">Published figures that compute to something else</h2><p class=\"note\">The proposals publish ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -330,7 +330,7 @@ func Gallery(g Examples) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, " figures about restarts. Each is recomputed, by <code>podfate verify docs/claims.md</code> too; these are the ones that do not come out.</p><div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Published figures that come to something else\"><table><thead><tr><th scope=\"col\">Figure</th><th scope=\"col\">Published</th><th scope=\"col\">Comes to</th><th scope=\"col\">Verdict</th></tr></thead> <tbody>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 30, " figures about restarts. Each is recomputed, by <code>podfate verify docs/claims.md</code> too; these are the ones that do not come out.</p><div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Published figures that compute to something else\"><table><thead><tr><th scope=\"col\">Figure</th><th scope=\"col\">Published</th><th scope=\"col\">Computed</th><th scope=\"col\">Verdict</th></tr></thead> <tbody>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
