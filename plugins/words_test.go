@@ -188,11 +188,11 @@ func TestDocumentsAgree(t *testing.T) {
 			"|At most ", policy.MaxHandles, " policies", "|and ", policy.MaxHandleBytes >> 20, " MiB of them", "|header ", packed.HeaderBytes, " B", "|event  ", packed.EventBytes, " B",
 			"|answer ", packed.AnswerHeaderBytes, " B", "|verdict ", packed.VerdictBytes, " B", "|at most ", policy.MaxBatchRecords,
 		}},
-		{"plugins/README.md", page, []any{
+		{"plugins/README.md", strings.Join(strings.Fields(page), " "), []any{
 			"version ", machine.ABIVersion >> 16, ".", machine.ABIVersion & 0xFFFF, "|at most ", policy.MaxBuffers, " buffers and ", policy.MaxBufferBytes >> 20, " MiB",
 			"|", packed.HeaderBytes, " + ", packed.EventBytes, "·count", "|", packed.AnswerHeaderBytes, " + ", packed.VerdictBytes, "·count",
 			"|−", policy.UnknownHandle.Number(), " handle", "|−", policy.LimitExceeded.Number(), " more than 65 536 events", "|−", policy.UnsupportedVersion.Number(), " another version",
-			"|−", policy.BadBuffer.Number(), " a buffer", "|−", policy.OutputTooSmall.Number(), " `out` too short", "|−", policy.EventInvalid.Number(), " no right header",
+			"|−", policy.BadBuffer.Number(), " a buffer", "|−", policy.OutputTooSmall.Number(), " `out` too short", "|−", policy.EventInvalid.Number(), " a malformed header",
 			"|trap of the engine, ", policy.Internal.Number(), " INTERNAL",
 		}},
 	} {

@@ -27,7 +27,7 @@ func TestVerify(t *testing.T) {
 	}
 	write(strings.Replace(text, right, wrong, 1))
 	got := podfate(t, "", "verify", file)
-	if got.status != 1 || !strings.Contains(got.out+got.err, ":19: claimed 3, 1, 9, computed 3, 1, 2") {
+	if got.status != 1 || !strings.Contains(got.out+got.err, ":20: claimed 3, 1, 9, computed 3, 1, 2") {
 		t.Errorf("a wrong figure: status %d\n%s%s", got.status, got.out, got.err)
 	}
 }
