@@ -36,10 +36,10 @@ func TestFormsForCI(t *testing.T) {
 	}{
 		{"refused", []string{"validate", "-f", bad}, 1, bad, 6, "error", "unsupported_value", `Unsupported value: "Nevr"`},
 		{"dropped", []string{"validate", "-f", dropped, "--kubernetes-version", "1.34"}, 0, dropped, 9, "warning", "dropped_field", "drops this field silently"},
-		{"a rule that never decides", []string{"table", "-f", shadowed}, 0, shadowed, 12, "warning", "rule_never_decides", "rules before it take all its codes"},
+		{"a rule that never decides", []string{"table", "-f", shadowed}, 0, shadowed, 12, "warning", "rule_never_decides", "earlier rules match all of its codes"},
 		{"a refused table", []string{"table", "-f", bad}, 1, bad, 6, "error", "unsupported_value", `Unsupported value: "Nevr"`},
 		{"unreadable", []string{"validate", "-f", broken}, 1, broken, 1, "error", "", ""},
-		{"different", []string{"compare", old, dropped}, 1, dropped, 1, "error", "behaviour_differs", "exit code 42 comes to something else"},
+		{"different", []string{"compare", old, dropped}, 1, dropped, 1, "error", "behaviour_differs", "exit code 42 has another outcome"},
 		{"the same", []string{"compare", old, old}, 0, "", 0, "", "", ""},
 		{"refused in one", []string{"compare", "-f", dropped, "--from", "1.33", "--to", "1.36"}, 1, dropped, 9, "error", "fault", "may not be set"},
 	} {

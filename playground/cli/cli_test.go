@@ -190,7 +190,7 @@ func TestDecideText(t *testing.T) {
 	want := `Pod trainer (testdata/pod.yaml), Kubernetes 1.37
 
 • 2 exits: 1 Restart, 1 Stop
-  Each exit is judged alone.
+  Each exit is judged on its own.
 
 kubectl get pods, just after each exit
   NAME      READY   STATUS      RESTARTS

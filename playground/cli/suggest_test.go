@@ -73,7 +73,7 @@ func TestScenarioShowsWhatItAsksFor(t *testing.T) {
 	if got.status != 0 || !strings.Contains(got.out, "kubectl get pods") || got.out != both.out {
 		t.Errorf("%d %s%s\n%s%s", got.status, got.out, got.err, both.out, both.err)
 	}
-	const cost = "In sum Pods ran for 10s"
+	const cost = "In total, Pods ran for 10s"
 	if !strings.Contains(flag.out, cost) || !strings.Contains(got.out, cost) {
 		t.Errorf("no waste:\n%s\n%s", got.out, flag.out)
 	}

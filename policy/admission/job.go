@@ -27,8 +27,8 @@ const (
 // Texts of this package.
 const (
 	panicsText    = "completions are absent, and the API server panics when it compares them with this rule"
-	drawnText     = "; the end of a generated name is drawn, so that the text is never the same"
-	addressesText = "; Kubernetes 1.33 prints addresses in memory, so that the text is never the same"
+	drawnText     = "; the end of a generated name is random, so the text is never the same"
+	addressesText = "; Kubernetes 1.33 prints memory addresses, so the text is never the same"
 )
 
 // jobFields are the fields of a Job that are numbers, in the order in which they are checked.

@@ -122,12 +122,12 @@ func (l *linter) sandbox() {
 		switch {
 		case spec.RestartPolicy == policy.RestartPolicyNever:
 			if spec.RestartsAfter(r, 255, l.node) {
-				l.warn(l.o.Path(r)+".restartPolicy", StuckAfterReboot, "when the node reboots, the Pod's Never counts alone: "+
+				l.warn(l.o.Path(r)+".restartPolicy", StuckAfterReboot, "when the node reboots, only the Pod's Never counts: "+
 					"the container is not started again, and the Pod stays Running", sourceActions)
 				return
 			}
 		case *own == policy.RestartPolicyNever && len(spec.Containers) > 1:
-			l.warn(l.o.Path(r)+".restartPolicy", RunsAgain, "when the node reboots, containers run again that had finished for good", sourceActions)
+			l.warn(l.o.Path(r)+".restartPolicy", RunsAgain, "when the node reboots, containers that had finished for good run again", sourceActions)
 			return
 		}
 	}
@@ -163,9 +163,9 @@ func (l *linter) container(c *policy.Container, kind policy.ContainerKind, path 
 	switch {
 	case l.f.Minor < 34, len(c.RestartPolicyRules) > policy.MaxRestartRules: // a fault, and the list may be long
 	case !l.node.ContainerRestartRules && l.node.Minor < 34:
-		l.warn(path, IgnoredWhileGateOff, "a kubelet of "+policy.VersionName(l.node.Minor)+" knows neither policy nor rules of the container", sourceDecide)
+		l.warn(path, IgnoredWhileGateOff, "a kubelet of "+policy.VersionName(l.node.Minor)+" does not know the container's restartPolicy and its rules", sourceDecide)
 	case !l.node.ContainerRestartRules:
-		l.warn(path, IgnoredWhileGateOff, "the kubelet looks at neither policy nor rules of the container while ContainerRestartRules is off", sourceDecide)
+		l.warn(path, IgnoredWhileGateOff, "while ContainerRestartRules is off, the kubelet ignores the container's restartPolicy and its rules", sourceDecide)
 	case c.RestartPolicy != nil:
 		if !c.IsSidecar(kind) { // older releases know sidecars
 			l.olderKubelet(path)
@@ -173,7 +173,7 @@ func (l *linter) container(c *policy.Container, kind policy.ContainerKind, path 
 		l.rules(c, kind, path)
 	case kind == policy.InitContainer && l.node.RestartAllContainersOnContainerExits: // which asks for no policy
 	case kind == policy.InitContainer && l.f.Minor == 34: // anywhere else this is a fault
-		l.warn(path+".restartPolicyRules", RulesWithoutPolicy, "without a restartPolicy of the container its rules are never looked at", sourceDecide)
+		l.warn(path+".restartPolicyRules", RulesWithoutPolicy, "without a restartPolicy, the container's rules are ignored", sourceDecide)
 	}
 }
 
@@ -184,7 +184,7 @@ func (l *linter) olderKubelet(path string) {
 		return
 	}
 	l.saidOlderKubelet = true
-	l.warn(path, OlderKubelet, "a kubelet of "+policy.VersionName(l.f.Minor-1)+" with default gates ignores the container's policy and rules and goes by the Pod's policy", sourceRollout)
+	l.warn(path, OlderKubelet, "a kubelet of "+policy.VersionName(l.f.Minor-1)+" with default gates ignores the container's restartPolicy and its rules and uses the Pod's restartPolicy", sourceRollout)
 }
 
 // olderNode warns about nodes one release behind, where the scheduler does not place the Pod.
@@ -211,7 +211,7 @@ func (l *linter) otherNode(c *policy.Container, path string) {
 		case l.f.NodeDeclaredFeatures && l.node.NodeDeclaredFeatures:
 			detail += "the scheduler does not place the Pod there, and the kubelet refuses it"
 		case l.f.NodeDeclaredFeatures:
-			detail += "the scheduler does not place the Pod there; if it is there, the kubelet does not do what the rule says"
+			detail += "the scheduler does not place the Pod there; on a Pod that is there, the rule has no effect"
 		case l.node.NodeDeclaredFeatures:
 			detail += "the kubelet refuses the Pod"
 		default:
@@ -339,7 +339,7 @@ func (l *linter) effect(c *policy.Container, kind policy.ContainerKind, path str
 		}
 		l.olderNode(at)
 		if plainInit && reach.has(0) {
-			l.warn(at, InitLoops, "each time this init container completes, all containers start anew: the Pod never gets past it", sourceInit)
+			l.warn(at, InitLoops, "each time this init container completes, all containers restart: the Pod never gets past it", sourceInit)
 		}
 		if !l.saidNoBackoff {
 			l.saidNoBackoff = true
@@ -382,11 +382,11 @@ func (l *linter) ends(c *policy.Container, path string, open codeSet) {
 	}
 	switch pod := l.o.Spec.RestartPolicy; {
 	case l.o.Kind == "Job" || l.o.Kind == "CronJob":
-		l.warn(path+field, JobNeverFinishes, "every exit restarts this container, so that no Pod of the Job finishes", sourceDecide)
+		l.warn(path+field, JobNeverFinishes, "every exit restarts this container, so no Pod of the Job finishes", sourceDecide)
 	case own != policy.RestartPolicyAlways:
 		l.warn(path+field, NeverStops, "every exit restarts this container, although its restartPolicy is "+string(own), sourceDecide)
 	case pod == policy.RestartPolicyNever || pod == policy.RestartPolicyOnFailure:
-		l.warn(path+field, PodNeverFinishes, "every exit restarts this container, so that the Pod does not finish; a sidecar belongs in initContainers", sourceDecide)
+		l.warn(path+field, PodNeverFinishes, "every exit restarts this container, so the Pod never finishes; a sidecar belongs in initContainers", sourceDecide)
 	}
 }
 
@@ -402,10 +402,10 @@ func (l *linter) probes(c *policy.Container, path string) {
 		case i < 0:
 			continue
 		case *c.RestartPolicy == policy.RestartPolicyNever:
-			l.warn(path+".restartPolicyRules", ProbeKill, "a failed liveness or startup probe does not ask the rules: "+
-				"with Never they are asked only afterwards, while another main container runs; otherwise the whole Pod is killed", sourceActions)
+			l.warn(path+".restartPolicyRules", ProbeKill, "a failed liveness or startup probe does not evaluate the rules: "+
+				"with Never they are evaluated only afterwards, while another main container runs; otherwise the whole Pod is killed", sourceActions)
 		case c.RestartPolicyRules[i].Action == policy.ActionRestartAllContainers && l.node.RestartAllContainersOnContainerExits:
-			l.warn(path+".restartPolicyRules"+policy.Index(i), ProbeKill, "a failed liveness or startup probe does not ask the rules: "+
+			l.warn(path+".restartPolicyRules"+policy.Index(i), ProbeKill, "a failed liveness or startup probe does not evaluate the rules: "+
 				"this container alone is started again", sourceActions)
 		default:
 			continue

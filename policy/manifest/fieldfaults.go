@@ -176,7 +176,7 @@ func (c *checker) unknown(m Value, t typeIndex, others uint8) {
 		case len(f.Allowed) > 0:
 			f.Detail += "; the nearest of its " + strconv.Itoa(len(names)) + " are listed"
 		default:
-			f.Detail += "; none of its " + strconv.Itoa(len(names)) + " is like it"
+			f.Detail += "; none of its " + strconv.Itoa(len(names)) + " fields is similar"
 		}
 	})
 }

@@ -269,7 +269,7 @@ func readExpressions(list Value, rule *policy.PodFailurePolicyRule) {
 		case key == "Type" && types != nil || key == "Status" && statuses != nil:
 			fault("the key Type or Status is there twice")
 		case str(e, "operator") != "In" || len(values) == 0:
-			fault("an expression needs the operator In and values: what anything else says of several conditions nobody wrote down")
+			fault("an expression needs the operator In and values: the draft does not say what anything else means")
 		case key == "Type":
 			types = values
 		default:

@@ -27,7 +27,7 @@ func (c *call) readCommands(tapes []simulate.Tape, l *loaded) []simulate.Tape {
 			run, ok, retries := manifest.ReadCommand(command, at.Get("args"))
 			if retries && given {
 				c.warnOfCommand(l, path+".command", lint.RetryLoop,
-					"its shell runs the program again: the kubelet sees no exit, so that there is no back-off and no restart count, and no rule is asked")
+					"its shell runs the program again: the kubelet sees no exit, so there is no back-off and no restart count, and no rule is evaluated")
 			}
 			switch {
 			case given:
@@ -53,9 +53,9 @@ func (c *call) notUnderstood(command manifest.Value, path, name string, retries 
 	detail := path + ".command is more than sleep, exit, echo, true and false, with &&, ; and loops"
 	switch {
 	case command.Len() == 0:
-		detail = path + " has no command: its image says what runs"
+		detail = path + " has no command: its image decides what runs"
 	case retries:
-		detail = path + ".command runs a program again and again in a loop, of which the kubelet sees no exit"
+		detail = path + ".command runs a program again and again in a loop, so the kubelet sees no exit"
 	}
 	c.fault(command, child("runs", name), policy.CodeCommandNotUnderstood, detail+"; say here how it runs")
 }
@@ -70,7 +70,7 @@ func (c *call) warnOfRules(l *loaded, container *policy.Container, path string, 
 	}
 	for i := range container.RestartPolicyRules {
 		if i != matched {
-			c.warnOfCommand(l, element(path+".restartPolicyRules", i), lint.RuleNeverExercised, "this command "+exits+", so that the rule never decides")
+			c.warnOfCommand(l, element(path+".restartPolicyRules", i), lint.RuleNeverExercised, "this command "+exits+", so the rule never decides")
 		}
 	}
 }

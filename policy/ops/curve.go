@@ -91,7 +91,7 @@ func (c *call) readBackoff(v manifest.Value, r *curveRequest) (free bool) {
 	c.members(v, "backoff", "preset", "initial", "factor", "max", "reset", "waits", "classes", "counter", "containers")
 	for _, name := range []string{"classes", "counter", "containers"} {
 		if m := v.Get(name); given(m) {
-			c.forbidden(m, "backoff."+name, "a curve has no exit codes and no containers: ask simulate or fleet")
+			c.forbidden(m, "backoff."+name, "a curve has no exit codes and no containers; use simulate or fleet")
 		}
 	}
 	p := &r.parameters
@@ -176,7 +176,7 @@ func (c *call) readWindows(v manifest.Value, otherwise []policy.Millis) []policy
 		}
 		window := c.length(e, path, 0, 1)
 		if n := len(windows); c.faults.n == before && n > 0 && window <= windows[n-1] {
-			c.requestFault(e, policy.FieldError{Path: path, Code: policy.CodeOutOfRange, Detail: "windows begin together and must get longer: the one before ends at " + millisText(windows[n-1])})
+			c.requestFault(e, policy.FieldError{Path: path, Code: policy.CodeOutOfRange, Detail: "all windows begin at the first start, so each must be longer than the one before, which ends at " + millisText(windows[n-1])})
 		}
 		windows = append(windows, window)
 		i++

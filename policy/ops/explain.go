@@ -26,7 +26,7 @@ func (c *call) explain() {
 	case !given(failure):
 	case given(request):
 		c.requestFault(failure, policy.FieldError{
-			Path: "error", Code: policy.CodeForbidden, Detail: "either a request is answered, or an error is put into words",
+			Path: "error", Code: policy.CodeForbidden, Detail: "give either a request or an error",
 		})
 	case failure.Kind() != manifest.Object:
 		c.wrongType(failure, "error", "an object")
@@ -110,7 +110,7 @@ func (c *call) readOf(not uint32) (number uint32) {
 	switch {
 	case ok:
 		c.requestFault(v, policy.FieldError{
-			Path: "of", Code: policy.CodeUnsupported, Detail: strconv.Quote(cut(name)) + " is no operation that can be asked for here", Allowed: allowed,
+			Path: "of", Code: policy.CodeUnsupported, Detail: strconv.Quote(cut(name)) + " is not an operation that is allowed here", Allowed: allowed,
 		})
 	case !given(v):
 		c.requestFault(c.root, policy.FieldError{

@@ -92,7 +92,7 @@ func (c *call) fleet() {
 	a := fleetAnswer{call: c, r: r, f: f, without: r.make(true)}
 	a.write(cl)
 	if f.Exceeded() || a.without.Exceeded() {
-		c.failWith(policy.BudgetExceeded, "this fleet takes more than "+strconv.Itoa(fleet.MaxSteps)+" steps; ask for less time, a shorter spread, or the peak in a longer bin, in which a Pod always starts")
+		c.failWith(policy.BudgetExceeded, "this fleet takes more than "+strconv.Itoa(fleet.MaxSteps)+" steps; ask for less time, a shorter spread, or a longer bin for the peak, in which a Pod always starts")
 		c.failure.limit = "fleetSteps"
 	}
 }

@@ -41,7 +41,7 @@ func (c *call) readManifestGroup(v manifest.Value, path string, r *fleetRequest,
 		}
 	}
 	if sweep := c.root.Get("sweep"); given(sweep) {
-		c.forbidden(sweep, "sweep", "the Pod of a manifest is played with the kubelet's own")
+		c.forbidden(sweep, "sweep", "the Pod of a manifest is simulated with the kubelet's own")
 	}
 	if r.manifests++; r.manifests > maxFleetManifests {
 		c.limitAt(v, path, "fleetManifests", r.manifests, maxFleetManifests)

@@ -78,7 +78,7 @@ func (c *call) playsOwner(cl *cluster) bool {
 	}
 	c.requestFault(v, policy.FieldError{
 		Path: "owner", Code: policy.CodeForbidden, Allowed: wholeOwners,
-		Detail: "of kinds that are not Kubernetes' own, only these are played as a whole",
+		Detail: "of the kinds of other projects, only these can be simulated as a whole",
 	})
 	return false
 }

@@ -89,7 +89,7 @@ func (c *call) admit(f policy.Features, a entrance) []loaded {
 		case c.root.Get("spec").Exists():
 			what += ": without both of them this is not read as one"
 		case c.kubeletAlone() != "":
-			what = "a KubeletConfiguration has no Pods of its own: a manifest is required beside it"
+			what = "a KubeletConfiguration has no Pods: a manifest is required, too"
 		}
 		c.requestFault(c.root, policy.FieldError{Path: "manifest", Code: policy.CodeRequired, Detail: what})
 		return nil

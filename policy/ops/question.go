@@ -45,9 +45,9 @@ func (c *call) readQuestion(own ...string) {
 
 func foreignClause(member string) string {
 	if member == "exits" {
-		return "an exit without a time is for decide; what a container does over time is written main: 42@10s"
+		return "an exit without a time is for decide; to say what a container does over time, write main: 42@10s"
 	}
-	return member + " are about time, which is for simulate; decide takes exits, written main=42"
+	return member + " are about time, which only simulate takes; decide takes exits, written main=42"
 }
 
 // short returns what the question says of a member, absent if nothing.

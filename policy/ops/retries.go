@@ -48,7 +48,7 @@ func (c *call) simulateRetries(cl *cluster) {
 	}
 	c.faults.addAll(l.faults)
 	if l.template != nil && l.again == nil && len(l.faults) == 0 {
-		c.forbidden(c.root.Get("owner"), "owner", "of a Workflow only templates with a container or a script are played: ask without owner")
+		c.forbidden(c.root.Get("owner"), "owner", "of a Workflow only templates with a container or a script can be simulated: ask without owner")
 	}
 	l.warnings = append(ofOwner(l.warnings), c.skew(cl)...)
 	w := &c.w

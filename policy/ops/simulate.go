@@ -47,7 +47,7 @@ func (c *call) simulate() {
 	}
 	c.readJobBackoff(&l)
 	if v := c.root.Get("backoff"); p != nil && given(v) {
-		c.forbidden(v, "backoff", "a live Pod waits as its kubelet has begun to: ask from: creation")
+		c.forbidden(v, "backoff", "a live Pod keeps the wait that its kubelet has begun; to set waits, ask with from: creation")
 	}
 	if p != nil && sc.Until > endOfTime-p.now {
 		c.fault(c.root.Get("until"), "until", policy.CodeOutOfRange, "must not lead beyond the year 9999, from "+timestamp(min(p.now, endOfTime)))
@@ -214,7 +214,7 @@ func (c *call) readJitterMillis(timing manifest.Value, t *simulate.Timing) {
 	switch {
 	case !ok:
 	case given(timing.Get("jitter")):
-		c.forbidden(v, path, "the jitter is given already, as a word")
+		c.forbidden(v, path, "the jitter is already given as a word")
 	case !t.KubeletSync:
 		c.forbidden(v, path, "counts only with sync: kubelet")
 	default:
@@ -495,7 +495,7 @@ func (c *call) readEvent(v manifest.Value, path string, last policy.Millis, l *l
 			kubelet := c.simulated(&to, l)
 			e.Kubelet = &kubelet
 		} else {
-			c.forbidden(other, path+".cluster", "only a restarted kubelet can be another one")
+			c.forbidden(other, path+".cluster", "only a restarted kubelet can have another version")
 		}
 	}
 	return e

@@ -202,7 +202,7 @@ func (r *wishReader) entry(v manifest.Value, path string, x uint8) {
 	}
 	if x > wishStop && r.l.readable && r.l.object.Job == nil {
 		c.requestFault(v, policy.FieldError{
-			Path: path, Code: policy.CodeForbidden, Allowed: wishWords[1 : wishStop+1], Detail: "only a Job makes something of a Pod that fails; " + r.l.called(),
+			Path: path, Code: policy.CodeForbidden, Allowed: wishWords[1 : wishStop+1], Detail: "only a Job acts on a Pod that fails; " + r.l.called(),
 		})
 		return
 	}
@@ -233,7 +233,7 @@ func (r *wishReader) entry(v manifest.Value, path string, x uint8) {
 			return
 		case "others":
 			if r.others != 0 && r.others != x {
-				bad(policy.CodeInvalid, "all others are wished to come to "+wishWords[r.others]+", too", wishWords[r.others], wishWords[x])
+				bad(policy.CodeInvalid, "all others already have the wish "+wishWords[r.others]+", too", wishWords[r.others], wishWords[x])
 			}
 			r.others = x
 			return

@@ -125,7 +125,7 @@ func (c *call) ownerWarnings() []policy.FieldError {
 	list := []policy.FieldError{{
 		Path: "kind", Code: lint.OwnerNotPlayed,
 		Detail: "the answer is about the Pods that the templates of this " + kind + " describe; the fields of the " + kind +
-			" itself are not checked, and what its controller does when a Pod or a Job ends is not played",
+			" itself are not checked, and what its controller does when a Pod or a Job ends is not simulated",
 	}}
 	for i := range c.templates {
 		t := &c.templates[i]
@@ -150,7 +150,7 @@ func (c *call) ownerWarnings() []policy.FieldError {
 		if by := c.templates[i].TakenBy; by.Exists() {
 			list = append(list, policy.FieldError{
 				Path: by.Path(c.man), Code: lint.OwnerNotPlayed,
-				Detail: "what has a " + by.Key() + " beside a Pod template is read as the spec of a Job; if the controller makes Pods instead, choose the template " + c.templates[i].PodPath(),
+				Detail: "what has a " + by.Key() + " next to a Pod template is read as the spec of a Job; if the controller makes Pods instead, choose the template " + c.templates[i].PodPath(),
 			})
 		}
 	}

@@ -98,7 +98,7 @@ func fault(v manifest.Value) item {
 		}
 	}
 	if p := text(v, "proposal"); p != "" {
-		i.reason = join("; ", i.reason, "a word of the proposal "+p)
+		i.reason = join("; ", i.reason, "allowed by the proposal "+p)
 	}
 	if within := v.Get("within"); within.Exists() {
 		i.text = "column " + itoa(number(within, "column")) + ": " + i.text
@@ -184,7 +184,7 @@ func (d *document) validate() {
 	judge := d.judge()
 	faults, warnings, dropped := a.Get("faults").Len(), a.Get("warnings").Len()+d.Warnings.Len(), a.Get("dropped").Len()
 	if a.Get("valid").Bool() {
-		text := "Nothing dropped, nothing that cannot work."
+		text := "Nothing is dropped, and there are no warnings."
 		if notes := join(", ", counted(dropped, "dropped field"), counted(warnings, "warning")); notes != "" {
 			text = sentence(notes)
 		}
@@ -212,7 +212,7 @@ func (d *document) validate() {
 		for v := a.Get("notChecked").First(); v.Exists(); v = v.Next() {
 			list = append(list, item{tone: Stop, mark: "note", text: Visible(v.Text()), path: v.Text()})
 		}
-		d.items("list", "Judged by name and type only", list)
+		d.items("list", "Checked by name and type only", list)
 	})
 }
 
@@ -231,7 +231,7 @@ func (d *document) howFar() string {
 	for v := list.First(); v.Exists() && len(names) < namedPaths; v = v.Next() {
 		names = append(names, Visible(v.Text()))
 	}
-	text := " Judged by name and type only: " + strings.Join(names, ", ")
+	text := " Checked by name and type only: " + strings.Join(names, ", ")
 	if more := n - int64(len(names)); more > 0 {
 		text += " and " + itoa(more) + " more"
 	}

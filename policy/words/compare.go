@@ -41,7 +41,7 @@ func (d *document) compare() {
 		d.strip(variants)
 		d.differences("Exit codes", "codes exit container limit", first)
 		d.differences("What differs", "outcome timeline starts ranMillis restarts counter waits start crossing late steady run undecided answer", first)
-		d.differences("The same happens, for another reason", "decidedByOnly", first)
+		d.differences("The same happens, but for another reason", "decidedByOnly", first)
 		for o, i := first, int64(0); o.Exists(); o, i = o.Next(), i+1 {
 			d.variantFaults(o, i)
 		}
@@ -124,23 +124,23 @@ func (d *document) brief(o, first manifest.Value) (s string, refused bool, what 
 		}
 		s = strings.Join(codes, ", ") + more
 		what = "Exit codes differ: " + s
-		s = "exit codes " + s + " come"
+		s = "exit codes " + s + " have"
 		if one {
-			what, s = "Only exit "+codes[0]+" differs", "exit code "+codes[0]+" comes"
+			what, s = "Only exit "+codes[0]+" differs", "exit code "+codes[0]+" has"
 		}
-		return s + " to something else than in " + by + also(other), false, what
+		return s + " another outcome than in " + by + also(other), false, what
 	case len(other) > 0:
 		list := strings.Join(other, ", ")
 		if o.Get("equivalent").Bool() {
-			return "every exit code has the same result as in " + by + ", after the same waits; what differs: " + list, false, lead
+			return "every exit code has the same outcome as in " + by + ", after the same waits; what differs: " + list, false, lead
 		}
 		return "differs from " + by + ": " + list, false, lead
 	case o.Get("refused").Bool():
 		return "refused like " + by + firstFault(o), true, ""
 	case o.Get("equivalent").Bool():
-		return "whatever a container exits with, the result is the same as in " + by + ", after the same waits", false, ""
+		return "whatever a container exits with, the outcome is the same as in " + by + ", after the same waits", false, ""
 	}
-	return "the same answer as " + by + "; that every exit code has the same result is not proven", false, ""
+	return "the same answer as " + by + "; that every exit code has the same outcome is not proven", false, ""
 }
 
 // also adds what else differs.
@@ -191,7 +191,7 @@ func codesOf(f manifest.Value) string {
 func (d *document) strip(variants manifest.Value) {
 	var rows []row
 	for o := variants.First(); o.Exists(); o = o.Next() {
-		r := row{at: -1, tone: OK, cells: []string{short(text(o, "name")), releases(o.Get("answer").Get("cluster")), "the first, which the others are compared with"}}
+		r := row{at: -1, tone: OK, cells: []string{short(text(o, "name")), releases(o.Get("answer").Get("cluster")), "the baseline for the others"}}
 		if len(rows) > 0 {
 			brief, _, what := d.brief(o, variants.First())
 			if r.cells[2] = brief; what != "" {
@@ -280,11 +280,11 @@ func (d *document) label(f manifest.Value) string {
 	case "start":
 		return "restart " + itoa(number(f, "restart")) + " comes at"
 	case "crossing":
-		return "the order turns with restart " + itoa(number(f, "restart")) + ", at"
+		return "the other one is ahead from restart " + itoa(number(f, "restart")) + " on, at"
 	case "late":
-		return "late after the outage"
+		return "delay after the outage"
 	case "steady":
-		return "restarts an hour in the end"
+		return "restarts an hour in the long run"
 	case "run":
 		return "length of each run"
 	case "undecided":
@@ -306,7 +306,7 @@ func waitName(member string) string {
 	case "maxMillis":
 		return "the longest wait"
 	case "resetMillis":
-		return "the run that resets the wait"
+		return "the run that resets the back-off"
 	case "restartPolicy": // of a proposal
 		return "the waits by policy"
 	}
@@ -349,7 +349,7 @@ func (d *document) side(f manifest.Value, name string) string {
 	case "timeline":
 		return join(": ", join(" ", d.who(v, v.Get("number").Exists()), Visible(text(v, "event"))), d.detail(v))
 	case "container":
-		return "is there"
+		return "present"
 	case "steady":
 		n, _ := v.Int64()
 		tenths := (n + 50) / 100

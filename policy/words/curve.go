@@ -30,7 +30,7 @@ func (d *document) curve() {
 func (d *document) backoffText(b manifest.Value) string {
 	from := "of Kubernetes " + text(d.Answer.Get("cluster"), "version")
 	if text(b, "from") == "request" {
-		from = "as asked for"
+		from = "of the question"
 	}
 	if preset := text(b, "preset"); preset != "" {
 		from += " (" + preset + ")"
@@ -50,7 +50,7 @@ func waitsText(b manifest.Value) string {
 	}
 	s := span(number(b, "initialMillis"))
 	if factor := number(b, "factor"); factor > 1 && number(b, "maxMillis") > number(b, "initialMillis") {
-		s += ", each wait " + itoa(factor) + " times the one before, at most " + span(number(b, "maxMillis"))
+		s += ", each wait " + itoa(factor) + " times the previous one, at most " + span(number(b, "maxMillis"))
 	}
 	return s
 }
@@ -65,7 +65,7 @@ func outageText(o manifest.Value) string {
 	if late, best := number(o, "lateMillis"), number(o, "bestMillis"); late != best {
 		s += ", or " + span(best) + " late if the run under way succeeds"
 	}
-	return s + ". An outage that ends a little earlier or later can make it " + span(number(o, "gapMillis")) + " late at most."
+	return s + ". At worst, if the outage ends just after the previous start, it is " + span(number(o, "gapMillis")) + " late."
 }
 
 // curveFacts is what can be said beyond the table.
@@ -78,7 +78,7 @@ func (d *document) curveFacts() []item {
 	}
 	list := []item{
 		{mark: "note", text: d.backoffText(b)},
-		{mark: "note", text: "Every run lasts " + span(number(a.Get("run"), "forMillis")) + "; a run of more than " + span(number(b, "resetMillis")) + " resets the wait. Model: " + model + "."},
+		{mark: "note", text: "Every run lasts " + span(number(a.Get("run"), "forMillis")) + "; a run of more than " + span(number(b, "resetMillis")) + " resets the back-off. Model: " + model + "."},
 	}
 	before := int64(0)
 	for w := a.Get("windows").First(); w.Exists(); w = w.Next() {
@@ -91,7 +91,7 @@ func (d *document) curveFacts() []item {
 	}
 	if l := a.Get("longestWait"); has(l, "atMillis") {
 		list = append(list, item{mark: "crashloop", tone: Wait,
-			text: "The longest wait, " + span(number(l, "atMillis")-number(l, "fromMillis")) + ", comes first before restart " + itoa(number(l, "restart")) + " at " + span(number(l, "atMillis")) + "."})
+			text: "The longest wait, " + span(number(l, "atMillis")-number(l, "fromMillis")) + ", first comes before restart " + itoa(number(l, "restart")) + " at " + span(number(l, "atMillis")) + "."})
 	}
 	s := a.Get("steady")
 	steady := "From restart " + itoa(number(s, "fromRestart")) + " at " + span(number(s, "fromMillis")) + " on: " + count(number(s, "restarts"), "restart") + " every " + span(number(s, "periodMillis"))
@@ -143,7 +143,7 @@ func curveNote(code string) string {
 	case "first_restart_is_immediate":
 		return "the first restart comes immediately"
 	case "ran_longer_than_reset":
-		return "the run before was long enough"
+		return "the previous run was long enough to reset it"
 	case "forgotten_by_sweep":
 		return "the back-off was forgotten"
 	}
@@ -164,9 +164,9 @@ func (d *document) setWaits() {
 		who += " (" + preset + ")"
 	}
 	add(who, b)
-	counter := ", all ends counted together"
+	counter := ", all kinds of ends counted together"
 	if text(b, "counter") == "perClass" {
-		counter = ", counted by itself"
+		counter = ", counted separately"
 	}
 	for c := b.Get("classes").First(); c.Exists(); c = c.Next() {
 		add("After "+endOf(c.Key())+counter, c)
@@ -175,7 +175,7 @@ func (d *document) setWaits() {
 		add(short(c.Key()), c)
 	}
 	add("Waits of the Job", d.Answer.Get("jobBackoff"))
-	d.items("list", "Back-off as asked for", list)
+	d.items("list", "Back-off of the question", list)
 }
 
 // endOf is what a class of ends is called.

@@ -6,8 +6,8 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// decide puts into words what happens after each exit, what a Job makes of it, and what a Job makes
-// of its Pods.
+// decide puts into words what happens after each exit, what a Job does about it, and how a Job
+// treats its Pods.
 func (d *document) decide() {
 	a := d.Answer
 	decisions := a.Get("decisions")
@@ -37,7 +37,7 @@ func (d *document) decide() {
 		explained := 0
 		for e := decisions.First(); e.Exists() && explained < maxExplained; e = e.Next() {
 			d.items("steps", d.traceTitle(e, decisions.Len()), d.steps(e))
-			d.items("steps", "What the Job makes of it", d.jobSteps(e))
+			d.items("steps", "What the Job does about it", d.jobSteps(e))
 			explained++
 		}
 		d.jobPods(a.Get("podDecisions"))
@@ -49,7 +49,7 @@ func (d *document) decide() {
 	})
 }
 
-// ownerCard says what the owner of another kind makes of the failed Pod.
+// ownerCard says what the owner of another kind does about the failed Pod.
 func (d *document) ownerCard(e manifest.Value, c *card) {
 	o := e.Get("owner")
 	if !o.Exists() {
@@ -77,7 +77,7 @@ func (d *document) ownerCard(e manifest.Value, c *card) {
 	}
 }
 
-// ownerText says what owner o makes of a failed Pod.
+// ownerText says what owner o does about a failed Pod.
 func ownerText(o manifest.Value) string {
 	switch text(o, "action") {
 	case "Retry":
@@ -171,13 +171,14 @@ func outcome(e manifest.Value) (tone, mark, word string) {
 	}
 }
 
-// means says what an action brings about for the container.
-func means(e manifest.Value) string {
+// means says what an action brings about for the container, and for a Pod without a Job that ends
+// with it.
+func (d *document) means(e manifest.Value) string {
 	switch u := text(e.Get("undecided"), "reason"); {
 	case u != "":
-		return sentence(phrase(u)) + " Choose a version to get the answer of its kubelet."
+		return sentence(phrase(u)) + " Choose a version to get its kubelet's answer."
 	case text(e, "action") == "TerminatePod":
-		return "The Pod fails: what else runs in it is killed, with its grace period, and nothing is started again."
+		return "The Pod fails: whatever else runs in it is killed, with its grace period, and nothing is started again."
 	case e.Get("podFails").Bool():
 		return "It stays terminated, and " + fails(e, number(e, "exitCode") == 0) + ": an init container did not succeed."
 	case text(e, "because") == "init_completed":
@@ -185,15 +186,39 @@ func means(e manifest.Value) string {
 	}
 	switch text(e, "action") {
 	case "Restart":
+		if d.restarted(e) {
+			return "The kubelet starts it again in the same Pod, after a wait that grows with each restart (back-off)."
+		}
 		return "The kubelet starts it again in the same Pod: the first time immediately, then after waits that grow (back-off)."
 	case "RestartAllContainers":
 		return "Every container of the Pod is stopped and started again, init containers first."
 	case "RestartPod":
 		return "The whole Pod is started again, init containers first."
 	case "Complete":
-		return "It stays terminated, and counts as one that succeeded."
+		return "It stays terminated, and counts as successful."
+	}
+	switch card := d.podCard(e); {
+	case job(e).Exists() || !d.onlyOne(e):
+	case card.head.mark == "failed":
+		return "It stays terminated, and the Pod fails."
+	case card.head.mark == "succeeded":
+		return "It stays terminated, and the Pod succeeds."
 	}
 	return "It stays terminated."
+}
+
+// restarted reports whether the question says that the container of e was restarted before: the
+// exit does, or the status of a live Pod.
+func (d *document) restarted(e manifest.Value) bool {
+	status := d.man.Get("status")
+	for _, list := range [...]string{"containerStatuses", "initContainerStatuses"} {
+		for s := status.Get(list).First(); s.Exists(); s = s.Next() {
+			if text(s, "name") == text(e, "container") && number(s, "restartCount") > 0 {
+				return true
+			}
+		}
+	}
+	return number(e, "restartCount") > 0
 }
 
 // stopped is what becomes of a Pod whose init container was killed for memory and ended with 0: for
@@ -216,22 +241,24 @@ func (d *document) oneExit(e manifest.Value) {
 	tone, mark, word := outcome(e)
 	v := item{
 		tone: tone, mark: mark, reason: "by " + d.byWhat(e), path: d.decider(e),
-		text: exitText(e) + ". " + means(e),
+		text: exitText(e) + ". " + d.means(e),
 	}
 	if text(e.Get("decidedBy"), "level") != "rule" {
 		v.reason = "because " + d.byWhat(e)
 	}
-	title := short(text(e, "container")) + " exits " + codeText(e) + " → " + word
+	title, own := short(text(e, "container"))+" exits "+codeText(e)+" → "+word, v.reason
 	if u := e.Get("undecided"); u.Exists() {
 		v.reason, v.path = "", text(u, "path")
 	}
 	if j := job(e); j.Exists() && word != "undecided" {
 		title = d.jobVerdict(&v, e, j, title)
 	}
-	if v.path != "" && v.path == text(job(e), "path") {
-		v.source = sourceOf("", v.path)
-	} else {
-		v.source = d.sourceOf(e)
+	v.source = d.sourceOf(e)
+	if path := text(job(e), "path"); path != "" && v.reason != "" && v.reason != own {
+		if v.path != "" {
+			path = v.path
+		}
+		v.source = sourceOf("", path)
 	}
 	d.verdict(v, title)
 }
@@ -268,36 +295,42 @@ func (d *document) jobVerdict(v *item, e, job manifest.Value, title string) stri
 	switch {
 	case strings.HasSuffix(path, "]"):
 		by = "by " + by
-	case path != "":
+	case by != "":
 		by = "because " + by
 	}
-	others := ""
+	others, ended := "", "The Pod fails"
 	if !d.onlyOne(e) {
 		others = " once the other containers have exited with 0"
+		if !strings.Contains(text(e.Get("trace").First(), "path"), "initContainers[") {
+			ended = "Once its other containers have ended, the Pod fails"
+		}
 	}
 	switch text(job, "outcome") {
 	case "Fails":
 		v.tone, v.mark = Fail, "failed"
 		v.text = sentence(Visible(text(job, "message")))
-		if text(job, "podPhase") == "Running" {
+		switch {
+		case text(job, "podPhase") == "Running":
 			v.text = "The restart in place reaches backoffLimit, and the controller deletes the Pod."
+		case len(ended) > len("The Pod fails"):
+			v.text = ended + ", and the Job with it: " + v.text
 		}
 		v.reason, v.path = join("; ", by, "reason "+text(job, "reason")), path
 		return exit + " → the Job fails"
 	case "Succeeds":
 		v.tone, v.mark = OK, "succeeded"
-		v.text = join(",", "Its Pod succeeds, and with it the Job", others) + "."
+		v.text = join(",", "The Pod succeeds, and the Job with it", others) + "."
 		v.reason, v.path = "", ""
 		return exit + " → the Job succeeds"
 	}
 	if u := job.Get("undecided"); u.Exists() {
-		v.text += " What the Job makes of it is undecided: " + phrase(text(u, "reason")) + "."
+		v.text += " What the Job does about it is undecided: " + phrase(text(u, "reason")) + "."
 		return title
 	}
 	switch {
 	case text(job, "podPhase") == "Succeeded":
 		v.tone, v.mark = OK, "succeeded"
-		v.text = "The Pod succeeds" + others + "; the Job needs more completions."
+		v.text = "The Pod succeeds" + others + "; " + d.stillNeeded() + "."
 		v.reason, v.path = "", ""
 		return exit + " → the Pod succeeds"
 	case text(job, "podPhase") != "Failed":
@@ -309,16 +342,24 @@ func (d *document) jobVerdict(v *item, e, job manifest.Value, title string) stri
 	v.path, v.reason = path, by
 	switch {
 	case job.Get("indexFails").Bool():
-		v.tone, v.mark, v.text = Fail, "failed", "The Pod fails, and its index fails for good; the other indexes go on."
+		v.tone, v.mark, v.text = Fail, "failed", ended+", and its index fails for good; the other indexes go on."
 		return exit + " → the index fails"
 	case job.Get("counted").Bool():
 		v.tone, v.mark = Count, "counted"
-		v.text = "The Pod fails, the failure counts towards " + d.limits(job) + ", and after a back-off the Job makes a new Pod."
+		v.text = ended + ", the failure counts towards " + d.limits(job) + ", and after a back-off the Job creates a new Pod."
 	default:
 		v.tone, v.mark = Stop, "ignored"
-		v.text = "The Pod fails, the failure is not counted, and the Job makes a new Pod."
+		v.text = ended + ", the failure is not counted, and the Job creates a new Pod."
 	}
 	return exit + " → a new Pod"
+}
+
+// stillNeeded says what a Job still waits for when one of its Pods has succeeded.
+func (d *document) stillNeeded() string {
+	if d.man.At(d.jobPath() + "successPolicy").Exists() {
+		return "the Job goes on until its completions or its successPolicy are met"
+	}
+	return "the Job needs more completions"
 }
 
 // severalExits counts the outcomes.
@@ -328,10 +369,10 @@ func (d *document) severalExits(list manifest.Value) {
 		n    int64
 	}
 	kinds := []kind{{word: "Restart"}, {word: "RestartAllContainers"}, {word: "Stop"}, {word: "undecided"}}
-	first, between := item{text: "Each exit is judged alone."}, ", "
+	first, between := item{text: "Each exit is judged on its own."}, ", "
 	for e := list.First(); e.Exists(); e = e.Next() {
 		if !d.onlyOne(e) {
-			first.text = "Each exit is judged alone, in a Pod whose other containers run."
+			first.text = "Each exit is judged on its own, in a Pod whose other containers are running."
 		}
 		tone, mark, word := outcome(e)
 		if job := e.Get("job"); job.Exists() {
@@ -466,9 +507,9 @@ func (d *document) ruleReason(r, e manifest.Value, matches bool) string {
 	on := r.Get("onExitCodes")
 	if written := draftRule(r); on.Kind() != manifest.Object && !r.Get("onPodConditions").Exists() && strings.Contains(written, "xitCode") {
 		if matches {
-			return "it holds for " + itoa(number(e, "exitCode"))
+			return "it matches " + itoa(number(e, "exitCode"))
 		}
-		return "it does not hold for " + itoa(number(e, "exitCode"))
+		return "it does not match " + itoa(number(e, "exitCode"))
 	}
 	if on.Kind() != manifest.Object {
 		return phrase("no_such_condition")
@@ -515,7 +556,7 @@ func ignoredBecause(code string) string {
 	case "restart_limit":
 		return "the limit of restarts is reached"
 	case "no_policy":
-		return "rules count only next to a restartPolicy of the container"
+		return "rules count only if the container has a restartPolicy"
 	}
 	return phrase(code)
 }
@@ -620,29 +661,46 @@ func (d *document) noJob(c *card) {
 	kind = short(kind)
 	switch {
 	case kind == "Job": // of a Pod that says whose it is
-		h.text, h.reason = "not judged", "a Job owns this Pod, and is not in the question"
+		h.text, h.reason = "not judged", "a Job owns this Pod, but the question does not include it"
 	case kind == "" || kind == "Pod" || kind == "PodTemplate":
 		h.reason = "nothing replaces this Pod, and nothing counts its exits"
 	case manifest.Foreign(version):
 		c.title = "Owner (controller)"
-		h.text, h.reason = "not judged", "whether a "+kind+" makes another Pod is not played"
+		h.text, h.reason = "not judged", "whether a "+kind+" creates another Pod is not simulated"
 	default:
 		h.reason = "the " + kind + " replaces a Pod that has ended, and nothing counts its exits"
 	}
 }
 
-// jobBy says what the Job goes by, and where that stands: a rule, that no rule matches, or that an
-// index has no second try.
+// jobBy says what the Job goes by, and its path: a rule, that no rule matches, that an index has no
+// second try, or that no failure is allowed.
 func (d *document) jobBy(job manifest.Value) (path, by string) {
 	switch path = text(job, "path"); {
 	case job.Get("indexFails").Bool() && text(job, "action") != "FailIndex":
 		return specOf(path) + "backoffLimitPerIndex", "backoffLimitPerIndex is 0"
 	case has(job, "rule"):
 		return path, ruleName(path)
+	case text(job, "reason") == "BackoffLimitExceeded":
+		return path, "backoffLimit is " + itoa(number(job, "backoffLimit"))
 	case path != "":
-		return path, d.noRule(path)
+		by, path = d.noRule(path), specOf(path)+limitName(d.limits(job))
+		if !d.man.At(path).Exists() { // the default
+			path = ""
+		}
+		return path, by
 	}
 	return "", ""
+}
+
+// limitName is the name of the first of the limits.
+func limitName(limits string) string {
+	name, _, _ := strings.Cut(limits, " ")
+	return name
+}
+
+// limitsAre is "backoffLimit is 6".
+func (d *document) limitsAre(job manifest.Value) string {
+	return strings.ReplaceAll(strings.ReplaceAll(d.limits(job), "Limit ", "Limit is "), "Index ", "Index is ")
 }
 
 // specOf is the path of the spec, with a dot after it, that the field at path is of.
@@ -696,7 +754,7 @@ func (d *document) jobCard(job manifest.Value) card {
 		h.tone, h.mark, h.text, h.reason = OK, "succeeded", "the Job succeeds", Visible(text(job, "message"))
 		return c
 	case text(job, "podPhase") == "Succeeded":
-		h.tone, h.mark, h.text, h.reason = OK, "succeeded", "one more success", "more completions are needed"
+		h.tone, h.mark, h.text, h.reason = OK, "succeeded", "one more success", d.stillNeeded()
 		return c
 	case text(job, "podPhase") != "Failed" && job.Get("counted").Bool():
 		h.tone, h.mark, h.text, h.reason = Count, "counted", "the restart is counted", "towards "+d.limits(job)+", because restartPolicy is OnFailure"
@@ -712,7 +770,7 @@ func (d *document) jobCard(job manifest.Value) card {
 		h.tone, h.mark, h.text = Fail, "failed", "the index fails"
 	case job.Get("counted").Bool():
 		h.tone, h.mark, h.text = Count, "counted", "counted, a new Pod"
-		by += "; 1 of " + d.limits(job)
+		by += "; failure 1, " + d.limitsAre(job)
 	default:
 		h.tone, h.mark, h.text = Stop, "ignored", "ignored, a new Pod"
 	}
@@ -745,7 +803,7 @@ func (d *document) judgedJob(j manifest.Value) {
 	}
 }
 
-// jobPods lists what a Job makes of its Pods, then why.
+// jobPods lists how a Job treats its Pods, then why.
 func (d *document) jobPods(pods manifest.Value) {
 	if pods.Len() == 0 {
 		return

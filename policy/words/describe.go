@@ -56,7 +56,7 @@ func (d *document) describe() {
 			}
 			rows = append(rows, row{at: -1, cells: []string{text(p, "name"), text(p, "source"), readings}})
 		}
-		d.table("Proposals, which no release has", []column{{name: "Name"}, {name: "Source"}, {name: "Readings"}}, rows, 0)
+		d.table("Proposals that no release has", []column{{name: "Name"}, {name: "Source"}, {name: "Readings"}}, rows, 0)
 		rows = nil
 		for o := a.Get("operations").First(); o.Exists(); o = o.Next() {
 			rows = append(rows, row{at: -1, cells: []string{text(o, "name"), text(o, "summary")}})

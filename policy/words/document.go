@@ -110,7 +110,7 @@ func Write(w *manifest.Writer, q Question) {
 func WriteTooLong(w *manifest.Writer, n int) {
 	d := &document{w: w}
 	w.Object()
-	d.verdict(item{tone: Stop, mark: "note", text: "The answer has " + itoa(int64(n)) + " bytes. Ask for less: fewer exits, a shorter time."}, "Answered, but too long for words")
+	d.verdict(item{tone: Stop, mark: "note", text: "The answer has " + itoa(int64(n)) + " bytes. Ask for less: fewer exits or a shorter time."}, "Answered, but too long for words")
 	d.blocks(func() {})
 	w.End()
 }

@@ -75,7 +75,7 @@ func plainPointer(pointer string) string {
 func changed(code string) string {
 	switch code {
 	case "":
-		return " Every exit has the same result as before."
+		return " Every exit keeps its outcome."
 	case "code_0_no_longer_matches":
 		return " Code 0 then no longer matches the rule."
 	case "was_refused":

@@ -35,7 +35,7 @@ func (d *document) fleetPeak() string {
 		s += " on " + count(nodes, "node")
 	}
 	return s + ": at most " + count(number(p, "restarts"), "restart") + " in any " + span(number(p, "binMillis")) +
-		"; the first stretch with as many ends at " + span(number(p, "atMillis")) + ". Calculated, not measured."
+		", first reached at " + span(number(p, "atMillis")) + ". Calculated, not measured."
 }
 
 func (d *document) fleetFacts() []item {
@@ -58,7 +58,7 @@ func (d *document) fleetFacts() []item {
 	}
 	list = append(list, clientItem(a.Get("client"), ""), spentItem(a.Get("podMillis")))
 	if w := a.Get("work"); has(w, "units") {
-		list = append(list, item{mark: "note", text: "At " + count(number(w, "unitsPerRestart"), "unit") + " of work for each restart: " + itoa(number(w, "units")) + " in sum, " +
+		list = append(list, item{mark: "note", text: "At " + count(number(w, "unitsPerRestart"), "unit") + " of work for each restart: " + itoa(number(w, "units")) + " in total, " +
 			itoa(number(w, "peakUnits")) + " in the peak, " + thousandths(number(w, "unitsPerSecondThousandths")) + " a second in the long run."})
 	}
 	return list
@@ -66,20 +66,20 @@ func (d *document) fleetFacts() []item {
 
 // clientItem says what waits in a kubelet.
 func clientItem(c manifest.Value, of string) item {
-	s := "The client of a kubelet" + of + ", " + itoa(number(c, "qps")) + " requests a second and " + itoa(number(c, "burst")) + " at once, "
+	s := "A kubelet's API client" + of + ", with " + itoa(number(c, "qps")) + " requests a second and bursts of " + itoa(number(c, "burst")) + ", "
 	switch backlog := number(c, "backlog"); {
 	case c.Get("grows").Bool():
-		return item{mark: "warning", tone: Wait, text: s + "never catches up: what waits grows, to " + count(backlog, "request") + " by then."}
+		return item{mark: "warning", tone: Wait, text: s + "never catches up: the queue keeps growing, to " + count(backlog, "request") + " by then."}
 	case backlog > 0:
-		return item{mark: "note", text: s + "lets up to " + count(backlog, "request") + " wait; the last of them is sent at " + span(number(c, "drainedAtMillis")) + "."}
+		return item{mark: "note", text: s + "has up to " + count(backlog, "request") + " in its queue; the last of them is sent at " + span(number(c, "drainedAtMillis")) + "."}
 	}
 	return item{mark: "note", text: s + "keeps up."}
 }
 
 // spentItem says for how long Pods ran and waited.
 func spentItem(m manifest.Value) item {
-	return item{mark: "running", tone: Run, text: "In sum Pods ran for " + podTime(number(m, "ran")) + " and waited for " + podTime(number(m, "waiting")) +
-		"; runs that failed lost " + podTime(number(m, "lost")) + "."}
+	return item{mark: "running", tone: Run, text: "In total, Pods ran for " + podTime(number(m, "ran")) + " and waited for " + podTime(number(m, "waiting")) +
+		"; failed runs lost " + podTime(number(m, "lost")) + "."}
 }
 
 // podTime writes Pod-milliseconds in Pod-hours, to a tenth, or short ones as they are.
@@ -112,9 +112,9 @@ func (d *document) fleetLeast() []item {
 	goal := count(number(l, "goalRequestsPerSecond"), "request") + " a second"
 	longest, rate := span(number(l, "maxMillis")), thousandths(number(l, "requestsPerSecondThousandths"))
 	if !l.Get("met").Bool() {
-		return []item{{mark: "refused", tone: Fail, text: "No maxContainerRestartPeriod keeps it at " + goal + ": the nearest is " + longest + ", with " + rate + "."}}
+		return []item{{mark: "refused", tone: Fail, text: "No maxContainerRestartPeriod keeps it at " + goal + ": the closest is " + longest + ", with " + rate + "."}}
 	}
-	return []item{{mark: "succeeded", tone: OK, text: "maxContainerRestartPeriod: " + longest + " is the least whole second that keeps it at " + goal + ": " + rate + " in the long run."}}
+	return []item{{mark: "succeeded", tone: OK, text: "maxContainerRestartPeriod: " + longest + " is the smallest value in whole seconds that keeps it at " + goal + ": " + rate + " in the long run."}}
 }
 
 // requestPlot draws requests over time.
@@ -275,10 +275,10 @@ func (d *document) gang() {
 		}
 		rows = append(rows, row{at: -1, cells: []string{way[1], podTime(number(v, "lostPodMillis")), pods + " × (" + sum + ")", itoa(number(v, "placements"))}})
 	}
-	d.table("One of them fails, and all wait", []column{{"Way", false}, {"Lost", true}, {"Arithmetic", false}, {"Placements", true}}, rows, 0)
+	d.table("One of them fails, and all of them wait", []column{{"Way", false}, {"Lost", true}, {"Arithmetic", false}, {"Placements", true}}, rows, 0)
 	s := "No wait of the back-off is longer than rescheduling takes."
 	if has(g, "breakEvenRestart") {
-		s = "From restart " + itoa(number(g, "breakEvenRestart")) + " of a loop on rescheduling is quicker than waiting."
+		s = "From restart " + itoa(number(g, "breakEvenRestart")) + " of a loop on, rescheduling is faster than waiting."
 	}
 	d.items("list", "Break-even", []item{{mark: "note", text: s}})
 }

@@ -1,8 +1,6 @@
 package words
 
 import (
-	"strings"
-
 	"github.com/podfate/podfate/policy/manifest"
 )
 
@@ -51,17 +49,19 @@ func (d *document) jobSimulated() {
 		v.reason = "reason " + text(j, "reason")
 	case outcome == "Suspended":
 		v.tone, v.mark = Stop, "note"
-		title = "Job Suspended at " + span(until)
+		title = "Job still suspended after " + span(until)
 	default:
 		v.tone, v.mark = Run, "running"
 		title = "Job still running after " + span(until)
 		if n := number(j, "failed"); n > 0 {
 			v.tone, v.mark = Count, "counted"
-			v.text = sentence(counts + "; " + strings.Replace(d.limits(j), " ", " is ", 1))
+			v.text = sentence(counts + "; " + d.limitsAre(j))
 		}
 		if d.inCrashLoop() {
 			v.tone, v.mark = Wait, "crashloop"
 			v.text += " A container of its Pod is in CrashLoopBackOff."
+		} else if d.runsOn() {
+			v.text += " Its Pods still run: a container without runs does not end by itself."
 		}
 	}
 	d.verdict(v, title)
@@ -104,6 +104,20 @@ func (d *document) failurePath(reason string) (path string, s source) {
 		return d.jobPath() + "activeDeadlineSeconds", backoffPage
 	}
 	return "", source{}
+}
+
+// runsOn reports whether Pods of the Job run at the end because nothing says when a container ends.
+func (d *document) runsOn() bool {
+	active := int64(0)
+	for c := d.Answer.Get("counters").First(); c.Exists(); c = c.Next() {
+		active = number(c, "active")
+	}
+	for v := d.Answer.Get("assumptions").First(); v.Exists() && active > 0; v = v.Next() {
+		if v.Text() == "runs_on" {
+			return true
+		}
+	}
+	return false
 }
 
 // lastOfJob is when the last entry about the Job itself came: a Job that is over ended then.
@@ -162,13 +176,13 @@ func (d *document) jobLayers() {
 	h.reason = Visible(join(": ", text(j, "reason"), text(j, "message")))
 	job.lines = append(job.lines, item{
 		mark: "counted", tone: Count,
-		text: count(number(j, "succeeded"), "Pod") + " succeeded, " + itoa(number(j, "failed")) + " failed; " + strings.Replace(d.limits(j), " ", " is ", 1),
+		text: count(number(j, "succeeded"), "Pod") + " succeeded, " + itoa(number(j, "failed")) + " failed; " + d.limitsAre(j),
 		path: d.jobPath() + "backoffLimit",
 	})
 	d.layers(containers, pods, job)
 }
 
-// podLine says how Pods ended and what the Job makes of them.
+// podLine says how Pods ended and how the Job treats them.
 func (d *document) podLine(p manifest.Value) item {
 	i := item{times: number(p, "times"), text: join(" ", text(p, "phase"), Visible(text(p, "reason")), Visible(text(p, "disruptionTarget")))}
 	switch action := text(p, "action"); {

@@ -5,8 +5,8 @@ import "github.com/podfate/podfate/policy/manifest"
 // simulateJobSet puts a JobSet over time into words.
 func (d *document) simulateJobSet() {
 	set := d.Answer.Get("jobSet")
-	restarts := itoa(number(set, "restarts")) + "; " + itoa(number(set, "restartsCountTowardsMax")) + " of maxRestarts " + itoa(number(set, "maxRestarts"))
-	d.ownerVerdict("JobSet", "Jobs of the set still run at the end", "complete", set, "reason", " Restarts: "+restarts+".")
+	restarts := itoa(number(set, "restarts")) + "; " + itoa(number(set, "restartsCountTowardsMax")) + " counted, maxRestarts is " + itoa(number(set, "maxRestarts"))
+	d.ownerVerdict("JobSet", "Jobs of the JobSet still run at the end", "complete", set, "reason", " Restarts: "+restarts+".")
 	d.blocks(func() {
 		var rows []row
 		var steps []item
@@ -29,15 +29,15 @@ func (d *document) simulateJobSet() {
 			}
 		}
 		d.items("steps", "What the failurePolicy does", steps)
-		d.table("Jobs", []column{{name: "After restarts", right: true}, {name: "Job"}, {name: "Comes to"}, {name: "At", right: true}, {name: "Pods", right: true}}, rows, 0)
+		d.table("Jobs", []column{{name: "After restarts", right: true}, {name: "Job"}, {name: "Outcome"}, {name: "At", right: true}, {name: "Pods", right: true}}, rows, 0)
 		d.assumptions()
 		d.checks()
 	})
 }
 
-// ownerVerdict says what an object of another kind, called name, has come to: that it goes on, has
-// ended well, which is done, or has failed, for the reason in the member why; and what is beside
-// that.
+// ownerVerdict says what became of an object of another kind, called name: that it goes on, has
+// ended well, for which done is the word, or has failed, for the reason in the member why. beside is
+// added to that.
 func (d *document) ownerVerdict(name, goesOn, done string, a manifest.Value, why, beside string) {
 	at := span(number(a, "atMillis"))
 	v, title := item{tone: OK, mark: "succeeded", text: "The " + name + " has " + done + "d after " + at}, "The "+name+" "+done+"s"
@@ -61,7 +61,10 @@ func (d *document) setStep(a manifest.Value, action string) item {
 	case "FailJobSet":
 		i.tone, i.mark, i.text = Fail, "failed", "The JobSet fails."
 	case "RestartJobSet":
-		i.text = "All Jobs are recreated, unless maxRestarts is reached."
+		i.text = "All Jobs are recreated."
+		if set := d.Answer.Get("jobSet"); text(set, "outcome") == "Failed" && !a.Next().Exists() {
+			i.tone, i.mark, i.text = Fail, "failed", "maxRestarts is reached, so the JobSet fails."
+		}
 	case "RestartJobSetAndIgnoreMaxRestarts":
 		i.text = "All Jobs are recreated, and maxRestarts does not count it."
 	default:

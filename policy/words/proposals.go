@@ -8,7 +8,7 @@ func reading(code string) string {
 	case "restartTimes_atLeast":
 		return "restartTimes is met from that number of restarts on (the proposal leaves open whether it means exactly that number: X-32)"
 	case "missingPolicy_pod":
-		return "rules count in a container without restartPolicy, and the Pod's restartPolicy decides if none matches (the proposal asks for one, and its example has none: X-03)"
+		return "rules count in a container without restartPolicy, and the Pod's restartPolicy decides if none matches (the proposal requires one, but its example has none: X-03)"
 	case "fallback_container":
 		return "if no rule matches, the container's restartPolicy decides (another sentence of the proposal says the Pod's: X-02)"
 	case "restartPod_recreate":
@@ -18,7 +18,7 @@ func reading(code string) string {
 	case "stop_reached":
 		return "no restart follows once maxRestartTimes is reached (another text says: exceeded: X-41)"
 	case "policies_all":
-		return "maxRestartTimes counts with every restartPolicy (another text has it for OnFailure only: X-41)"
+		return "maxRestartTimes applies to every restartPolicy (another text has it for OnFailure only: X-41)"
 	case "exitZero_skipped":
 		return "a container that exited with 0 matches no rule (the draft does not say so: X-09)"
 	case "evictionReason_Evicted":
@@ -30,7 +30,7 @@ func reading(code string) string {
 	case "onSuccess_5s":
 		return "FastOnSuccess waits 5s after a success (the draft's text and its figures disagree: 002-51)"
 	case "oldKubelet_Always":
-		return "a kubelet that does not know the restartPolicy takes it for Always (the draft lists Always, OnFailure and Never, by the place that reads it: X-15)"
+		return "a kubelet that does not know the restartPolicy treats it as Always (the draft says Always, OnFailure or Never, depending on the place: X-15)"
 	}
 	return ""
 }

@@ -49,7 +49,7 @@ func (d *document) watched() {
 			lines = append(lines, cells)
 		}
 		if n := number(r, "repeatsUntilMillis"); n > 0 {
-			lines = append(lines, []string{"# … the same again and again until " + span(n)})
+			lines = append(lines, []string{"# … the same rows repeat until " + span(n)})
 		}
 	}
 	if left > 0 {
@@ -68,7 +68,11 @@ func (d *document) exitRows() {
 			lines = append(lines, cellsOf(d.rowName(r), r, false))
 		}
 	}
-	if len(lines) > 1 {
+	switch len(lines) {
+	case 1: // the head alone
+	case 2:
+		d.terminal("kubectl get pods, just after the exit", lines)
+	default:
 		d.terminal("kubectl get pods, just after each exit", lines)
 	}
 }
@@ -182,11 +186,11 @@ func (d *document) terminal(title string, lines [][]string) {
 func (d *document) expected() {
 	var list []item
 	for e := d.Answer.Get("expected").First(); e.Exists(); e = e.Next() {
-		at := "in the end"
+		at := "at the end"
 		if has(e, "atMillis") {
 			at = "at " + span(number(e, "atMillis"))
 		}
-		i := item{tone: OK, mark: "matched", text: "As expected " + at + ": " + text(e, "phase") + "."}
+		i := item{tone: OK, mark: "matched", text: "As expected, " + at + ": " + text(e, "phase") + "."}
 		if !e.Get("met").Bool() {
 			i = item{tone: Fail, mark: "fault", text: "Expected " + at + ": " + text(e, "phase") + ". It is " + Visible(text(e, "is")) + "."}
 		}

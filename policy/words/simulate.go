@@ -115,7 +115,10 @@ func (d *document) podVerdict() {
 		about = text(w, "container")
 	}
 	ends := phase == "Failed" || phase == "Succeeded"
-	if last := d.lastDecision(about); last.Exists() && (ends || strings.HasPrefix(text(last, "action"), "Restart")) {
+	last := d.lastDecision(about)
+	again := strings.HasPrefix(text(last, "action"), "Restart")
+	// A Pod that something else has ended, such as an eviction, did not end by this decision.
+	if last.Exists() && (again || ends) && ends != again && text(a.Get("pod").Get("status"), "reason") == "" {
 		v.path = d.decider(last)
 		v.reason = "because " + d.byWhat(last)
 		if text(last.Get("decidedBy"), "level") == "rule" {
@@ -147,6 +150,8 @@ func (d *document) podVerdict() {
 		v.tone, v.mark, title = Run, "running", "Pod "+Visible(phase)
 		v.text = "Still " + Visible(phase) + " after " + span(until) + ", " + count(restarts, "restart") + "."
 		switch {
+		case again:
+			v.text += " The last exit was that of " + short(text(last, "container")) + " with " + codeText(last) + ": " + text(last, "action") + "."
 		case d.anyExit():
 		case d.Request.Get("runs").Exists():
 			v.text += " No container ends by then."
@@ -257,7 +262,7 @@ func (d *document) waits() {
 	if !from.Exists() {
 		return
 	}
-	list := []item{{mark: "note", text: "Times count from " + Visible(text(from, "now")) + ", which is " + phrase(text(from, "nowIs")) + "."}}
+	list := []item{{mark: "note", text: "Times count from " + Visible(text(from, "now")) + ", " + phrase(text(from, "nowIs")) + "."}}
 	for w := from.Get("waits").First(); w.Exists(); w = w.Next() {
 		list = append(list, item{tone: Wait, mark: "crashloop", text: d.waitText(w, short(text(w, "container"))), source: restartsPage})
 	}
@@ -310,8 +315,13 @@ func (d *document) lastContainerCard() card {
 	last := d.lastDecision("")
 	if last.Exists() {
 		c := d.containerCard(last)
-		if next := d.crashLoop(); next.found && next.next >= 0 && next.name == text(last, "container") {
+		next, phase := d.crashLoop(), d.phase()
+		switch {
+		case next.found && next.next >= 0 && next.name == text(last, "container"):
 			c.head.tone, c.head.text = Wait, "Restart, in "+span(next.next-number(d.Answer, "untilMillis"))
+		case (phase == "Failed" || phase == "Succeeded") && strings.HasPrefix(text(last, "action"), "Restart"):
+			c.head.tone, c.head.mark, c.head.text = Stop, "stop", "no more restarts"
+			c.head.path, c.head.reason = "", "the Pod has ended"
 		}
 		return c
 	}
@@ -328,6 +338,9 @@ func (d *document) phaseCard() card {
 	default:
 		c.head.tone, c.head.mark, c.head.text = Run, "running", "stays "+Visible(phase)
 		c.head.reason = "a Pod with a container that runs or may be started again does not end"
+		if phase == "Pending" {
+			c.head.reason = "no main container runs"
+		}
 	}
 	if at := d.lastPhaseChange(); at >= 0 && c.head.reason == "" {
 		c.head.reason = "since " + span(at)
@@ -525,7 +538,7 @@ func (d *document) eventDetail(r manifest.Value) string {
 // exited says how a container ended and what follows, if anybody asks.
 func (d *document) exited(r manifest.Value) string {
 	if text(r, "reason") == "" {
-		return "the exit code is never learnt"
+		return "the exit code is never known"
 	}
 	s := "code " + itoa(number(r, "exitCode")) + " (" + Visible(text(r, "reason")) + ")"
 	action := text(r, "action")

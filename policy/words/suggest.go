@@ -32,10 +32,10 @@ func (d *document) suggest() {
 		d.verdict(item{tone: Stop, mark: "refused", text: wish + ". " + sentence(obstacle)}, "No policy does this")
 	case changed > 0:
 		d.verdict(item{tone: Wait, mark: "warning", text: wish + ". " + sentence(editsText(best)) + " " + sentence(obstacle),
-			reason: "it changes what " + count(changed, "other exit") + " come to"}, "Only with side effects")
+			reason: "it also changes the outcome of " + count(changed, "other exit")}, "Only with side effects")
 	default:
 		d.verdict(item{tone: Run, mark: "matched", text: wish + ". " + sentence(editsText(best)),
-			reason: "decided again for " + itoa(number(best, "checked")) + " exits: nothing else changes"}, does(int64(best.Get("edits").Len())))
+			reason: "checked for " + itoa(number(best, "checked")) + " exits: nothing else changes"}, does(int64(best.Get("edits").Len())))
 	}
 	d.blocks(func() {
 		if best.Exists() {
@@ -70,7 +70,7 @@ func (d *document) shortestThere(v manifest.Value) string {
 	case v.Get("cut").Bool():
 		return "not searched to the end"
 	case shortest.Bool():
-		return "the first suggestion: proven"
+		return "the first suggestion (proven)"
 	case best.Exists():
 		changed := ""
 		if n := changedCodes(best); n > 0 {
@@ -78,7 +78,7 @@ func (d *document) shortestThere(v manifest.Value) string {
 		}
 		return editsText(best) + changed
 	case shortest.Exists():
-		return "the first suggestion: nothing shorter was found"
+		return "the first suggestion (nothing shorter was found)"
 	case v.Get("obstacle").Exists():
 		return "none: " + d.obstacle(v.Get("obstacle"))
 	case d.Answer.Get("suggestions").Len() == 0 && !v.Get("refused").Bool():
@@ -125,15 +125,15 @@ func wishWord(to string) string {
 func (d *document) obstacle(o manifest.Value) string {
 	switch code := text(o, "because"); code {
 	case "gate_off":
-		return "the gate " + text(o, "gate") + " is off, without which no rule can do it"
+		return "no rule can do it, because the gate " + text(o, "gate") + " is off"
 	case "needs_never":
-		return "rules of a Job need Pods with restartPolicy Never, and then no restart in place counts towards backoffLimit"
+		return "a podFailurePolicy needs Pods with restartPolicy Never, and then no restart in place counts towards backoffLimit"
 	case "needs_limit_per_index":
 		return "FailIndex needs a Job with backoffLimitPerIndex"
 	case "words_of_proposals":
-		return "the manifest has words of a proposal, and changes are only looked for in those of releases"
+		return "the manifest uses fields or values of a proposal, and changes are only looked for among those of releases"
 	case "no_policy_does_it", "":
-		return "no restart policy and no rule does it"
+		return "no restartPolicy and no rule does it"
 	default:
 		return phrase(code)
 	}
@@ -155,12 +155,12 @@ func (d *document) fixes(list manifest.Value) {
 	w.Key("items")
 	w.Array()
 	for s := list.First(); s.Exists(); s = s.Next() {
-		i := item{tone: Run, mark: "matched", text: sentence(editsText(s)), reason: count(number(s, "rules"), "rule") + " with " + count(number(s, "values"), "value") + " then"}
+		i := item{tone: Run, mark: "matched", text: sentence(editsText(s)), reason: count(number(s, "rules"), "rule") + " with " + count(number(s, "values"), "value") + " in all"}
 		if n := changedCodes(s); n > 0 {
 			i.tone, i.mark = Wait, "warning"
 			i.reason += "; changes " + count(n, "other exit")
 		} else if s.Get("shortest").Bool() {
-			i.reason += "; nothing is shorter: proven"
+			i.reason += "; proven to be the shortest"
 		}
 		w.Object()
 		d.members(i)

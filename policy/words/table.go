@@ -84,7 +84,7 @@ func (d *document) codes() {
 			}
 		}
 		if text(d.Answer, "leftOut") != "" {
-			d.items("list", "Not drawn", []item{{mark: "note", text: "On Windows, processes also end with other numbers. They are in the lists."}})
+			d.items("list", "Not drawn", []item{{mark: "note", text: "On Windows, processes can also end with other codes. They are in the tables."}})
 		}
 		d.offers(offers)
 		d.sizes()
@@ -134,7 +134,7 @@ func parts(r manifest.Value) [][2]int64 {
 	return [][2]int64{{from, to}}
 }
 
-// fate says what exits of c come to; r is a range or an exit.
+// fate says what exits of c lead to; r is a range or an exit.
 func (d *document) fate(r manifest.Value, zero bool) (e fate) {
 	j := job(r)
 	if u := r.Get("undecided"); u.Exists() {
@@ -156,10 +156,10 @@ func (d *document) fate(r manifest.Value, zero bool) (e fate) {
 		e.letter, e.tone, e.mark, e.text = "A", All, "restartall", "all containers restart"
 		return e
 	case action == "RestartPod":
-		e.letter, e.tone, e.mark, e.text = "A", All, "restartall", "the Pod starts anew"
+		e.letter, e.tone, e.mark, e.text = "A", All, "restartall", "the whole Pod restarts"
 		return e
 	case action == "Complete":
-		e.letter, e.tone, e.mark, e.text = "S", OK, "succeeded", "ends, as if it had succeeded"
+		e.letter, e.tone, e.mark, e.text = "S", OK, "succeeded", "stays terminated, as a success"
 		return e
 	}
 	switch phase := text(j, "podPhase"); {
@@ -180,9 +180,9 @@ func (d *document) fate(r manifest.Value, zero bool) (e fate) {
 	case text(r, "because") == "init_completed":
 		e.letter, e.tone, e.mark, e.text = "S", OK, "succeeded", "completed"
 	case zero:
-		e.letter, e.tone, e.mark, e.text = "S", OK, "stop", "ends, and stays so"
+		e.letter, e.tone, e.mark, e.text = "S", OK, "stop", "stays terminated (success)"
 	default:
-		e.letter, e.tone, e.mark, e.text = "T", Stop, "stop", "ends, and stays so"
+		e.letter, e.tone, e.mark, e.text = "T", Stop, "stop", "stays terminated (failure)"
 	}
 	if o := r.Get("owner"); o.Exists() {
 		e.text, e.letter = "ends: "+ownerText(o), "N"
@@ -199,7 +199,7 @@ func (d *document) fate(r manifest.Value, zero bool) (e fate) {
 	return e
 }
 
-// letterOf is the letter of what a Job makes of an exit.
+// letterOf is the letter of what a Job does about an exit.
 func letterOf(mark string) string {
 	switch mark {
 	case "succeeded":
@@ -212,7 +212,7 @@ func letterOf(mark string) string {
 	return "F"
 }
 
-// codesSentence is "42 → restarted in place; the other 255 → ends, and stays so".
+// codesSentence is "42 → restarted in place; the other 255 → stays terminated (failure)".
 func codesSentence(groups []group) string {
 	most := 0
 	for i := range groups {
@@ -309,18 +309,18 @@ func (d *document) codeTable(c manifest.Value) {
 		e := d.fate(oom, true)
 		rows = append(rows, row{at: -1, tone: e.tone, path: e.path, cells: []string{e.letter, "0 (OOMKilled)", "", e.text, e.reason}})
 	}
-	d.table("What they come to", []column{{}, {name: "Codes"}, {"How many", true}, {name: "What happens"}, {name: "Why"}}, rows, 0)
+	d.table("What they lead to", []column{{}, {name: "Codes"}, {"How many", true}, {name: "What happens"}, {name: "Why"}}, rows, 0)
 }
 
 // idleBecause says why a rule never decides.
 func (d *document) idleBecause(code string) string {
 	switch code {
 	case "earlier_rule_matched":
-		return "rules before it take all its codes"
+		return "earlier rules match all of its codes"
 	case "matches_no_code":
-		return "no process ends with a code that it asks for"
+		return "no process ends with a code that it matches"
 	case "pod_goes_on":
-		return "such exits do not fail the Pod, so that the Job is not asked"
+		return "such exits do not fail the Pod, so the Job's rules are not evaluated"
 	case "no_such_container":
 		return "the Pod has no container of this name"
 	case "gate_off":
@@ -346,6 +346,6 @@ func (d *document) sizes() {
 		rows = append(rows, r)
 	}
 	if len(rows) > 0 {
-		d.table("Sizes", []column{{name: "Rules at"}, {"Rules", true}, {"Values", true}, {"Bytes", true}, {"Bytes of JSON", true}}, rows, 0)
+		d.table("Sizes", []column{{name: "Rules at"}, {"Rules", true}, {"Values", true}, {"Bytes", true}, {"JSON bytes", true}}, rows, 0)
 	}
 }

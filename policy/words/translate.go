@@ -9,25 +9,25 @@ import (
 // translate puts into words what a manifest looks like in other words, and what is lost.
 func (d *document) translate() {
 	a := d.Answer
-	to := "the words of " + text(a, "to")
+	to := text(a, "to")
 	if text(a, "to") == "kubernetes" {
-		to = "the words of Kubernetes " + text(a.Get("cluster"), "version")
+		to = "Kubernetes " + text(a.Get("cluster"), "version")
 	}
 	lost, exits := int64(a.Get("lost").Len()), itoa(number(a, "compared"))+" exits were decided in both"
-	v, title := item{tone: OK, mark: "succeeded", text: "In " + to + " every exit has the same result, and nothing is lost.", reason: exits}, "The same in other words"
+	v, title := item{tone: OK, mark: "succeeded", text: "Under " + to + " every exit has the same outcome, and nothing is lost.", reason: exits}, "Translated completely"
 	switch differ := int64(a.Get("differences").Len()); {
 	case !a.Get("accepted").Bool():
-		v = item{tone: Fail, mark: "refused", text: "In " + to + " the manifest would be refused."}
-		title = "Refused in other words"
+		v = item{tone: Fail, mark: "refused", text: "Under " + to + " the manifest would be refused."}
+		title = "The translation would be refused"
 	case !a.Get("changed").Bool() && lost == 0:
-		v.text = "The manifest is in " + to + " already."
+		v.text = "The manifest is already written for " + to + "."
 		title = "Nothing to translate"
 	case differ > 0:
-		v = item{tone: Wait, mark: "warning", text: "In " + to + " " + count(differ, "range") + " of exit codes have other results.", reason: exits}
-		title = "Not the same in other words"
+		v = item{tone: Wait, mark: "warning", text: "Under " + to + " " + count(differ, "range") + " of exit codes have another outcome.", reason: exits}
+		title = "Translated, but not equivalent"
 	case lost > 0:
-		v = item{tone: Wait, mark: "warning", text: "In " + to + " every exit has the same result, but something else is lost.", reason: exits}
-		title = "Not all of it in other words"
+		v = item{tone: Wait, mark: "warning", text: "Under " + to + " every exit has the same outcome, but something else is lost.", reason: exits}
+		title = "Translated in part"
 	}
 	d.verdict(v, title)
 	d.blocks(func() {
@@ -35,7 +35,7 @@ func (d *document) translate() {
 		for x := a.Get("lost").First(); x.Exists(); x = x.Next() {
 			i := item{tone: Wait, mark: "dropped", path: text(x, "path"), place: x, text: sentence(lossText(text(x, "because")))}
 			if h := x.Get("hint"); h.Exists() {
-				i.reason = "near it: " + string(h.Raw())
+				i.reason = "closest: " + string(h.Raw())
 			}
 			i.quote, _ = d.quote(i.path)
 			list = append(list, i)
@@ -54,13 +54,13 @@ func (d *document) translate() {
 			rows = append(rows, row{at: -1, tone: is.tone, cells: []string{short(text(x, "container")), codes, was.text, is.text}})
 		}
 		if len(rows) > 0 {
-			d.table("What changes", []column{{name: "Container"}, {name: "Codes"}, {name: "As written"}, {name: "In these words"}}, rows, 0)
+			d.table("What changes", []column{{name: "Container"}, {name: "Codes"}, {name: "Before"}, {name: "After"}}, rows, 0)
 		}
 		var faults, then []item
 		for x := a.Get("droppedThen").First(); x.Exists(); x = x.Next() {
-			then = append(then, item{tone: Wait, mark: "dropped", path: text(x, "path"), text: "Silently removed: the gate " + text(x, "gate") + " is off."})
+			then = append(then, item{tone: Wait, mark: "dropped", path: text(x, "path"), text: "Dropped silently: the gate " + text(x, "gate") + " is off."})
 		}
-		d.items("list", "What the API server removes", then)
+		d.items("list", "What the API server drops", then)
 		for f := a.Get("faults").First(); f.Exists(); f = f.Next() {
 			says := text(f, "message")
 			if says == "" {
@@ -71,7 +71,7 @@ func (d *document) translate() {
 		d.items("list", "Why it would be refused", faults)
 		var y yaml
 		y.value(a.Get("manifest"), 0, false)
-		d.terminal("In "+to, y.lines)
+		d.terminal("For "+to, y.lines)
 		d.checks()
 	})
 }
@@ -80,37 +80,37 @@ func (d *document) translate() {
 func lossText(because string) string {
 	switch because {
 	case "restart_times":
-		return "the condition on restarts: no release asks how often a container was restarted"
+		return "the condition on restarts: no release looks at how often a container was restarted"
 	case "oom_killed":
-		return "the condition on the cause: no release asks for it, and 137 is also other ends"
+		return "the condition on the cause: no release looks at it, and 137 has other causes, too"
 	case "action_has_no_form":
-		return "the rule: these words have no such action"
+		return "the rule: the target has no such action"
 	case "restart_limit":
-		return "the limit of restarts: no release has one for Pods; the backoffLimit of a Job is another one"
+		return "the limit on restarts: no release has one for Pods; a Job's backoffLimit is something else"
 	case "pod_reason":
-		return "the condition on the reason of the Pod: releases ask for conditions, such as DisruptionTarget"
+		return "the condition on the Pod's reason: releases look at conditions, such as DisruptionTarget"
 	case "pod_conditions":
-		return "the condition on conditions of the Pod: the draft asks for reasons"
+		return "the requirement on conditions of the Pod: the draft looks at reasons"
 	case "code_0":
-		return "exit code 0 in the rule: the Job of a release passes it over"
+		return "exit code 0 in the rule: in a release, a Job's rules never match it"
 	case "waits":
-		return "the waits: restarts wait as the other words have it"
+		return "the waits: restarts wait as the target has it"
 	case "new_sandbox":
 		return "the new sandbox: containers that restart together keep the old one, and its address"
 	case "needs_never":
 		return "the podFailurePolicy: it needs Pods with restartPolicy Never"
 	case "owner":
-		return "whatever else the owner does: its other replicas, when it has succeeded, what it cleans up"
+		return "whatever else the owner does: its other replicas, when it counts as successful, what it cleans up"
 	case "retry_condition":
-		return "what the retryStrategy asks: it is not judged, and failures count"
+		return "the condition of the retryStrategy: it is not judged, and failures count"
 	case "script_source":
-		return "the source of the script: a Job's container has a command alone"
+		return "the source of the script: a Job's container has only a command"
 	case "retry_loop":
-		return "what the loop of the shell does: it stays in the command and hides the exits of its program, which a policy would see"
+		return "the retry loop in the shell command: it stays there and hides the exits of its program, which a policy would see"
 	case "no_job":
 		return "the podFailurePolicy: the Pod has no Job"
 	}
-	return "restarts after a success: a Job starts no Pod again that succeeded"
+	return "restarts after a success: a Job does not start a Pod again that succeeded"
 }
 
 // yaml writes values as YAML that people read: one line for each member.

@@ -26,15 +26,15 @@ func (d *document) waste() {
 	}
 	d.table("What it costs", []column{{"", false}, {"Job", false}, {"Pods", true}, {"Pod-hours run", true}, {"Waited", true}, {"Lost", true}},
 		[]row{line("as it is", v), line("without "+left, without)}, 0)
-	i := item{mark: "note", text: "Without " + left + " Pods run for as long: here it saves nothing."}
+	i := item{mark: "note", text: "Without " + left + ", Pods run for just as long: here the policy saves nothing."}
 	switch saved := number(without, "savedPodMillis"); {
 	case has(without, "limit"):
-		i.text = "Without " + left + " it takes more than one answer holds."
+		i.text = "Without " + left + ", the simulation exceeds what one answer can hold."
 	case saved > 0:
 		i = item{mark: "succeeded", tone: OK, text: "It saves " + podTime(saved) + " of running: " + podTime(number(without.Get("podMillis"), "ran")) + " less " +
 			podTime(number(v.Get("podMillis"), "ran")) + "."}
 	case saved < 0:
-		i.text = "Without " + left + " Pods run " + podTime(-saved) + " less."
+		i.text = "Without " + left + ", Pods run " + podTime(-saved) + " less."
 	}
 	d.items("list", "What it saves", []item{i})
 }

@@ -250,7 +250,7 @@ func TestStepsOfTheJob(t *testing.T) {
 		}
 		var steps []string
 		for _, b := range got.Document.Blocks {
-			if b.Title == "What the Job makes of it" {
+			if b.Title == "What the Job does about it" {
 				for _, i := range b.Items {
 					steps = append(steps, i.Text)
 				}
@@ -279,7 +279,7 @@ func TestWhatBecomesOfThePod(t *testing.T) {
 		{`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"},` + one + `}`, "0", `"Succeeded","because":"it has no other main container"`, "nothing replaces this Pod"},
 		{`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"},` + spec(`{"name":"a","image":"i"},`+others) + `}`, "1", `"goes on"`, "nothing replaces this Pod"},
 		{template(`apps/v1","kind":"Deployment`, always), "1", `"Failed","because":"it has no other main container"`, "the Deployment replaces a Pod that has ended"},
-		{template(`argoproj.io/v1alpha1","kind":"Rollout`, one), "1", `"Failed","because":"it has no other main container"`, "whether a Rollout makes another Pod is not played"},
+		{template(`argoproj.io/v1alpha1","kind":"Rollout`, one), "1", `"Failed","because":"it has no other main container"`, "whether a Rollout creates another Pod is not simulated"},
 	} {
 		answer, _ := ops.Call(explain, schema.Explain("decide", []byte(
 			`{"cluster":{"version":"1.36"},"manifest":`+c.manifest+`,"exits":[{"container":"a","exitCode":`+c.exit+`}]}`)))
@@ -456,17 +456,17 @@ func TestSentences(t *testing.T) {
 	for _, c := range []struct{ op, request, want, not string }{
 		{"decide", fails + pod(owner("batch/v1", "Job"), "", never) + `}`, "a Job owns this Pod", "nothing replaces this Pod"},
 		{"decide", fails + pod(owner("apps/v1", "ReplicaSet"), "", never) + `}`, "the ReplicaSet replaces a Pod that has ended", "nothing replaces this Pod"},
-		{"decide", fails + pod(owner("x.io/v1", "Trainer"), "", never) + `}`, "whether a Trainer makes another Pod is not played", "nothing replaces this Pod"},
+		{"decide", fails + pod(owner("x.io/v1", "Trainer"), "", never) + `}`, "whether a Trainer creates another Pod is not simulated", "nothing replaces this Pod"},
 		{"decide", fails + pod(owner("v1", "Node"), "", never) + `}`, "nothing replaces this Pod", "the Node replaces"},
 		{"decide", `"show":["rows"],` + fails + pod("", "", "") + status + `}`, `"p      0/1     Error    1"`, "ago"},
 		{"decide", `"exits":[{"container":"i","exitCode":1}],` + pod("", "", never+init) + `}`, "its main containers are not started", "other containers"},
 		{"decide", fails + job(`"completions":2,"completionMode":"Indexed","backoffLimitPerIndex":0,`, "Never"), "backoffLimitPerIndex is 0", "has no podFailurePolicy"},
-		{"decide", fails + job(`"completions":2,"completionMode":"Indexed","backoffLimitPerIndex":1,"backoffLimit":3,`, "Never"), "1 of backoffLimitPerIndex 1 and backoffLimit 3", ""},
+		{"decide", fails + job(`"completions":2,"completionMode":"Indexed","backoffLimitPerIndex":1,"backoffLimit":3,`, "Never"), "failure 1, backoffLimitPerIndex is 1 and backoffLimit is 3", ""},
 		{"decide", fails + job(`"backoffLimit":0,`, "OnFailure"), "until the controller deletes it", "does not end"},
 		{"decide", future + `"exits":[{"container":"c","exitCode":3}],` + pod("", `,"restartPolicy":"Never","restartPolicyRules":[{"action":"Complete","when":{"exitCodes":{"operator":"In","values":[3]}}}]`, never) + `}`, `"Succeeded","because":"it has no other main container"`, "goes on"},
-		{"decide", future + `"exits":[{"container":"c","exitCode":3}],` + pod("", `,"restartPolicy":"Never","restartPolicyRules":[{"action":"TerminatePod","when":{"exitCodes":{"operator":"In","values":[3]}}}]`, never) + `}`, "what else runs in it is killed", "other containers"},
+		{"decide", future + `"exits":[{"container":"c","exitCode":3}],` + pod("", `,"restartPolicy":"Never","restartPolicyRules":[{"action":"TerminatePod","when":{"exitCodes":{"operator":"In","values":[3]}}}]`, never) + `}`, "whatever else runs in it is killed", "other containers"},
 		{"decide", `"cluster":{"proposals":{"kep-3322":{}}},` + fails + pod("", "", `"restartPolicy":"OnFailure","maxRestartTimes":2,`) + `}`, `"text":"maxRestartTimes"`, "the kind of container"},
-		{"table", `"cluster":{"proposals":{"kep-3322":{}}},` + pod("", "", `"restartPolicy":"OnFailure","maxRestartTimes":2,`) + `}`, "If not restarted yet, 0 → ends", ""},
+		{"table", `"cluster":{"proposals":{"kep-3322":{}}},` + pod("", "", `"restartPolicy":"OnFailure","maxRestartTimes":2,`) + `}`, "If not restarted yet, 0 → stays terminated", ""},
 		{"decide", `"cluster":{"proposals":{"kep-4603-draft":{}}},` + fails + pod("", "", `"restartPolicy":"Rapid",`) + `}`, "restartPolicy is Rapid", "restartPolicy is Always"},
 		{"decide", fails[:len(`"exits":[{"container":"`)] + `main","exitCode":1}],` + `"manifest":{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"generateName":"w-"},"spec":{"entrypoint":"a","templates":[{"name":"a","retryStrategy":{"limit":"2"},"container":{"image":"i"}}]}}`, `"text":"Failed"`, "goes on"},
 		{"simulate", `"until":"5m","runs":{"c":[{"for":"1h","exitCode":1}]},` + pod("", "", "") + `}`, "No container ends by then.", "nothing says when"},
@@ -474,7 +474,7 @@ func TestSentences(t *testing.T) {
 		{"decide", `"exits":[{"container":"i","exitCode":0,"reason":"OOMKilled"}],` + pod("", "", never+init) + `}`, "It stays terminated, and the Pod is stopped: an init container did not succeed.", "Failed"},
 		{"table", pod("", "", never+init) + `}`, `"0 (OOMKilled)","","the Pod is stopped"`, ""},
 		{"simulate", `"until":"5m",` + job(`"completions":2,"parallelism":2,"completionMode":"Indexed",`, "Never"), `"PodCreated","index 0 and 1 more"`, ""},
-		{"simulate", `"until":"5m","runs":{"c":[{"for":"5s","exitCode":1}]},"owner":true,"manifest":{"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet","metadata":{"name":"s"},"spec":{"failurePolicy":{"maxRestarts":1},"replicatedJobs":[{"name":"w","template":{"spec":{"backoffLimit":0,"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}}]}}`, "; 1 of maxRestarts 1.", "1 count "},
+		{"simulate", `"until":"5m","runs":{"c":[{"for":"5s","exitCode":1}]},"owner":true,"manifest":{"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet","metadata":{"name":"s"},"spec":{"failurePolicy":{"maxRestarts":1},"replicatedJobs":[{"name":"w","template":{"spec":{"backoffLimit":0,"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}}]}}`, "; 1 counted, maxRestarts is 1.", "1 count "},
 		{"suggest", `"flip":{"container":"c","exit":1,"to":"failIndex"},` + job("", "Never"), `"1.37","there is none","none: FailIndex needs`, "does not do it"},
 		{"suggest", `"cluster":{"version":"1.34"},"flip":{"container":"i","exit":137,"to":"restart"},` + pod("", "", never+init) + `}`, `"i","0 (OOMKilled)"`, `"i","0","`},
 	} {

@@ -8,7 +8,7 @@
     >>> judge(pyarrow.record_batch({"exit_code": [0, 1]})).column("action").to_pylist()
     ['Stop', 'Restart']
 
-Each exit is judged alone, as :meth:`podfate.Policy.batch` does. Needs pyarrow and NumPy: ``pip install podfate[arrow]``.
+Each exit is judged on its own, as :meth:`podfate.Policy.batch` does. Needs pyarrow and NumPy: ``pip install podfate[arrow]``.
 """
 
 from __future__ import annotations
