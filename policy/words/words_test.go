@@ -452,6 +452,7 @@ func TestSentences(t *testing.T) {
 		status = `,"status":{"phase":"Running","startTime":"2026-01-01T10:00:00Z","containerStatuses":[{"name":"c","image":"i","imageID":"i","ready":true,"restartCount":1,` +
 			`"state":{"running":{"startedAt":"2026-01-01T10:01:00Z"}},"lastState":{"terminated":{"exitCode":1,"startedAt":"2026-01-01T10:00:00Z","finishedAt":"2026-01-01T10:01:00Z"}}}]}`
 		future = `"cluster":{"proposals":{"kep-5307-future":{}}},`
+		two    = `"manifest":{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"},{"name":"d","image":"i"}]}}}}`
 	)
 	for _, c := range []struct{ op, request, want, not string }{
 		{"decide", fails + pod(owner("batch/v1", "Job"), "", never) + `}`, "a Job owns this Pod", "nothing replaces this Pod"},
@@ -469,6 +470,16 @@ func TestSentences(t *testing.T) {
 		{"table", `"cluster":{"proposals":{"kep-3322":{}}},` + pod("", "", `"restartPolicy":"OnFailure","maxRestartTimes":2,`) + `}`, "If not restarted yet, 0 → stays terminated", ""},
 		{"decide", `"cluster":{"proposals":{"kep-4603-draft":{}}},` + fails + pod("", "", `"restartPolicy":"Rapid",`) + `}`, "restartPolicy is Rapid", "restartPolicy is Always"},
 		{"decide", fails[:len(`"exits":[{"container":"`)] + `main","exitCode":1}],` + `"manifest":{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"generateName":"w-"},"spec":{"entrypoint":"a","templates":[{"name":"a","retryStrategy":{"limit":"2"},"container":{"image":"i"}}]}}`, `"text":"Failed"`, "goes on"},
+		// What did not end the Pod is no reason for its end.
+		{"simulate", `"until":"10m","runs":{"c":[{"for":"5s","exitCode":1,"times":"forever"}]},"events":[{"at":"1m","type":"Evicted"}],` + pod("", "", "") + `}`, `"no more restarts","because":"the Pod has ended"`, `"because":"because `},
+		{"simulate", `"until":"10m","runs":{"c":[{"for":"5s","exitCode":1}]},` + pod("", "", "") + `}`, "The last exit was that of c with 1: Restart.", ""},
+		{"simulate", `"until":"10m","runs":{"c":[{"for":"5s","exitCode":1}]},` + two, "Its Pods still run: a container without runs does not end by itself.", ""},
+		{"decide", fails + two, "Once its other containers have ended, the Pod fails, the failure counts", ""},
+		{"decide", fails + pod("", "", never) + `}`, "It stays terminated, and the Pod fails.", ""},
+		{"decide", fails + pod("", "", "") + status + `}`, "after a wait that grows with each restart", "the first time immediately"},
+		{"decide", fails + job(`"backoffLimit":0,`, "Never"), "because backoffLimit is 0; reason BackoffLimitExceeded", "no podFailurePolicy"},
+		{"decide", fails + job("", "Never"), "because the Job has no podFailurePolicy", `"path":"spec.backoffLimit","line"`},
+		{"decide", `"exits":[{"container":"c","exitCode":0}],` + job(`"completions":2,"completionMode":"Indexed","successPolicy":{"rules":[{"succeededCount":1}]},`, "Never"), "the Job goes on until its completions or its successPolicy are met", "needs more completions"},
 		{"simulate", `"until":"5m","runs":{"c":[{"for":"1h","exitCode":1}]},` + pod("", "", "") + `}`, "No container ends by then.", "nothing says when"},
 		{"simulate", `"until":"5m",` + pod("", "", "") + `}`, "No container ends: nothing says when they do.", ""},
 		{"decide", `"exits":[{"container":"i","exitCode":0,"reason":"OOMKilled"}],` + pod("", "", never+init) + `}`, "It stays terminated, and the Pod is stopped: an init container did not succeed.", "Failed"},
