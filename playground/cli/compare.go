@@ -119,7 +119,7 @@ func (c *comparison) worlds() (worlds []world, err error) {
 	case c.from != "":
 		err = release("from", c.from)
 	default:
-		worlds = append(worlds, world{Name: "as it is"})
+		worlds = append(worlds, world{Name: "the original"})
 	}
 	for _, version := range c.to {
 		if err == nil {

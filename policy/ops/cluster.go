@@ -216,7 +216,7 @@ func (c *call) readVersion(v manifest.Value, path string, otherwise int) (minor 
 	if minor, ok = policy.ParseVersion(s); !ok {
 		c.clusterFault(v, policy.FieldError{
 			Path: path, Code: policy.CodeUnknownVersion, Allowed: policy.Versions(),
-			Detail: strconv.Quote(cut(s)) + " is not a modelled version of Kubernetes; modelled are " +
+			Detail: strconv.Quote(cut(s)) + " is not a modelled version of Kubernetes; the modelled ones are " +
 				policy.VersionName(policy.OldestMinor) + " to " + policy.VersionName(policy.NewestMinor),
 		})
 		return otherwise, false

@@ -250,6 +250,9 @@ func (d *document) oneExit(e manifest.Value) {
 	if u := e.Get("undecided"); u.Exists() {
 		v.reason, v.path = "", text(u, "path")
 	}
+	if o := e.Get("owner"); has(o, "action") {
+		v.text = exitText(e) + ". It stays terminated. Once the Pod has failed, " + ownerText(o) + "."
+	}
 	if j := job(e); j.Exists() && word != "undecided" {
 		title = d.jobVerdict(&v, e, j, title)
 	}

@@ -285,7 +285,11 @@ func (d *document) endedBecause() string {
 	if reason := text(status, "reason"); reason != "" {
 		return join(": ", Visible(reason), sentence(Visible(text(status, "message"))))
 	}
-	if last := d.lastDecision(""); last.Exists() {
+	last := d.lastDecision("")
+	switch again := strings.HasPrefix(text(last, "action"), "Restart"); {
+	case d.Answer.Get("pod").Get("deleted").Bool() && (again || !last.Exists()):
+		return "The Pod was deleted."
+	case last.Exists() && !again:
 		return exitText(last) + ": " + text(last, "action") + "."
 	}
 	return ""

@@ -472,6 +472,7 @@ func TestSentences(t *testing.T) {
 		{"decide", fails[:len(`"exits":[{"container":"`)] + `main","exitCode":1}],` + `"manifest":{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"generateName":"w-"},"spec":{"entrypoint":"a","templates":[{"name":"a","retryStrategy":{"limit":"2"},"container":{"image":"i"}}]}}`, `"text":"Failed"`, "goes on"},
 		// What did not end the Pod is no reason for its end.
 		{"simulate", `"until":"10m","runs":{"c":[{"for":"5s","exitCode":1,"times":"forever"}]},"events":[{"at":"1m","type":"Evicted"}],` + pod("", "", "") + `}`, `"no more restarts","because":"the Pod has ended"`, `"because":"because `},
+		{"simulate", `"until":"10m","runs":{"c":[{"for":"5s","exitCode":1}]},"events":[{"at":"1m","type":"Deleted"}],` + pod("", "", "") + `}`, "1 restart. The Pod was deleted.", "c exits with 1: Restart."},
 		{"simulate", `"until":"10m","runs":{"c":[{"for":"5s","exitCode":1}]},` + pod("", "", "") + `}`, "The last exit was that of c with 1: Restart.", ""},
 		{"simulate", `"until":"10m","runs":{"c":[{"for":"5s","exitCode":1}]},` + two, "Its Pods still run: a container without runs does not end by itself.", ""},
 		{"decide", fails + two, "Once its other containers have ended, the Pod fails, the failure counts", ""},
