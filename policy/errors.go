@@ -9,13 +9,13 @@ const (
 	BadJSON            ErrorCode = "BAD_JSON"            // the request is not one JSON text
 	BadUTF8            ErrorCode = "BAD_UTF8"            // the request is not UTF-8
 	ManifestInvalid    ErrorCode = "MANIFEST_INVALID"    // Kubernetes would not accept the manifest
-	EventInvalid       ErrorCode = "EVENT_INVALID"       // the rest of the request does not fit
-	UnknownHandle      ErrorCode = "UNKNOWN_HANDLE"      // no compiled policy has this handle, or no longer
-	LimitExceeded      ErrorCode = "LIMIT_EXCEEDED"      // the error names the limit
+	EventInvalid       ErrorCode = "EVENT_INVALID"       // the rest of the request is invalid
+	UnknownHandle      ErrorCode = "UNKNOWN_HANDLE"      // no compiled policy has this handle, or it was released
+	LimitExceeded      ErrorCode = "LIMIT_EXCEEDED"      // a limit is exceeded; the error names it
 	UnsupportedOp      ErrorCode = "UNSUPPORTED_OP"      // no operation has this number
-	UnsupportedVersion ErrorCode = "UNSUPPORTED_VERSION" // Kubernetes version, gate or configuration outside the model
+	UnsupportedVersion ErrorCode = "UNSUPPORTED_VERSION" // a Kubernetes version, gate or configuration that is not modelled
 	Internal           ErrorCode = "INTERNAL"            // a bug of Podfate
-	BadBuffer          ErrorCode = "BAD_BUFFER"          // not a live buffer, or outside it
+	BadBuffer          ErrorCode = "BAD_BUFFER"          // an address that is not in a live buffer
 	OutputTooSmall     ErrorCode = "OUTPUT_TOO_SMALL"    // the batch's answer buffer is too short
 	BudgetExceeded     ErrorCode = "BUDGET_EXCEEDED"     // the call took more steps than it may
 )
@@ -60,36 +60,32 @@ type FaultCode string
 // API server's checks, those of the third from the rest of a request.
 const (
 	CodeUnknownField   FaultCode = "unknown_field"   // the object has no such field
-	CodeDuplicateField FaultCode = "duplicate_field" // the field is there twice
-	CodeWrongType      FaultCode = "wrong_type"      // a string where a number belongs, and the like
+	CodeDuplicateField FaultCode = "duplicate_field" // the field occurs twice
+	CodeWrongType      FaultCode = "wrong_type"      // a value of the wrong type, such as a string where a number belongs
 	CodeOutOfRange     FaultCode = "out_of_range"    // a number that its type cannot hold
-	CodeBadFormat      FaultCode = "bad_format"      // a text that its type cannot read
-	CodeTooManyFaults  FaultCode = "too_many_faults" // the list was cut here
+	CodeBadFormat      FaultCode = "bad_format"      // a text that its type cannot parse
+	CodeTooManyFaults  FaultCode = "too_many_faults" // more faults were found than are listed
 
-	CodeRequired    FaultCode = "required"          // something is missing that has to be there
+	CodeRequired    FaultCode = "required"          // something that must be present is missing
 	CodeInvalid     FaultCode = "invalid_value"     // a value that the rules do not allow
-	CodeUnsupported FaultCode = "unsupported_value" // a word that is none of those allowed
+	CodeUnsupported FaultCode = "unsupported_value" // a value that is not one of those allowed
 	CodeForbidden   FaultCode = "forbidden"         // a field that must not be set here
 	CodeTooMany     FaultCode = "too_many"          // a list with too many elements
 	CodeTooLong     FaultCode = "too_long"          // a text that is too long
-	CodeDuplicate   FaultCode = "duplicate_value"   // what must be there once is there twice
+	CodeDuplicate   FaultCode = "duplicate_value"   // what must be unique occurs twice
 
-	// CodeNodeRefuses is what a kubelet says of a static Pod that it can read and does not admit.
-	CodeNodeRefuses FaultCode = "node_refuses"
+	CodeNodeRefuses FaultCode = "node_refuses" // the kubelet can read this static Pod but does not admit it
 
-	// CodePanics is no fault that a release prints: its API server fails at this place with an
-	// error of its own.
-	CodePanics FaultCode = "api_server_panics"
+	CodePanics FaultCode = "api_server_panics" // the API server of this release panics here; it reports no fault
 
-	CodeUnknownKind      FaultCode = "unknown_kind"      // a kind that is not read
-	CodeUnknownVersion   FaultCode = "unknown_version"   // a release that is not modelled
-	CodeUnknownGate      FaultCode = "unknown_gate"      // a feature gate that the release does not have
-	CodeLockedGate       FaultCode = "locked_gate"       // a gate that cannot be set in this release
-	CodeGateDependency   FaultCode = "gate_dependency"   // a gate without another that it needs
-	CodeUnknownContainer FaultCode = "unknown_container" // no container has this name
-	// CodeCommandNotUnderstood is about a container whose runs were to follow from its command.
-	CodeCommandNotUnderstood FaultCode = "command_not_understood"
-	CodeLimit                FaultCode = "limit" // beyond a limit of one request
+	CodeUnknownKind          FaultCode = "unknown_kind"           // a kind that Podfate does not read
+	CodeUnknownVersion       FaultCode = "unknown_version"        // a release that is not modelled
+	CodeUnknownGate          FaultCode = "unknown_gate"           // a feature gate that the release does not have
+	CodeLockedGate           FaultCode = "locked_gate"            // a gate that cannot be set in this release
+	CodeGateDependency       FaultCode = "gate_dependency"        // a gate is on without another gate that it needs
+	CodeUnknownContainer     FaultCode = "unknown_container"      // no container has this name
+	CodeCommandNotUnderstood FaultCode = "command_not_understood" // the container's runs cannot be derived from its command
+	CodeLimit                FaultCode = "limit"                  // a limit on one request is exceeded
 )
 
 // FieldError is one fault in a manifest or in the rest of a request.

@@ -260,13 +260,13 @@ func nameHash(s string) int {
 // The codes of steps of a failure policy, besides [StepIn], [StepNotIn] and [StepUnknownOperator].
 const (
 	StepNoTerminated  StepCode = "no_terminated_container" // no container that the rule is about has terminated
-	StepOnlyZero      StepCode = "exit_codes_zero"         // those that have terminated did so with 0
+	StepOnlyZero      StepCode = "exit_codes_zero"         // all containers that have terminated exited with 0
 	StepCondition     StepCode = "condition"               // the Pod has one of the conditions
 	StepNoCondition   StepCode = "no_such_condition"       // the Pod has no such condition
-	StepOtherStatus   StepCode = "other_status"            // the condition is there with another status
-	StepUnknownAction StepCode = "unknown_action"          // no release that is modelled knows the action
-	StepNoRequirement StepCode = "no_requirement"          // neither exit codes nor conditions
-	StepReason        StepCode = "reason"                  // the Pod has such a reason
+	StepOtherStatus   StepCode = "other_status"            // the condition has another status
+	StepUnknownAction StepCode = "unknown_action"          // no modelled release knows the action
+	StepNoRequirement StepCode = "no_requirement"          // the rule has neither exit codes nor conditions
+	StepReason        StepCode = "reason"                  // the Pod has one of the reasons
 	StepOtherReason   StepCode = "other_reason"            // the exit has another reason
 )
 

@@ -38,13 +38,13 @@ const (
 	BecauseOnFailureFailed    Because = "policy_on_failure_failed"    // OnFailure, and the code is not 0
 	BecauseOnFailureSucceeded Because = "policy_on_failure_succeeded" // OnFailure, and the code is 0
 	BecauseNever              Because = "policy_never"                // restartPolicy Never
-	BecauseUnknownPodPolicy   Because = "unknown_pod_policy"          // a Pod policy that Kubernetes does not know restarts
-	BecauseSidecar            Because = "sidecar_always_restarts"     // an init container with restartPolicy Always
-	BecauseInitCompleted      Because = "init_completed"              // the next container's turn
-	BecauseInitRetried        Because = "init_retried"                // gate off: a failed init container is retried unless the Pod says Never
-	BecauseEphemeral          Because = "ephemeral_never_restarts"    // an ephemeral container
-	BecauseAlwaysPod          Because = "policy_always_pod"           // of the proposal [AlwaysPod]
-	BecauseRestartLimit       Because = "restart_limit_reached"       // of the proposal [KEP3322]
+	BecauseUnknownPodPolicy   Because = "unknown_pod_policy"          // the kubelet treats an unknown Pod policy as Always
+	BecauseSidecar            Because = "sidecar_always_restarts"     // a sidecar: an init container with restartPolicy Always
+	BecauseInitCompleted      Because = "init_completed"              // the init container succeeded: the next container's turn
+	BecauseInitRetried        Because = "init_retried"                // gate off: a failed init container is retried unless the Pod's policy is Never
+	BecauseEphemeral          Because = "ephemeral_never_restarts"    // ephemeral containers are never restarted
+	BecauseAlwaysPod          Because = "policy_always_pod"           // restartPolicy AlwaysPod of the proposal always-pod
+	BecauseRestartLimit       Because = "restart_limit_reached"       // the limit on restarts of the proposal kep-3322 is reached
 )
 
 // Ignored says why the rule that matched first did not decide.

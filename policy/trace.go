@@ -20,21 +20,22 @@ const (
 	StepIn              StepCode = "in"                   // the exit code is among the values
 	StepNotIn           StepCode = "not_in"               // the exit code is not among the values
 	StepNoExitCodes     StepCode = "no_exit_codes"        // the rule has no exitCodes
-	StepUnknownOperator StepCode = "unknown_operator"     // no release that is modelled knows the operator
+	StepUnknownOperator StepCode = "unknown_operator"     // no modelled release knows the operator
 	StepUnknownPolicy   StepCode = "unknown_policy"       // Kubernetes does not know the policy
-	StepGateOff         StepCode = "gate_off"             // ContainerRestartRules is off: the kubelet does not look
+	StepGateOff         StepCode = "gate_off"             // ContainerRestartRules is off: the kubelet ignores the field
 	StepNotSet          StepCode = "not_set"              // the field is absent
-	StepEarlierRule     StepCode = "earlier_rule_matched" // a rule before it has matched
-	StepDecided         StepCode = "already_decided"      // something before it has decided
-	StepNotConsulted    StepCode = "not_consulted"        // this kind of container, or its end, needs no policy
+	StepEarlierRule     StepCode = "earlier_rule_matched" // an earlier rule has matched
+	StepDecided         StepCode = "already_decided"      // an earlier step has decided
+	StepNotConsulted    StepCode = "not_consulted"        // no policy is needed for this kind of container or this end
 
-	// Of the conditions that proposals have.
-	StepRestarts      StepCode = "restart_count"       // the container was restarted so often
-	StepOtherRestarts StepCode = "other_restart_count" // not often enough, or too often
-	StepOOMKilled     StepCode = "oom_killed"          // the rule is about OOM kills
-	StepNotOOMKilled  StepCode = "not_oom_killed"      // the rule is about OOM kills, and this is not one
-	StepPodDecides    StepCode = "pod_decides"         // by the reading that was chosen, the Pod's policy counts
-	StepFewerRestarts StepCode = "limit_not_reached"   // of restarts
+	// About the conditions that proposals have.
+
+	StepRestarts      StepCode = "restart_count"       // the container was restarted as often as the rule requires
+	StepOtherRestarts StepCode = "other_restart_count" // the container was not restarted as often as the rule requires
+	StepOOMKilled     StepCode = "oom_killed"          // the exit is an OOM kill, which the rule requires
+	StepNotOOMKilled  StepCode = "not_oom_killed"      // the rule requires an OOM kill, and this is not one
+	StepPodDecides    StepCode = "pod_decides"         // by the chosen reading, the Pod's policy decides
+	StepFewerRestarts StepCode = "limit_not_reached"   // the limit on restarts is not reached
 	StepNoRestart     StepCode = "no_restart_follows"  // nothing is restarted after it
 )
 

@@ -406,6 +406,9 @@ func TestObjectsWithoutPods(t *testing.T) {
 // TestHelp: each command explains itself.
 func TestHelp(t *testing.T) {
 	for _, op := range append(ops.Table(), ops.Operation{Name: "serve"}) {
+		if v := verbs[op.Name]; op.Name != "serve" && (v.long == "" || v.example == "" || v.text == nil) {
+			t.Errorf("the operation %s has no help, no example or no text: verbs in verbs.go", op.Name)
+		}
 		got := podfate(t, "", op.Name, "--help")
 		if got.status != 0 || !strings.Contains(got.out, "Examples:") || !strings.Contains(got.out, "podfate "+op.Name) {
 			t.Errorf("%s: status %d\n%s%s", op.Name, got.status, got.out, got.err)

@@ -11,23 +11,23 @@ import (
 
 // The codes of warnings about Jobs.
 const (
-	ZeroNeverMatches   policy.FaultCode = "zero_never_matches"           // NotIn names 0, which matches nothing anyway
-	AnyContainer       policy.FaultCode = "any_container_matches"        // NotIn without containerName in a Pod of several
-	IgnoreEndless      policy.FaultCode = "ignored_without_limit"        // Ignore for what is not a disruption
-	DisruptionLate     policy.FaultCode = "disruption_rule_too_late"     // an exit code rule takes 137 or 143 first
+	ZeroNeverMatches   policy.FaultCode = "zero_never_matches"           // NotIn lists 0, which never matches anyway
+	AnyContainer       policy.FaultCode = "any_container_matches"        // NotIn without containerName in a Pod with several containers
+	IgnoreEndless      policy.FaultCode = "ignored_without_limit"        // Ignore for something other than a disruption
+	DisruptionLate     policy.FaultCode = "disruption_rule_too_late"     // an earlier rule about exit codes matches 137 or 143 first
 	SidecarCode        policy.FaultCode = "sidecar_exit_code"            // a containerName that is a sidecar
-	ContainerRestarts  policy.FaultCode = "container_restarts_first"     // container rules restart on the codes of the rule
-	ReasonNoCondition  policy.FaultCode = "reason_is_no_condition"       // a reason where the type of a condition belongs
+	ContainerRestarts  policy.FaultCode = "container_restarts_first"     // container rules restart on the codes of this rule
+	ReasonNoCondition  policy.FaultCode = "reason_is_no_condition"       // a reason where the type of a condition is expected
 	FailedNotReady     policy.FaultCode = "matches_nearly_all"           // Ready=False is true of nearly every failed Pod
-	EmptyFailurePolicy policy.FaultCode = "empty_failure_policy"         // rules is empty, and still it changes defaults
+	EmptyFailurePolicy policy.FaultCode = "empty_failure_policy"         // a policy without rules still changes defaults
 	PerIndexOnFailure  policy.FaultCode = "per_index_with_on_failure"    // backoffLimitPerIndex with restartPolicy OnFailure
 	OnFailureLimit     policy.FaultCode = "on_failure_limit_one"         // backoffLimit 1 is the same as 0
 	MaxFailedIndexes   policy.FaultCode = "max_failed_indexes_no_effect" // maxFailedIndexes can never be exceeded
-	SuccessCountZero   policy.FaultCode = "success_count_zero"           // a success rule that asks for no Pod
-	SuccessIndexes     policy.FaultCode = "success_rule_skipped"         // a success rule that is never looked at
-	DeadlineAtOnce     policy.FaultCode = "deadline_at_once"             // activeDeadlineSeconds ends it as it begins
-	ManagedElsewhere   policy.FaultCode = "managed_elsewhere"            // another controller looks after the Job
-	ManyIndexes        policy.FaultCode = "too_many_indexes_to_track"    // the API server's own warning
+	SuccessCountZero   policy.FaultCode = "success_count_zero"           // a success rule whose count is 0
+	SuccessIndexes     policy.FaultCode = "success_rule_skipped"         // a success rule that is ignored
+	DeadlineAtOnce     policy.FaultCode = "deadline_at_once"             // activeDeadlineSeconds is 0: the Job fails as it begins
+	ManagedElsewhere   policy.FaultCode = "managed_elsewhere"            // another controller manages the Job
+	ManyIndexes        policy.FaultCode = "too_many_indexes_to_track"    // the API server's own warning about very large Indexed Jobs
 )
 
 // jobWarnings are the texts and sources of warnings about Jobs.

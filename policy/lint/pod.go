@@ -10,41 +10,43 @@ import (
 // The codes of warnings about what passes validation although it does not work, or not in the way
 // it seems to.
 const (
-	ValueNeverOccurs    policy.FaultCode = "value_never_occurs"         // no process on Linux exits with it
-	DuplicateValue      policy.FaultCode = "duplicate_value"            // server-side apply refuses the list
+	ValueNeverOccurs    policy.FaultCode = "value_never_occurs"         // no process on Linux exits with this code
+	DuplicateValue      policy.FaultCode = "duplicate_value"            // a value is listed twice: server-side apply refuses that
 	NeverMatches        policy.FaultCode = "rule_never_matches"         // In without a value that can occur
-	MatchesAll          policy.FaultCode = "rule_matches_everything"    // NotIn without one: code 0 included
+	MatchesAll          policy.FaultCode = "rule_matches_everything"    // NotIn without a value that can occur matches every code, 0 included
 	Shadowed            policy.FaultCode = "rule_shadowed"              // earlier rules match all of its codes
 	DuplicateRule       policy.FaultCode = "duplicate_rule"             // an earlier rule says the same
-	ChangesNothing      policy.FaultCode = "rule_changes_nothing"       // the policy restarts on all of its codes anyway
-	InitSuccess         policy.FaultCode = "init_success_not_restarted" // a Restart rule on 0 of a plain init container
+	ChangesNothing      policy.FaultCode = "rule_changes_nothing"       // the policy restarts on all of the rule's codes anyway
+	InitSuccess         policy.FaultCode = "init_success_not_restarted" // a Restart rule on 0 in an init container that is not a sidecar
 	InitLoops           policy.FaultCode = "init_success_restarts_all"  // the Pod never gets past this init container
 	NoBackoff           policy.FaultCode = "restart_all_has_no_backoff" // RestartAllContainers is not delayed
 	NeverStops          policy.FaultCode = "container_never_stops"      // every exit code restarts it
-	PodNeverFinishes    policy.FaultCode = "pod_never_finishes"         // a main container Always in a Pod that is not
-	JobNeverFinishes    policy.FaultCode = "job_never_finishes"         // the same in a Job
-	ProbeKill           policy.FaultCode = "probe_kill_skips_rules"     // a failed probe does not consult rules
-	RulesWithoutPolicy  policy.FaultCode = "rules_without_policy"       // accepted by 1.34, never looked at
-	IgnoredWhileGateOff policy.FaultCode = "ignored_while_gate_off"     // static Pods keep what the gate disables
-	OlderKubelet        policy.FaultCode = "older_kubelet_ignores"      // nodes one release behind do something else
-	OlderNode           policy.FaultCode = "older_node_refuses"         // nodes one release behind do not get the Pod
-	WrongCase           policy.FaultCode = "wrong_case"                 // right but for upper and lower case
+	PodNeverFinishes    policy.FaultCode = "pod_never_finishes"         // a main container that always restarts in a Pod whose others do not
+	JobNeverFinishes    policy.FaultCode = "job_never_finishes"         // a main container that always restarts in a Job
+	ProbeKill           policy.FaultCode = "probe_kill_skips_rules"     // a failed probe does not evaluate the rules
+	RulesWithoutPolicy  policy.FaultCode = "rules_without_policy"       // accepted by 1.34, but ignored
+	IgnoredWhileGateOff policy.FaultCode = "ignored_while_gate_off"     // the node ignores the field because a gate is off
+	OlderKubelet        policy.FaultCode = "older_kubelet_ignores"      // nodes one release older behave differently
+	OlderNode           policy.FaultCode = "older_node_refuses"         // nodes one release older do not get the Pod
+	WrongCase           policy.FaultCode = "wrong_case"                 // right except for upper and lower case
 	NegativeGrace       policy.FaultCode = "negative_grace_period"      // treated as 1 second
-	DraftSpelling       policy.FaultCode = "draft_spelling"             // a name of a proposal that was not built so
-	StuckAfterReboot    policy.FaultCode = "stuck_after_reboot"         // the Pod's Never counts, and the Pod stays Running
-	RunsAgain           policy.FaultCode = "runs_again_after_reboot"    // a Never container that has finished, in a Pod that restarts
-	PodDeleted          policy.FaultCode = "pod_is_being_deleted"       // the status of a Pod about whose exits is asked
-	JobOver             policy.FaultCode = "job_is_over"                // the status of a Job about whose exits is asked
-	PodOver             policy.FaultCode = "pod_is_over"                // the status of a Pod that has ended
-	OwnerNotPlayed      policy.FaultCode = "owner_not_played"           // of an object of another kind only the templates are read
-	OwnerRestartPolicy  policy.FaultCode = "owner_restart_policy"       // it sets the restartPolicy of its Pods
-	NotRead             policy.FaultCode = "not_read"                   // a container outside of a template
-	NoRestartLimit      policy.FaultCode = "no_restart_limit"           // Kubernetes does not count restarts of a container
-	VersionSkew         policy.FaultCode = "version_skew"               // of the kubelet, about the cluster of the request
-	RunsNeverReached    policy.FaultCode = "runs_never_reached"         // an init container before them has no runs, so that it does not end
-	// Of commands, where a request asks to read them.
-	RuleNeverExercised policy.FaultCode = "rule_never_exercised"  // no exit of the command matches it
-	RetryLoop          policy.FaultCode = "retry_loop_in_command" // a shell runs the program again, the kubelet sees no exit
+	DraftSpelling       policy.FaultCode = "draft_spelling"             // a name from a proposal that was released under another name
+	StuckAfterReboot    policy.FaultCode = "stuck_after_reboot"         // after a reboot only the Pod's Never counts, and the Pod stays Running
+	RunsAgain           policy.FaultCode = "runs_again_after_reboot"    // a container that has finished for good runs again after a reboot
+	PodDeleted          policy.FaultCode = "pod_is_being_deleted"       // the question is about exits in a Pod that is being deleted
+	JobOver             policy.FaultCode = "job_is_over"                // the question is about exits in a Job that has ended
+	PodOver             policy.FaultCode = "pod_is_over"                // the question is about exits in a Pod that has ended
+	OwnerNotPlayed      policy.FaultCode = "owner_not_played"           // only the templates in an object of another kind are read
+	OwnerRestartPolicy  policy.FaultCode = "owner_restart_policy"       // the owner sets the restartPolicy of its Pods
+	NotRead             policy.FaultCode = "not_read"                   // a container that is not in a Pod template
+	NoRestartLimit      policy.FaultCode = "no_restart_limit"           // Kubernetes does not limit restarts of a container
+	VersionSkew         policy.FaultCode = "version_skew"               // Kubernetes does not support this difference between kubelet and API server
+	RunsNeverReached    policy.FaultCode = "runs_never_reached"         // an earlier init container has no runs, so it does not end
+
+	// About commands, if a request asks to read them.
+
+	RuleNeverExercised policy.FaultCode = "rule_never_exercised"  // no exit of the command matches the rule
+	RetryLoop          policy.FaultCode = "retry_loop_in_command" // a shell runs the program again, so the kubelet sees no exit
 )
 
 // Short names of sources.

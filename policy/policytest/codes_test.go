@@ -1,6 +1,7 @@
 package policytest
 
 import (
+	"encoding/json"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -8,6 +9,7 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,8 +37,8 @@ var codeTypes = []struct{ folder, name, heading string }{
 func TestCodes(t *testing.T) {
 	const file = "../../docs/codes.md"
 	var b strings.Builder
-	b.WriteString("# Codes\n\nEvery code that an answer can have. Codes are stable: they are added and never renamed, while the sentences\n" +
-		"next to them may change. Generated from the constants by `go test ./policy/policytest -run TestCodes -update`.\n")
+	b.WriteString("# Codes\n\nEvery code that an answer can have. Codes are stable: they are added and never renamed, while the\n" +
+		"sentences next to them may change. Generated from the constants by\n`go test ./policy/policytest -run TestCodes -update`.\n")
 	for _, of := range codeTypes {
 		list := constants(t, filepath.Join("../..", of.folder), of.name)
 		if len(list) == 0 {
@@ -50,21 +52,13 @@ func TestCodes(t *testing.T) {
 			fmt.Fprintf(&b, "| `%s` | %s |\n", c.value, strings.ReplaceAll(c.comment, "|", "\\|"))
 		}
 	}
-	b.WriteString("\n## Events\n\nOf a request of `simulate`, and of its timeline: ")
-	for i, name := range simulate.EventTypes() {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString("`" + name + "`")
+	b.WriteString("\n## Events\n\n| code | meaning |\n|---|---|\n")
+	for _, name := range simulate.EventTypes() {
+		fmt.Fprintf(&b, "| `%s` | an event for `simulate`, and its entry in the timeline |\n", name)
 	}
-	b.WriteString(". Not modelled, so that the answer is undecided from there on: ")
-	for i, name := range simulate.OutsideTypes() {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString("`" + name + "`")
+	for _, name := range simulate.OutsideTypes() {
+		fmt.Fprintf(&b, "| `%s` | an event that is not modelled: the answer is undecided from there on |\n", name)
 	}
-	b.WriteString(".\n")
 	if *update {
 		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)
@@ -147,6 +141,61 @@ func TestCodesWithoutScenario(t *testing.T) {
 	if steps := policy.ExplainFailure(p, &policy.FailedPod{}, policy.PodFailureMatch{}); len(steps) == 0 || steps[0].Code != policy.StepNoRequirement {
 		t.Errorf("a rule that asks for nothing: %+v", steps)
 	}
+}
+
+// TestWarningsAreWhole holds that each warning that a scenario meets says what it is about, and where
+// that is specified if it is one of package lint about the manifest alone.
+func TestWarningsAreWhole(t *testing.T) {
+	of := map[string]bool{} // codes whose constant is passed to warn or job in package lint
+	for _, c := range constants(t, "../lint", "policy.FaultCode") {
+		of[c.value] = c.name != "" && usedInLint(t, c.name)
+	}
+	cases, err := Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	met := map[string]bool{}
+	for _, c := range cases {
+		answer, _ := ops.Call(c.Operation.Number, c.Request)
+		var got struct {
+			Warnings []struct{ Code, Detail, Message, Source string }
+		}
+		if json.Unmarshal(answer, &got) != nil {
+			continue
+		}
+		for _, w := range got.Warnings {
+			met[w.Code] = true
+			if w.Detail == "" && w.Message == "" {
+				t.Errorf("%s: the warning %s has no detail", c.Name, w.Code)
+			}
+			if of[w.Code] && w.Source == "" {
+				t.Errorf("%s: the warning %s has no source", c.Name, w.Code)
+			}
+		}
+	}
+	if len(met) < 30 {
+		t.Errorf("the scenarios meet %d warnings: this test proves nothing", len(met))
+	}
+}
+
+// usedInLint reports whether package lint itself warns with the constant called name; operations do
+// with the others.
+func usedInLint(t *testing.T, name string) bool {
+	files, err := filepath.Glob("../lint/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(file, "_test.go") {
+			n += len(regexp.MustCompile(`\b`+name+`\b`).FindAll(text, -1))
+		}
+	}
+	return n > 1 // beyond its declaration
 }
 
 // TestEveryCodeHasAScenario holds that each code of an answer, and each event, is in the expected

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/podfate/podfate/policy/ops"
 	"github.com/podfate/podfate/policy/policytest"
 )
 
@@ -43,9 +44,14 @@ func TestVectors(t *testing.T) {
 			numbers[v.A[1:]]++
 		}
 	}
-	for _, class := range strings.Fields("scenario decide validate simulate curve table suggest translate world fleet compare describe operation policy batch pods eval release malformed utf8 escape number limit bomb handle buffer header record sequence") {
+	for _, class := range strings.Fields("scenario world operation policy batch pods eval release malformed utf8 escape number limit bomb handle buffer header record sequence") {
 		if classes[class] == 0 {
 			t.Errorf("nothing of the class %s", class)
+		}
+	}
+	for _, op := range ops.Table() {
+		if classes[op.Name] == 0 && op.Name != "explain" { // which is asked about every other request
+			t.Errorf("generate.go makes no requests of the operation %s: there is no class of this name", op.Name)
 		}
 	}
 	for number := 1; number <= 12; number++ {

@@ -29,9 +29,9 @@ const (
 // true appears under its type.
 const (
 	PodCreated   Kind = "PodCreated"   // the Job controller has created a Pod
-	PodDeleted   Kind = "PodDeleted"   // by the Job controller
+	PodDeleted   Kind = "PodDeleted"   // the Job controller has deleted a Pod
 	IndexFailed  Kind = "IndexFailed"  // an index of the Job has failed for good
-	StatusDenied Kind = "StatusDenied" // the API server refuses the status that the controller or, of a Pod, the kubelet writes
+	StatusDenied Kind = "StatusDenied" // the API server refuses the status that the controller or the kubelet writes
 )
 
 // Entries of the timeline that concern neither a container nor a Pod have this in place of a

@@ -8,19 +8,19 @@ type Kind string
 // The kinds of entries. The events of a scenario appear under their own [EventType].
 const (
 	SandboxCreated          Kind = "SandboxCreated"          // the Pod has a new sandbox
-	SandboxChanged          Kind = "SandboxChanged"          // the old one is given up
+	SandboxChanged          Kind = "SandboxChanged"          // the old sandbox is given up
 	Started                 Kind = "Started"                 // a container was started
 	ExitedBy                Kind = "Exited"                  // a container has ended
-	BackOff                 Kind = "BackOff"                 // a start is refused until the wait is over
-	Killing                 Kind = "Killing"                 // the kubelet ends a container
-	Removed                 Kind = "Removed"                 // an instance was removed for RestartAllContainers
+	BackOff                 Kind = "BackOff"                 // a start is postponed until the wait is over
+	Killing                 Kind = "Killing"                 // the kubelet stops a container
+	Removed                 Kind = "Removed"                 // a container was removed for RestartAllContainers
 	RestartingAllContainers Kind = "RestartingAllContainers" // all containers are restarted in place
-	PhaseChanged            Kind = "PhaseChanged"            // as the API shows it
-	PhaseDecided            Kind = "PhaseDecided"            // by the kubelet, and the API shows another one
-	StatusDropped           Kind = "StatusDropped"           // by the kubelet: a container runs again that must not
+	PhaseChanged            Kind = "PhaseChanged"            // the phase that the API shows has changed
+	PhaseDecided            Kind = "PhaseDecided"            // the kubelet has decided a phase, and the API still shows another one
+	StatusDropped           Kind = "StatusDropped"           // the kubelet drops a status in which a container runs that must not
 	StatusShown             Kind = "StatusShown"             // the API has caught up with the kubelet
 	Repeated                Kind = "Repeated"                // rounds that are counted and not written out
-	UndecidedHere           Kind = "Undecided"               // nobody knows what follows
+	UndecidedHere           Kind = "Undecided"               // what follows is not known
 )
 
 // none is the container of an entry that concerns the Pod.
