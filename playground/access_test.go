@@ -46,8 +46,8 @@ func shown(view string) string {
 	return `document.querySelector('#tab-` + view + `[aria-selected=true]') && document.querySelector('#reply ` + what + `') && !document.querySelector('#answer-title').textContent.endsWith('Ask.')`
 }
 
-// TestNoViolations: axe finds nothing in any tab, in light and dark, in a wide and a narrow window, in
-// Chromium and Firefox; nor on the pages beside the playground.
+// TestNoViolations: axe finds nothing in any tab, in light and dark, in a wide and a narrow window,
+// in Chromium and Firefox; nor on the pages beside the playground.
 func TestNoViolations(t *testing.T) {
 	source := axe(t)
 	origin := serve(t)
@@ -124,8 +124,8 @@ func tabWant(tab string) string {
 	return "tab-" + tab + " tab-" + tab + " 1 tabpanel tab-" + tab + " true"
 }
 
-// TestTabs: the views are tabs. Arrows, Home and End go through them, one of them is in the order of
-// Tab, and the panel has the name of the tab. Other browsers do the same in walkPanels.
+// TestTabs: the views are tabs. Arrows, Home and End go through them, one of them is in the order
+// of Tab, and the panel has the name of the tab. Other browsers do the same in walkPanels.
 func TestTabs(t *testing.T) {
 	origin := serve(t)
 	p := open(t, origin)
@@ -200,8 +200,8 @@ func TestScreenReader(t *testing.T) {
 	p.clean(t)
 }
 
-// TestTimelineControls: the instants of a timeline by keys and pointer, three axes, and what belongs
-// together is marked in the drawing, the trace, the table and the manifest.
+// TestTimelineControls: the instants of a timeline by keys and pointer, three axes, and what
+// belongs together is marked in the drawing, the trace, the table and the manifest.
 func TestTimelineControls(t *testing.T) {
 	origin := serve(t)
 	p := open(t, origin)
@@ -240,8 +240,8 @@ func TestTimelineControls(t *testing.T) {
 	p.run(t, chromedp.Click(chromedp.CSS(`[aria-label="Previous instant"]`)))
 	says("1m55s main Exited")
 
-	// The pointer, and where an instant lies on each axis: by time, by log(1 + t/12s), and each as far
-	// from the next as the others.
+	// The pointer, and where an instant lies on each axis: by time, by log(1 + t/12s), and each as
+	// far from the next as the others.
 	const flag = `((r, a) => Math.round(100 * (r.left - a.left) / a.width))(document.querySelector('rect.flag[data-at="40000"]').getBoundingClientRect(), document.querySelector('.axis svg').getBoundingClientRect())`
 	p.edit(t, "exits", `f.value = 'main: 3@10s x4 until 10m'`)
 	p.until(t, "another question", `document.querySelector('.axis').textContent.includes('2m')`)

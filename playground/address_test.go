@@ -14,8 +14,8 @@ import (
 	"github.com/podfate/podfate/web"
 )
 
-// noScripts turns the scripts of pages off or on. The page that is there gets its form back as the server sent it: scripts take the
-// fields one types in out of it.
+// noScripts turns the scripts of pages off or on. The page that is there gets its form back as the
+// server sent it: scripts take the fields one types in out of it.
 func (p *tab) noScripts(t *testing.T, off bool) {
 	t.Helper()
 	if off {
@@ -179,8 +179,8 @@ func TestTextIsKept(t *testing.T) {
 }
 
 // TestAboveTheFold (R-D6): in a window of 1280 × 720 the answer does not scroll by itself, and
-// version, Share, exits and verdict are in view, for every example; for the questions of the gallery
-// in the long script.
+// version, Share, exits and verdict are in view, for every example; for the questions of the
+// gallery in the long script.
 func TestAboveTheFold(t *testing.T) {
 	origin := serve(t)
 	var p *tab

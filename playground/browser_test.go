@@ -384,7 +384,8 @@ func TestBelowTheWindow(t *testing.T) {
 	p := open(t, origin)
 	p.run(t, chromedp.Navigate(origin+"/"))
 	p.until(t, "the module answers in the browser", answered)
-	// That the sentence is the new one, that the end is below, that the table is the new one, and whether something is to follow.
+	// That the sentence is the new one, that the end is below, that the table is the new one, and
+	// whether something is to follow.
 	const state = `((reply) => [reply.querySelector('.sentence').textContent.includes('6m15s'), reply.lastElementChild.previousElementSibling.getBoundingClientRect().top > innerHeight,
 		reply.querySelector('tbody')?.rows.length > 10, reply.ariaBusy].join(' '))(document.getElementById('reply'))`
 	for _, c := range []struct{ name, then, want string }{

@@ -45,7 +45,8 @@ func write(t *testing.T, b driven, id, text string) {
 	b.eval(t, `((f) => { f.value = `+quote(text)+`; f.dispatchEvent(new Event('input', {bubbles: true})); return '' })(document.getElementById('`+id+`'))`)
 }
 
-// TestFirefox uses the page in Firefox: one way through it here, all of its tabs in the long script.
+// TestFirefox uses the page in Firefox: one way through it here, all of its tabs in the long
+// script.
 func TestFirefox(t *testing.T) {
 	origin := serve(t)
 	f := openFox(t, origin+"/")
@@ -59,8 +60,8 @@ func TestFirefox(t *testing.T) {
 	})
 }
 
-// use asks what a person asks of the page: of a Job and its rule, of a crash loop, of a code in the map,
-// of two manifests; and the reader's own text and the link to it are kept.
+// use asks what a person asks of the page: of a Job and its rule, of a crash loop, of a code in the
+// map, of two manifests; and the reader's own text and the link to it are kept.
 func use(t *testing.T, b driven, origin string) {
 	b.open(t, origin+"/")
 	b.until(t, "the module answers in the browser", answered)

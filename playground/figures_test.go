@@ -25,10 +25,10 @@ import (
 	"github.com/podfate/podfate/web"
 )
 
-// TestFigures measures the page in Chromium and prints one table: what was measured, the figure, the
-// bar, and whether it is missed. Times depend on the machine and fail nothing; sizes, requests and
-// what Lighthouse says of anything but speed do. Its last line, which the long script shows, has the
-// worst of each kind and how many bars are missed.
+// TestFigures measures the page in Chromium and prints one table: what was measured, the figure,
+// the bar, and whether it is missed. Times depend on the machine and fail nothing; sizes, requests
+// and what Lighthouse says of anything but speed do. Its last line, which the long script shows,
+// has the worst of each kind and how many bars are missed.
 //
 //	PODFATE_LONG=1 go test ./playground -run TestFigures -v
 func TestFigures(t *testing.T) {
@@ -62,7 +62,8 @@ func (f *figures) row(what, figure, bar string, kept bool) {
 	f.rows += fmt.Sprintf("\n%-62s  %16s  %s", what, figure, bar)
 }
 
-// longManifest is a manifest of n lines. What is typed into comes first: beside the line that is typed into, the answer is in view.
+// longManifest is a manifest of n lines. What is typed into comes first: beside the line that is
+// typed into, the answer is in view.
 func longManifest(n int) string {
 	var b strings.Builder
 	b.WriteString("apiVersion: v1\nkind: Pod\nspec:\n  restartPolicy: Never\n  containers:\n  - name: main\n    image: registry.example/app:1\n    restartPolicy: Never\n" +

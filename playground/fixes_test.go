@@ -75,8 +75,8 @@ func TestFixes(t *testing.T) {
 	p.clean(t)
 }
 
-// TestLongPaste: a long text that is pasted is in the manifest where the caret was, with its answer,
-// and one press takes it back; what is too long is refused and changes nothing.
+// TestLongPaste: a long text that is pasted is in the manifest where the caret was, with its
+// answer, and one press takes it back; what is too long is refused and changes nothing.
 func TestLongPaste(t *testing.T) {
 	origin := serve(t)
 	p := open(t, origin)

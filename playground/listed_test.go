@@ -87,8 +87,8 @@ func TestMapOfCodes(t *testing.T) {
 	p.clean(t)
 }
 
-// TestGalleryInTheBrowser: each question of the gallery has its recorded answer in the browser, too,
-// and each step of its trace names a page from the list of those that answers may point to.
+// TestGalleryInTheBrowser: each question of the gallery has its recorded answer in the browser,
+// too, and each step of its trace names a page from the list of those that answers may point to.
 func TestGalleryInTheBrowser(t *testing.T) {
 	origin := serve(t)
 	var p *tab
@@ -260,9 +260,9 @@ func (p *tab) roles(t *testing.T, below string) map[string]int {
 	return found
 }
 
-// TestProposalPanel: a manifest in the words of a draft is refused with the name of the draft; in the
-// panel of the cluster it is turned on, and its option changes the answer: in the browser, from a
-// link, and with the form alone.
+// TestProposalPanel: a manifest in the words of a draft is refused with the name of the draft; in
+// the panel of the cluster it is turned on, and its option changes the answer: in the browser, from
+// a link, and with the form alone.
 func TestProposalPanel(t *testing.T) {
 	const manifest = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\nspec:\n  restartPolicy: FastOnSuccess\n  containers:\n  - name: main\n    image: i\n"
 	const question = "main: 0@5s x2, until 1m"

@@ -16,8 +16,8 @@ import (
 )
 
 // TestDocsSites builds the example sites with their own generators and uses their ten embeds in a
-// browser. The tables in the pages are those that podfate embed writes. Generators that take minutes
-// to install are left to .ci/long sites.
+// browser. The tables in the pages are those that podfate embed writes. Generators that take
+// minutes to install are left to .ci/long sites.
 func TestDocsSites(t *testing.T) {
 	policytest.Quick(t, "sites of documentation, built and used")
 	for _, site := range []struct {

@@ -95,8 +95,8 @@ func TestBackoffView(t *testing.T) {
 	p.clean(t)
 }
 
-// TestCompareView: A and B with what becomes of both in each version first, differing codes and both
-// timelines on one axis; the same without scripts.
+// TestCompareView: A and B with what becomes of both in each version first, differing codes and
+// both timelines on one axis; the same without scripts.
 func TestCompareView(t *testing.T) {
 	origin := serve(t)
 	p := open(t, origin)

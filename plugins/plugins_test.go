@@ -62,7 +62,8 @@ type native struct {
 	line policytest.Line
 }
 
-// vectors returns the file that a runner reads: some thousand vectors, with PODFATE_LONG all of them.
+// vectors returns the file that a runner reads: some thousand vectors, with PODFATE_LONG all of
+// them.
 func vectors() (native, error) {
 	if policytest.Long() {
 		return allVectors()

@@ -116,9 +116,9 @@ func (e *BackoffEntry) Start(b Backoff, finished, now Millis) {
 	e.Mark, e.Exists = now, true
 }
 
-// Sweep forgets the entry if it is older than Reset at now. The kubelet does so every [SweepPeriod],
-// also while the container waits: a wait that would end later than Reset after the last start ends
-// with the sweep.
+// Sweep forgets the entry if it is older than Reset at now. The kubelet does so every
+// [SweepPeriod], also while the container waits: a wait that would end later than Reset after the
+// last start ends with the sweep.
 //
 // Source: Backoff.GC in k8s.io/client-go v0.36, util/flowcontrol/backoff.go; HandlePodCleanups in
 // pkg/kubelet/kubelet_pods.go, Kubernetes v1.36.

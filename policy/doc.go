@@ -2,9 +2,9 @@
 //
 // It holds the types of a Pod as far as they matter then, what differs between releases and gates
 // ([Features]), and the decision itself: [Compile] works it out once for every container and rule,
-// [Policy.Decide] looks it up, [Trace] explains it. The packages below say what the API server makes
-// of these types (policy/admission), read manifests (policy/manifest) and carry the operations that
-// every front offers (policy/ops).
+// [Policy.Decide] looks it up, [Trace] explains it. The packages below say what the API server
+// makes of these types (policy/admission), read manifests (policy/manifest) and carry the
+// operations that every front offers (policy/ops).
 //
 // Words are those of Kubernetes. A rule is an entry of restartPolicyRules; a sidecar is an init
 // container whose own restartPolicy is Always; a plain init container is any other; a main

@@ -9,7 +9,8 @@ import (
 // Duration is a length of time in nanoseconds, as fields of Kubernetes hold it.
 type Duration int64
 
-// unitNanos returns the nanoseconds of a unit of Go's duration texts, 0 for a text that is not a unit.
+// unitNanos returns the nanoseconds of a unit of Go's duration texts, 0 for a text that is not a
+// unit.
 func unitNanos(unit string) uint64 {
 	switch unit {
 	case "ns":

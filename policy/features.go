@@ -65,8 +65,8 @@ type Gate struct {
 	DependsOn []string      // gates without which an enabled gate stops the component
 }
 
-// In returns what release 1.minor says about g, with the Minor from which on that holds; ok is false
-// if it does not know g.
+// In returns what release 1.minor says about g, with the Minor from which on that holds; ok is
+// false if it does not know g.
 func (g *Gate) In(minor int) (r GateRelease, ok bool) {
 	if g.Last > 0 && minor > g.Last {
 		return r, false
@@ -159,8 +159,8 @@ func (f Features) Enabled(name string) bool {
 	return on != nil && *on
 }
 
-// DefaultFeatures returns release 1.minor as it comes. It panics outside [OldestMinor] to [NewestMinor]:
-// callers take the number from [ParseVersion].
+// DefaultFeatures returns release 1.minor as it comes. It panics outside [OldestMinor] to
+// [NewestMinor]: callers take the number from [ParseVersion].
 func DefaultFeatures(minor int) Features {
 	if minor < OldestMinor || minor > NewestMinor {
 		panic("policy: no such Kubernetes release is modelled")

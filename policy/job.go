@@ -86,8 +86,8 @@ type SuccessPolicy struct {
 }
 
 // Job is what matters of the spec of a Job when its Pods fail; their template is the [Object]'s
-// Spec. A nil field is absent: in a Job, SetJobDefaults of policy/admission leaves nil what Kubernetes leaves nil;
-// the template of a CronJob has no defaults.
+// Spec. A nil field is absent: in a Job, SetJobDefaults of policy/admission leaves nil what
+// Kubernetes leaves nil; the template of a CronJob has no defaults.
 type Job struct {
 	Parallelism             *int32
 	Completions             *int32 // nil in a Job: a work queue, done when one Pod succeeded and all have ended

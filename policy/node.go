@@ -25,8 +25,8 @@ func (s *PodSpec) NeedsRestartAll() (r Ref, rule int, ok bool) {
 }
 
 // RefusedByNode reports whether a kubelet of f refuses the Pod, with [ReasonFeatureUnsupported],
-// for what
-// [PodSpec.NeedsRestartAll] says. It asks when it sees the Pod for the first time, which it does again after a restart.
+// for what [PodSpec.NeedsRestartAll] says. It asks when it sees the Pod for the first time, which
+// it does again after a restart.
 //
 // Source: declaredFeaturesAdmitHandler in pkg/kubelet/lifecycle/handlers.go, HandlePodAdditions in
 // pkg/kubelet/kubelet.go, Kubernetes v1.35 to v1.37.

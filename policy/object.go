@@ -75,8 +75,8 @@ func drawn(generateName string) string {
 // simulate.PodName names, and "" if the manifest has none.
 //
 // Source: getNewReplicaSet in pkg/controller/deployment/sync.go, getPodsPrefix in
-// pkg/controller/controller_utils.go, getPodName in pkg/controller/statefulset/stateful_set_utils.go,
-// Kubernetes v1.33 to v1.37.
+// pkg/controller/controller_utils.go, getPodName in
+// pkg/controller/statefulset/stateful_set_utils.go, Kubernetes v1.33 to v1.37.
 func (o *Object) PodName() string {
 	name := o.StoredName()
 	if name == "" || o.Embedded {

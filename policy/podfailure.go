@@ -133,7 +133,8 @@ func CompileFailurePolicy(p *PodFailurePolicy) *FailurePolicy {
 	return c
 }
 
-// PodFailureActions are the actions that a rule of a podFailurePolicy may have, with spaces between them.
+// PodFailureActions are the actions that a rule of a podFailurePolicy may have, with spaces between
+// them.
 const PodFailureActions = "Count FailIndex FailJob Ignore"
 
 // Known reports whether some modelled release knows the action.
@@ -270,8 +271,8 @@ const (
 	StepOtherReason   StepCode = "other_reason"            // the exit has another reason
 )
 
-// ExplainFailure reports what each rule of p contributes to the decision about pod, whose match [FailurePolicy.Match]
-// returns, in the order in which the Job controller looks at them.
+// ExplainFailure reports what each rule of p contributes to the decision about pod, whose match
+// [FailurePolicy.Match] returns, in the order in which the Job controller looks at them.
 func ExplainFailure(p *PodFailurePolicy, pod *FailedPod, match PodFailureMatch) []Step {
 	if p == nil {
 		return nil

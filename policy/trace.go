@@ -50,8 +50,8 @@ type Step struct {
 
 // Trace explains the decision about e of container r of spec under f: every rule in order, the
 // container's policy, the Pod's, and at the end the container itself if none of them decided. The
-// decision is that of
-// [Policy.Decide]. Trace looks at spec itself: for one exit it costs less than [Compile], for many more.
+// decision is that of [Policy.Decide]. Trace looks at spec itself: for one exit it costs less than
+// [Compile], for many more.
 func Trace(spec *PodSpec, f Features, r Ref, e Exit) (Decision, []Step) {
 	c := spec.Container(r)
 	steps, matched := traceRules(c, r.Kind, f, e)

@@ -44,14 +44,14 @@ func (d *Document) YAML() bool { return d.tree != nil }
 // Source returns the name given to [DecodeNamed].
 func (d *Document) Source() string { return d.source }
 
-// Notes returns what YAML 1.1 reads differently from what many people expect, in document order; nil for
-// JSON. These are warnings: Kubernetes reads the text in the same way.
+// Notes returns what YAML 1.1 reads differently from what many people expect, in document order;
+// nil for JSON. These are warnings: Kubernetes reads the text in the same way.
 func (d *Document) Notes() []Fault { return d.notes }
 
 // Duplicates returns the keys that are set twice in a manifest of this document, in document order;
-// nil for JSON, whose duplicates the core finds. fieldValidation says what comes of them: see [NewRequest].
-// Of the values the last one counts, as for Kubernetes. Anywhere else a key that is set twice is an
-// error of [Decode].
+// nil for JSON, whose duplicates the core finds. fieldValidation says what comes of them: see
+// [NewRequest]. Of the values the last one counts, as for Kubernetes. Anywhere else a key that is
+// set twice is an error of [Decode].
 func (d *Document) Duplicates() []Fault { return d.repeats }
 
 // Position returns line and column of the value at path of the document, or of its deepest ancestor

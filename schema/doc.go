@@ -1,11 +1,11 @@
 // Package schema reads what people write and says where it is: texts in YAML or JSON, one
 // document or a stream, become one request for the core.
 //
-// [Decode] turns a text into documents, [NewRequest] puts documents together, and [Request.Relocate] turns the places
-// in the core's answer, which count in the generated JSON, into places in the text. Everything that
-// is wrong comes as
-// [Faults]: code, path, line, column. [Faults.Payload] is the same as an error payload of the core, so that a front
-// treats a text that could not be read like an operation that failed.
+// [Decode] turns a text into documents, [NewRequest] puts documents together, and
+// [Request.Relocate] turns the places in the core's answer, which count in the generated JSON, into
+// places in the text. Everything that is wrong comes as [Faults]: code, path, line, column.
+// [Faults.Payload] is the same as an error payload of the core, so that a front treats a text that
+// could not be read like an operation that failed.
 //
 // The package also holds the JSON Schemas of requests and answers, as files for editors and OpenAPI
 // ([FS]) and compiled ([Validate]): one of each for every operation (decide-request,

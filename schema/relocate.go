@@ -14,10 +14,9 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// Position returns where the value at path of the request is in the text it comes from: the
-// name given to
-// [DecodeNamed], line and column, both from 1. For a value that is missing it is the deepest ancestor that is there;
-// for one that comes from [Overrides] line and column are 0.
+// Position returns where the value at path of the request is in the text it comes from: the name
+// given to [DecodeNamed], line and column, both from 1. For a value that is missing it is the
+// deepest ancestor that is there; for one that comes from [Overrides] line and column are 0.
 func (r *Request) Position(path string) (source string, line, column int) {
 	root, _ := manifest.Parse(r.json) // absent in a text that is not JSON: then everything is at its beginning
 	p, _ := r.place(root.Locate(path).Offset())

@@ -167,7 +167,8 @@ func (r *Request) Namespace() string {
 	return r.manifest.Get("metadata").Get("namespace").Text()
 }
 
-// Template returns the path of the template that the request is about, "" if it names none; see [Overrides].
+// Template returns the path of the template that the request is about, "" if it names none; see
+// [Overrides].
 func (r *Request) Template() string { return r.template }
 
 // NewRequest builds one request from documents: at most one manifest, one KubeletConfiguration and
@@ -215,9 +216,9 @@ func NewRequests(docs []*Document, o Overrides) ([]*Request, error) {
 }
 
 // Others returns a note for each object among docs, and among the items of Lists, that describes no
-// Pods: a Service, a custom resource without a template. Its source is the name given to [DecodeNamed].
-// A kind that is unknown in a group whose kinds Podfate knows is not one of them: it may be a slip of
-// the pen. all reports that docs hold nothing else.
+// Pods: a Service, a custom resource without a template. Its source is the name given to
+// [DecodeNamed]. A kind that is unknown in a group whose kinds Podfate knows is not one of them: it
+// may be a slip of the pen. all reports that docs hold nothing else.
 func Others(docs []*Document) (notes []Fault, all bool) {
 	b := builder{passOthers: true}
 	b.sortOut(docs)
@@ -246,8 +247,9 @@ func Others(docs []*Document) (notes []Fault, all bool) {
 }
 
 // Stranger returns the fault of a document that is nothing of what is read here: no object, or one
-// with neither apiVersion nor kind, and with no member that known says to be one of a request. Files
-// for other programs are such documents. The path is manifest if it looks like one all the same.
+// with neither apiVersion nor kind, and with no member that known says to be one of a request.
+// Files for other programs are such documents. The path is manifest if it looks like one all the
+// same.
 func Stranger(doc *Document, known func(name string) bool) (f Fault, is bool) {
 	v := doc.root
 	if doc.err == nil && v.Kind() != manifest.Object {

@@ -100,11 +100,11 @@
 //	ignored        why a rule that matched did not decide: 0 none, 1 unknown_action, 2 gate_off, 3 sidecar, 4 init_completed, 5 no_policy,
 //	               6 restart_limit
 //
-// A malformed header, or one that disagrees with inLen, is -4; another version -8; too many records -6; an
-// address that does not fit -10; a short out -11. A record that is not meaningful (a container or
-// condition without a number, a flag that is not known, a run of less than nothing, a Pod that is
-// not complete) fails alone, with status 4. What a newer host has after byte 32 of a record is
-// passed over.
+// A malformed header, or one that disagrees with inLen, is -4; another version -8; too many records
+// -6; an address that does not fit -10; a short out -11. A record that is not meaningful (a
+// container or condition without a number, a flag that is not known, a run of less than nothing, a
+// Pod that is not complete) fails alone, with status 4. What a newer host has after byte 32 of a
+// record is passed over.
 //
 // Question 0, exits: container may be 0xFFFF if the Pod has one main container. history is how
 // often the container was restarted since its back-off began anew, ranForMillis how long it ran.
@@ -158,14 +158,15 @@
 //
 // # Why is the digest checked, when the module is embedded?
 //
-// [Options.Module] may come from a disk or a network. What runs is then what was asked for, or nothing: a module whose
-// digest differs is not even compiled. A caller who wants another module has to say which.
+// [Options.Module] may come from a disk or a network. What runs is then what was asked for, or
+// nothing: a module whose digest differs is not even compiled. A caller who wants another module
+// has to say which.
 //
 // # Why 1024 pages of memory, and not 512?
 //
-// The runtime and the program take 4 MiB, buffers 16, policies 8, the values of a request of 1 MiB 16.
-// A trap on a request within the limits is a fault of the module. The worst known, an instance with
-// all its buffers and policies that is asked about 128,000 wrong rules, ends at 56 MiB: faults
+// The runtime and the program take 4 MiB, buffers 16, policies 8, the values of a request of 1 MiB
+// 16. A trap on a request within the limits is a fault of the module. The worst known, an instance
+// with all its buffers and policies that is asked about 128,000 wrong rules, ends at 56 MiB: faults
 // beyond a few thousand are only counted, and their texts are not made. So 64 MiB it is. Real
 // requests are far from that: 10,000 decisions of 1 KB leave an instance at 7 MiB. If the reader of
 // JSON comes to bound the number of values, and hosts ask for less, 512 pages are enough, and that

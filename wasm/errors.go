@@ -27,7 +27,8 @@ var (
 	// ErrTooLarge means that the request is longer than [MaxRequestBytes]. The module has not seen
 	// it.
 	ErrTooLarge = errors.New("wasm: request too large")
-	// ErrManifest means that the manifest, the cluster or the text around them is refused: an [*Error].
+	// ErrManifest means that the manifest, the cluster or the text around them is refused: an
+	// [*Error].
 	ErrManifest = errors.New("wasm: the manifest is refused")
 	// ErrEvent means that what happened is refused, or does not fit the manifest: an [*Error].
 	ErrEvent = errors.New("wasm: the event is refused")

@@ -165,7 +165,8 @@ func (p *Policy) evalPart(ctx context.Context, q Question, events []Event, verdi
 }
 
 // EvalPacked answers a batch that is packed already into answer and returns the number of its
-// events, of which there may be as many as for [Policy.EvalBatch]. An error of the module is an [*Error].
+// events, of which there may be as many as for [Policy.EvalBatch]. An error of the module is an
+// [*Error].
 func (p *Policy) EvalPacked(ctx context.Context, batch, answer []byte) (n int, err error) {
 	count, size, whole := packedSize(batch)
 	if !whole || count <= MaxBatchRecords {

@@ -197,7 +197,8 @@ func (h *Host) compile(ctx context.Context) error {
 }
 
 // Call runs operation op on request, a JSON object, in an instance that serves nobody else
-// meanwhile. A nil error comes with an answer of the module, which may be an error of its own (see [Answer]).
+// meanwhile. A nil error comes with an answer of the module, which may be an error of its own (see
+// [Answer]).
 //
 // It waits for a free instance until ctx ends. After any error but ErrTooLarge, ErrBusy, ErrMemory
 // and ErrClosed the instance is gone and a new one takes its place.

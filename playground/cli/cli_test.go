@@ -505,8 +505,8 @@ func shellWords(line string) (words []string) {
 	return words
 }
 
-// TestReadmeShowsWhatIsPrinted runs the commands of README.md that have their output below them; "…" is what is left out
-// at the end.
+// TestReadmeShowsWhatIsPrinted runs the commands of README.md that have their output below them;
+// "…" is what is left out at the end.
 func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 	blocks := strings.Split(read(t, "../../README.md"), "```")
 	t.Chdir("testdata")

@@ -173,7 +173,8 @@ func (e *embedder) manifest(src, content string) (string, error) {
 	return string(text), err
 }
 
-// fallback is a document as a table of one line for each row, without empty lines: those end HTML in Markdown.
+// fallback is a document as a table of one line for each row, without empty lines: those end HTML in
+// Markdown.
 func fallback(d *document.Document) string {
 	head, rows := rowsOf(d)
 	verdict := strings.TrimSpace(d.Verdict.Title + ". " + d.Verdict.Text)

@@ -26,8 +26,9 @@ type element struct {
 // that are written here. What others document is asked for as well: that the counts are numbers, as
 // in Surefire's schema, and that a case has a class, without which Jenkins shows none.
 //
-// Sources: https://github.com/jenkinsci/xunit-plugin, src/main/resources/org/jenkinsci/plugins/xunit/types/model/xsd/junit-10.xsd,
-// commit 031e285; https://maven.apache.org/surefire/maven-surefire-plugin/xsd/surefire-test-report.xsd.
+// Sources: https://github.com/jenkinsci/xunit-plugin,
+// src/main/resources/org/jenkinsci/plugins/xunit/types/model/xsd/junit-10.xsd, commit 031e285;
+// https://maven.apache.org/surefire/maven-surefire-plugin/xsd/surefire-test-report.xsd.
 var junitElements = map[string]element{
 	"testsuites": {optional: []string{"name", "time", "tests", "failures", "errors"}, children: []string{"testsuite"}},
 	"testsuite": {
@@ -142,9 +143,10 @@ type annotation struct {
 // readAnnotation reads a line as the runner does: a command, properties up to the next two colons,
 // and the message; of a property what comes after the first equals sign.
 //
-// Source: ActionCommand.TryParseV2, https://github.com/actions/runner, src/Runner.Common/ActionCommand.cs;
-// what is escaped, https://github.com/actions/toolkit, packages/core/src/command.ts;
-// the properties, https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions.
+// Source: ActionCommand.TryParseV2, https://github.com/actions/runner,
+// src/Runner.Common/ActionCommand.cs; what is escaped, https://github.com/actions/toolkit,
+// packages/core/src/command.ts; the properties,
+// https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions.
 func readAnnotation(line string) (a annotation, ok bool) {
 	line, found := strings.CutPrefix(line, "::")
 	head, message, ends := strings.Cut(line, "::")

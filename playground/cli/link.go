@@ -23,7 +23,8 @@ const defaultPlayground = "http://127.0.0.1:8080/"
 // maxLink is how many bytes the question of a link may have, compressed; share.js reads no more.
 const maxLink = 8 << 10
 
-// linked are the verbs that the page has, with the view that shows the answer; "" for the first one.
+// linked are the verbs that the page has, with the view that shows the answer; "" for the first
+// one.
 var linked = map[string]string{"decide": "", "simulate": "", "validate": "", "table": "table", "curve": "backoff", "compare": "compare"}
 
 // inLinks are the flags that the page has fields for.
@@ -153,8 +154,8 @@ func textOf(name string, in io.Reader) (string, error) {
 	return string(text), err
 }
 
-// encodeLink writes a question as the part of an address after the #: v1= and its JSON, deflated and
-// in base64url.
+// encodeLink writes a question as the part of an address after the #: v1= and its JSON, deflated
+// and in base64url.
 func encodeLink(state linkState) (string, error) {
 	var packed bytes.Buffer
 	w, err := flate.NewWriter(&packed, flate.BestCompression)

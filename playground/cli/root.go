@@ -40,8 +40,8 @@ type Streams struct {
 // pieces of 64 MiB, and a thread has a stack of 8 MiB.
 const (
 	roomToStart = 128 << 20 // one piece of heap beyond the first, and a few threads
-	// What compiling the module takes: two or three pieces of heap, a dozen threads, the memory of an
-	// instance.
+	// What compiling the module takes: two or three pieces of heap, a dozen threads, the memory of
+	// an instance.
 	roomForModule = 256<<20 + wasm.MaxMemoryPages<<16
 )
 

@@ -145,8 +145,8 @@ func (o outcome) where(i document.Item) string {
 	return o.at(i.Place)
 }
 
-// fromFlags reports whether path is of a part of the request besides the manifest: a flag set it, or
-// a Scenario.
+// fromFlags reports whether path is of a part of the request besides the manifest: a flag set it,
+// or a Scenario.
 func fromFlags(path string) bool {
 	for _, name := range []string{
 		"show", "question", "text",

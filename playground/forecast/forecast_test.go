@@ -309,7 +309,8 @@ func TestJobsEndLoops(t *testing.T) {
 	of := func(spec, status string) string {
 		return `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"nightly","namespace":"prod"},"spec":{` + spec + `"template":{"spec":{"restartPolicy":"OnFailure"}}},"status":{"startTime":"2026-05-04T09:00:00Z"` + status + `}}`
 	}
-	// One Pod is started again after 150 s and then every 310 s: at 150, 460, 770 s; two are at the same instants.
+	// One Pod is started again after 150 s and then every 310 s: at 150, 460, 770 s; two are at the
+	// same instants.
 	for _, c := range []struct {
 		name, job   string
 		pods        int
@@ -364,7 +365,8 @@ func TestStartErrorsLoop(t *testing.T) {
 	}
 }
 
-// A Pod of two containers that loop waits for an hour in an hour, not for two; restarts are of both.
+// A Pod of two containers that loop waits for an hour in an hour, not for two; restarts are of
+// both.
 func TestPodHoursAreOfPods(t *testing.T) {
 	one := loops[strings.Index(loops, "{") : len(loops)-1]
 	both := loops[:len(loops)-1] + "," + strings.Replace(one, `"name":"main"`, `"name":"side"`, 1) + "]"
@@ -437,8 +439,8 @@ func TestPodListOfTheServer(t *testing.T) {
 	}
 }
 
-// What is kept of a Pod that loops is what the report says of it, not the Pod that was read, nor the
-// answer that was asked for.
+// What is kept of a Pod that loops is what the report says of it, not the Pod that was read, nor
+// the answer that was asked for.
 func TestReportKeepsNoPods(t *testing.T) {
 	const pods = 300
 	var text strings.Builder

@@ -180,8 +180,9 @@ func (r *Report) count(o *OwnerCost, loops []Loop) {
 
 // end cuts loops of a Job off where one of its limits ends them.
 //
-// Source: pastBackoffLimitOnFailure and pastActiveDeadline, pkg/controller/job/job_controller.go, v1.36: with OnFailure a
-// Job has failed once its Pods have been restarted as often as backoffLimit says, and at least once.
+// Source: pastBackoffLimitOnFailure and pastActiveDeadline, pkg/controller/job/job_controller.go,
+// v1.36: with OnFailure a Job has failed once its Pods have been restarted as often as backoffLimit
+// says, and at least once.
 func (r *Report) end(loops []Loop, j *JobLeft, restarts int64) {
 	by, cut := "", r.AheadMillis
 	if j.onFailure {

@@ -12,8 +12,8 @@
 // # What is left?
 //
 // Go's runtime needs some 800 MB of addresses before an init function runs, and with cgo, whose
-// threads ask for more, up to 1.5 GB at random. Below that it ends in its own words and with status 2.
-// So the program is built with CGO_ENABLED=0, and between the two it answers or says in one line
+// threads ask for more, up to 1.5 GB at random. Below that it ends in its own words and with status
+// 2. So the program is built with CGO_ENABLED=0, and between the two it answers or says in one line
 // what it lacks.
 //
 // # Why in an init function?

@@ -113,9 +113,10 @@ func (c *connections) context(ctx context.Context, conn net.Conn) context.Contex
 	return context.WithValue(ctx, connectionKey{}, conn)
 }
 
-// handling marks the connection of r as one whose request is being answered, until [connections.state]
-// says that the answer is out. It reports whether the connection has been evicted in this very
-// moment. A request that came another way, as in tests without a listener, is none of its business.
+// handling marks the connection of r as one whose request is being answered, until
+// [connections.state] says that the answer is out. It reports whether the connection has been
+// evicted in this very moment. A request that came another way, as in tests without a listener, is
+// none of its business.
 func (c *connections) handling(r *http.Request) (evicted bool) {
 	conn, ok := r.Context().Value(connectionKey{}).(*connection)
 	if !ok || conn.setIdle(false) {

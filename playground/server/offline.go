@@ -60,8 +60,8 @@ func relative(a views.Assets) views.Assets {
 
 func (s *Server) offline(w *response, r *http.Request) error { return s.offlineFile.serve(w, r) }
 
-// Offline is what a server is without connections: it answers forms and writes its own copy. [Offline.Close]
-// ends it.
+// Offline is what a server is without connections: it answers forms and writes its own copy.
+// [Offline.Close] ends it.
 type Offline struct{ s *Server }
 
 // NewOffline starts the engine of config.

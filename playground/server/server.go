@@ -44,8 +44,8 @@ type Config struct {
 	Limits Limits
 }
 
-// Server answers operations over HTTP and serves the playground. It is an [http.Handler]; [Server.Run]
-// does the rest.
+// Server answers operations over HTTP and serves the playground. It is an [http.Handler];
+// [Server.Run] does the rest.
 type Server struct {
 	config      Config
 	limits      Limits

@@ -27,7 +27,8 @@ export const words = Object.freeze({
 const spelled = (list, n) => words[list][n] ?? String(n);
 
 /**
- * Events about one manifest, in one block of memory that grows as it fills. {@link Policy#batch} makes it.
+ * Events about one manifest, in one block of memory that grows as it fills. {@link Policy#batch}
+ * makes it.
  *
  * Programs that have the numbers already write them into view, record after record, and set length.
  */
@@ -71,11 +72,13 @@ export class Batch {
   }
 
   /**
-   * Adds an event. container is a name, or a number (its place in the policy's containers); it may be left out for the only
-   * container of a Pod. restarts (of the container since its back-off began anew; for Pods the failures in a row before this
-   * one) says that the history is known, and how long to wait will be answered. conditions are those of the Pod, [{type,
-   * status}]; more says that the next event is about the same Pod. Rules of proposals ask for restartCount, that of the
-   * container in its status, and for restartSum, that of all containers of the Pod. A number that does not fit its place is a RangeError.
+   * Adds an event. container is a name, or a number (its place in the policy's containers); it may
+   * be left out for the only container of a Pod. restarts (of the container since its back-off
+   * began anew; for Pods the failures in a row before this one) says that the history is known, and
+   * how long to wait will be answered. conditions are those of the Pod, [{type, status}]; more says
+   * that the next event is about the same Pod. Rules of proposals ask for restartCount, that of the
+   * container in its status, and for restartSum, that of all containers of the Pod. A number that
+   * does not fit its place is a RangeError.
    */
   add({container, exitCode = 0, oomKilled = false, restarts, ranForMillis = 0, conditions, more = false, tag = 0, restartCount, restartSum}) {
     const at = headerBytes + this.#length * eventBytes;
@@ -117,7 +120,10 @@ export class Batch {
   }
 }
 
-/** The answer to a batch: one verdict for each event, in their order. Nothing is read before it is asked for. */
+/**
+ * The answer to a batch: one verdict for each event, in their order. Nothing is read before it is
+ * asked for.
+ */
 export class Verdicts {
   #containers;
   #conditions;
@@ -167,8 +173,9 @@ export class Verdicts {
 export const answerBytes = (count) => answerHeaderBytes + count * verdictBytes;
 
 /**
- * What the module is asked for the bytes of a batch: {room, parts}, room being the bytes of the whole answer. Each part is one
- * call, {head, records, at, count}: at says where in the answer its verdicts belong. The events of one failed Pod stay together.
+ * What the module is asked for the bytes of a batch: {room, parts}, room being the bytes of the
+ * whole answer. Each part is one call, {head, records, at, count}: at says where in the answer its
+ * verdicts belong. The events of one failed Pod stay together.
  */
 export function calls(batch) {
   const view = new DataView(batch.buffer, batch.byteOffset, batch.byteLength);
@@ -202,7 +209,9 @@ export function answerHead(answer, count, errors) {
   view.setUint32(12, errors, true);
 }
 
-/** How many events of an answer to count events made no sense; -1 for what is not such an answer. */
+/**
+ * How many events of an answer to count events made no sense; -1 for what is not such an answer.
+ */
 export function answerErrors(answer, count) {
   const view = new DataView(answer.buffer, answer.byteOffset);
   const ours = view.getUint32(0, true) === 0x31524650 && view.getUint16(6, true) === verdictBytes && view.getUint32(8, true) === count;

@@ -4,16 +4,18 @@ import {EventError, PodfateError, PolicyError, TrapError, exception} from './err
 import {Instance, operations, parse, recycleBytes} from './instance.js';
 
 /**
- * A compiled module with the instances that run it. Calls are synchronous and each has an instance to itself. An engine
- * belongs to one thread: send the WebAssembly.Module to a worker, and let it make its own.
+ * A compiled module with the instances that run it. Calls are synchronous and each has an instance
+ * to itself. An engine belongs to one thread: send the WebAssembly.Module to a worker, and let it
+ * make its own.
  */
 export class Engine {
   #module;
   #idle = [];
 
   /**
-   * Starts instances of a module: one unless told otherwise, of which one works at a time. A second takes the next call at
-   * once after a trap, which otherwise waits a few milliseconds for a new one.
+   * Starts instances of a module: one unless told otherwise, of which one works at a time. A second
+   * takes the next call at once after a trap, which otherwise waits a few milliseconds for a new
+   * one.
    */
   constructor(module, {sha256 = '', bytes = 0, instances = 1} = {}) {
     this.#module = module;
@@ -37,8 +39,9 @@ export class Engine {
   /**
    * Runs one operation, by name or number, on a request: an object, or the bytes of a JSON text.
    *
-   * Gives the answer's bytes and whether it is an error payload, which is no exception here; json() is the answer as an
-   * object, the same each time. Throws a TrapError, and a LimitError for a request that the module has no room for.
+   * Gives the answer's bytes and whether it is an error payload, which is no exception here; json()
+   * is the answer as an object, the same each time. Throws a TrapError, and a LimitError for a
+   * request that the module has no room for.
    */
   call(operation, request = {}) {
     const number = Object.hasOwn(operations, operation) ? operations[operation] : operation;
@@ -77,12 +80,12 @@ export class Engine {
     return this.#ask(operations.curve, request);
   }
 
-  /** Any of these in words and figures: {of, request} gives {answer, document}. */
+  /** Any of these in words and drawings: {of, request} gives {answer, document}. */
   explain(request) {
     return this.#ask(operations.explain, request);
   }
 
-  /** What does every exit code come to, for the container and for its Job? */
+  /** What does every exit code lead to, for the container and for its Job? */
   table(request) {
     return this.#ask(operations.table, request);
   }
@@ -92,24 +95,31 @@ export class Engine {
     return this.#ask(operations.compare, request);
   }
 
-  /** The smallest edits that change what an exit comes to, or the shortest policy that does what is wished. */
+  /**
+   * The smallest edits that change the outcome of an exit, or the shortest policy that does what is
+   * wished.
+   */
   suggest(request) {
     return this.#ask(operations.suggest, request);
   }
 
-  /** The same policy in the words of another draft or of what was shipped, and what is lost on the way. */
+  /**
+   * The same policy written for a draft, a proposal or a release, and what is lost on the
+   * way.
+   */
   translate(request) {
     return this.#ask(operations.translate, request);
   }
 
-  /** What many Pods on many nodes cost, by arithmetic. */
+  /** What many Pods on many nodes cost, calculated. */
   fleet(request) {
     return this.#ask(operations.fleet, request);
   }
 
   /**
-   * Reads a manifest once, for many decisions. request is that of decide without exits: an object, or the bytes of a JSON
-   * text. The policy outlives the instance that compiled it. Throws a PolicyError for a manifest that is not valid.
+   * Reads a manifest once, for many decisions. request is that of decide without exits: an object,
+   * or the bytes of a JSON text. The policy outlives the instance that compiled it. Throws a
+   * PolicyError for a manifest that is not valid.
    */
   compile(request) {
     return new Policy((f) => this.#use(f), (policy) => this.#forget(policy), encode(request).slice());
@@ -139,8 +149,9 @@ export class Engine {
   }
 
   /**
-   * Calls f with an instance that nobody else has. It comes back only if it answered or refused: at the end of the stack, what
-   * ends a call inside the module is a RangeError, and no TrapError can be made of it.
+   * Calls f with an instance that nobody else has. It comes back only if it answered or refused: at
+   * the end of the stack, what ends a call inside the module is a RangeError, and no TrapError can
+   * be made of it.
    */
   #use(f) {
     if (this.#module === null) throw new TypeError('the engine was disposed of');
@@ -175,8 +186,9 @@ export class Policy {
   }
 
   /**
-   * What happens after one exit? An entry of decide's exits, which may say how often the container was restarted before
-   * (restarts) and how long it ran (ranForMillis): then the answer says how long the back-off waits (delayMillis).
+   * What happens after one exit? An entry of decide's exits, which may say how often the container
+   * was restarted before (restarts) and how long it ran (ranForMillis): then the answer says how
+   * long the back-off waits (delayMillis).
    */
   decide(exit) {
     const request = encode(exit);
@@ -184,16 +196,20 @@ export class Policy {
       instance.ask((at, length) => instance.exports.pf_eval(handle, at, length), request), EventError));
   }
 
-  /** An empty batch of events about this manifest: exits of containers, or with 'pods' failed Pods of a Job. */
+  /**
+   * An empty batch of events about this manifest: exits of containers, or with 'pods' failed Pods
+   * of a Job.
+   */
   batch(capacity, about) {
     return new Batch(this.containers, this.conditions, capacity, about);
   }
 
   /**
-   * Answers a {@link Batch}, or the bytes of one in the layout of wasm/doc.go, of any length: what one call of the module does
-   * not take is answered in several. The answer's bytes are written into the given Uint8Array, or into a new one. An event that
-   * makes no sense fails alone, by its status; a bad header is an EventError, a Pod of more than 65,536 events a LimitError.
-   * A Batch of a policy with other containers is a TypeError: its numbers would mean others here.
+   * Answers a {@link Batch}, or the bytes of one in the layout of wasm/doc.go, of any length: what
+   * one call of the module does not take is answered in several. The answer's bytes are written
+   * into the given Uint8Array, or into a new one. An event that makes no sense fails alone, by its
+   * status; a bad header is an EventError, a Pod of more than 65,536 events a LimitError. A Batch
+   * of a policy with other containers is a TypeError: its numbers would mean others here.
    */
   decideBatch(batch, into) {
     if (batch instanceof Batch && !batch.speaksOf(this.containers, this.conditions)) {
@@ -215,7 +231,10 @@ export class Policy {
     return new Verdicts(bytes, this.containers, this.conditions);
   }
 
-  /** Forgets the policy; asking it throws from now on. One that is not disposed of goes when the module needs its place. */
+  /**
+   * Forgets the policy; asking it throws from now on. One that is not disposed of goes when the
+   * module needs its place.
+   */
   dispose() {
     if (this.#source === undefined) return;
     this.#source = undefined;
@@ -242,7 +261,10 @@ export class Policy {
   }
 }
 
-/** Answers one of the {@link calls} of a batch into bytes, and gives how many of its events made no sense. */
+/**
+ * Answers one of the {@link calls} of a batch into bytes, and gives how many of its events made no
+ * sense.
+ */
 function answerPart(instance, handle, {head, records, at, count}, bytes) {
   const length = head.length + records.length;
   const room = answerBytes(count);
@@ -276,7 +298,10 @@ function encode(request) {
   return text;
 }
 
-/** Throws for NaN and Infinity, which JSON.stringify writes as null, and null is as good as left out. */
+/**
+ * Throws for NaN and Infinity, which JSON.stringify writes as null, and null is as good as left
+ * out.
+ */
 function finite(name, value) {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError(`${name}: ${value} is no number of JSON`);
   return value;

@@ -3,9 +3,10 @@
 /**
  * What the module refused, or what is wrong with the module.
  *
- * code is that of the error payload (MANIFEST_INVALID, EVENT_INVALID, …), or one of this package's own: DIGEST (other bytes
- * than asked for), ABI (not a module of this ABI), TRAP (the call ended the instance), MALFORMED (what came back is no
- * answer). num is the payload's number, 0 for the package's own codes.
+ * code is that of the error payload (MANIFEST_INVALID, EVENT_INVALID, …), or one of this package's
+ * own: DIGEST (other bytes than asked for), ABI (not a module of this ABI), TRAP (the call ended
+ * the instance), MALFORMED (what came back is no answer). num is the payload's number, 0 for the
+ * package's own codes.
  */
 export class PodfateError extends Error {
   /** detail: the error of a payload, or the members of it that are known. */
@@ -21,7 +22,10 @@ export class PodfateError extends Error {
   }
 }
 
-/** The manifest, or the cluster it is meant for, is not one that can be asked about; or the policy was disposed of. */
+/**
+ * The manifest, or the cluster it is meant for, is not one that can be asked about; or the policy
+ * was disposed of.
+ */
 export class PolicyError extends PodfateError {
   name = 'PolicyError'; // written out: bundlers shorten the names of classes
 }
@@ -46,7 +50,10 @@ export class ModuleError extends PodfateError {
   name = 'ModuleError';
 }
 
-/** The module failed. Its instance is gone; the next call gets another, and the request is not tried again. */
+/**
+ * The module failed. Its instance is gone; the next call gets another, and the request is not tried
+ * again.
+ */
 export class TrapError extends PodfateError {
   name = 'TrapError';
 }
@@ -58,8 +65,9 @@ const classes = [
 ];
 
 /**
- * The exception for the error of a payload. A number that is not known here comes from a newer module. OfText is the class for a text
- * that is not JSON or not UTF-8, where the request is nothing but a policy or an event.
+ * The exception for the error of a payload. A number that is not known here comes from a newer
+ * module. OfText is the class for a text that is not JSON or not UTF-8, where the request is
+ * nothing but a policy or an event.
  */
 export function exception({code, num, message, ...detail}, OfText = RequestError) {
   const Class = num <= 2 ? OfText : classes[num - 1] ?? PodfateError;

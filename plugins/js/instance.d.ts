@@ -13,9 +13,15 @@ export class Instance {
   readonly exports: {readonly [name: string]: any};
   /** The memory as it is now. */
   readonly memory: Uint8Array;
-  /** Runs an operation on a JSON text, or on the bytes of one. Copy or decode the answer's bytes before the next call. */
+  /**
+   * Runs an operation on a JSON text, or on the bytes of one. Copy or decode the answer's bytes
+   * before the next call.
+   */
   call(operation: number, request: string | Uint8Array): {failed: boolean; bytes: Uint8Array};
-  /** Writes a request into the memory and calls f with its address and length; f gives a result word. */
+  /**
+   * Writes a request into the memory and calls f with its address and length; f gives a result
+   * word.
+   */
   ask(f: (address: number, length: number) => bigint, request: string | Uint8Array): {failed: boolean; bytes: Uint8Array};
   /** Runs f and turns what the engine throws into a TrapError. */
   run<T>(f: () => T): T;

@@ -7,13 +7,19 @@ export const operations = Object.freeze({
   describe: 1, validate: 2, decide: 3, simulate: 4, curve: 5, explain: 6, table: 7, compare: 8, suggest: 9, translate: 10, fleet: 11,
 });
 
-/** Linear memory never shrinks, so an instance that grew past this many bytes is replaced by a fresh one. */
+/**
+ * Linear memory never shrinks, so an instance that grew past this many bytes is replaced by a fresh
+ * one.
+ */
 export const recycleBytes = 16 << 20;
 
 /** Major version of the module's ABI that this package speaks. */
 const abiMajor = 1;
 
-/** Texts up to this length are written into the memory as they are encoded, which saves a copy and takes three times the room. */
+/**
+ * Texts up to this length are written into the memory as they are encoded, which saves a copy and
+ * takes three times the room.
+ */
 const directly = 4096;
 
 const encoder = new TextEncoder();
@@ -23,7 +29,10 @@ const decoder = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true});
 const word = new BigInt64Array(1);
 const halves = new Uint32Array(word.buffer);
 
-/** One instance with its own memory. After a {@link TrapError} its memory is damaged although its exports still answer. */
+/**
+ * One instance with its own memory. After a {@link TrapError} its memory is damaged although its
+ * exports still answer.
+ */
 export class Instance {
   /** Handles of the policies that are compiled here, the oldest first. */
   handles = new Map();
@@ -52,20 +61,27 @@ export class Instance {
     }
   }
 
-  /** The memory as it is now. A call may make it grow, and then an older view is detached and has no length. */
+  /**
+   * The memory as it is now. A call may make it grow, and then an older view is detached and has no
+   * length.
+   */
   get memory() {
     if (this.#bytes.length === 0) this.#bytes = new Uint8Array(this.exports.memory.buffer);
     return this.#bytes;
   }
 
-  /** Runs an operation by its number on a JSON text, or on the bytes of one. Gives {@link Instance#ask}'s answer. */
+  /**
+   * Runs an operation by its number on a JSON text, or on the bytes of one. Gives {@link
+   * Instance#ask}'s answer.
+   */
   call(operation, request) {
     return this.ask((at, length) => this.exports.pf_call(operation, at, length), request);
   }
 
   /**
-   * Writes a request, a text or bytes, into the memory, calls f with its address and length, and gives {failed, bytes}:
-   * whether the answer is an error payload, and where it lies in the memory. Copy or decode those bytes before the next call.
+   * Writes a request, a text or bytes, into the memory, calls f with its address and length, and
+   * gives {failed, bytes}: whether the answer is an error payload, and where it lies in the memory.
+   * Copy or decode those bytes before the next call.
    */
   ask(f, request) {
     try {
@@ -88,7 +104,10 @@ export class Instance {
     }
   }
 
-  /** Where requests are written. The view is kept: to make one takes as long as to write a small request. */
+  /**
+   * Where requests are written. The view is kept: to make one takes as long as to write a small
+   * request.
+   */
   #request() {
     const {at, size} = this.#buffers[0];
     if (this.#view.length !== size || this.#view.byteOffset !== at) this.#view = this.memory.subarray(at, at + size);
@@ -115,7 +134,10 @@ export class Instance {
     return at && length ? new TextDecoder().decode(this.memory.subarray(at.value, at.value + length.value)).trim() : '';
   }
 
-  /** Makes room for n bytes in one of the two buffers and gives its address. Buffers are kept and grow by doubling. */
+  /**
+   * Makes room for n bytes in one of the two buffers and gives its address. Buffers are kept and
+   * grow by doubling.
+   */
   reserve(which, n) {
     const buffer = this.#buffers[which];
     if (buffer.at !== 0 && n <= buffer.size) return buffer.at;
@@ -135,7 +157,10 @@ export class Instance {
   }
 }
 
-/** The object in an answer. failed, where it is given, has to agree with it: a payload of an error has that error. */
+/**
+ * The object in an answer. failed, where it is given, has to agree with it: a payload of an error
+ * has that error.
+ */
 export function parse(bytes, failed) {
   let value;
   try {

@@ -11,7 +11,10 @@ export interface Question {
   proposals?: string[];
 }
 
-/** The fragment (#v1=…) of a link to the playground that holds a question. It rejects one that is too long. */
+/**
+ * The fragment (#v1=…) of a link to the playground that holds a question. It rejects one that is
+ * too long.
+ */
 export function encodeLink(question: Question): Promise<string>;
 
 /** The question of a fragment. It rejects what is none. */

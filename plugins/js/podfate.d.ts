@@ -18,19 +18,23 @@ export type ModuleSource = string | {readonly href: string} | ArrayBuffer | Arra
 
 export interface LoadOptions {
   /**
-   * The SHA-256 that the bytes must have, 64 lower-case hexadecimal digits: that of the package's own module, if it is not given.
-   * null runs any bytes. Of a compiled module nothing is left to compare: its digest is what this says, '' if it says nothing.
+   * The SHA-256 that the bytes must have, 64 lower-case hexadecimal digits: that of the package's
+   * own module, if it is not given. null runs any bytes. Of a compiled module nothing is left to
+   * compare: its digest is what this says, '' if it says nothing.
    */
   sha256?: string | null;
   /** Size of the file, of a compiled module. */
   bytes?: number;
-  /** How many instances wait for calls; 1, of which one works at a time. A second one takes over at once after a trap. */
+  /**
+   * How many instances wait for calls; 1, of which one works at a time. A second one takes over at
+   * once after a trap.
+   */
   instances?: number;
 }
 
 /**
- * Makes an engine of the package's module, or of another source. Runtimes that compile no code while they run need the
- * source: import module from 'podfate/policy.wasm'.
+ * Makes an engine of the package's module, or of another source. Runtimes that compile no code
+ * while they run need the source: import module from 'podfate/policy.wasm'.
  *
  * @throws ModuleError DIGEST for other bytes than asked for, ABI for what is not a module of this ABI
  */
@@ -51,8 +55,9 @@ export interface RawAnswer {
 }
 
 /**
- * A compiled module with the instances that run it. It belongs to one thread. All methods throw TrapError and LimitError. A request may
- * also be the bytes of a JSON text; NaN and Infinity in an object are a RangeError.
+ * A compiled module with the instances that run it. It belongs to one thread. All methods throw
+ * TrapError and LimitError. A request may also be the bytes of a JSON text; NaN and Infinity in an
+ * object are a RangeError.
  */
 export class Engine {
   constructor(module: CompiledModule, options?: {sha256?: string; bytes?: number; instances?: number});
@@ -64,7 +69,10 @@ export class Engine {
   readonly module: CompiledModule | null;
   /** Bytes of linear memory of the instances that wait for a call. */
   readonly memoryBytes: number;
-  /** Runs one operation on an object, or on the bytes of a JSON text. An error payload is an answer here. */
+  /**
+   * Runs one operation on an object, or on the bytes of a JSON text. An error payload is an answer
+   * here.
+   */
   call(operation: OperationName | number, request?: object): RawAnswer;
   /** What the module knows: versions, gates, operations, limits, and the file that was loaded. */
   describe(): DescribeAnswer;
@@ -72,25 +80,41 @@ export class Engine {
   validate(request: ValidateRequest | Uint8Array): ValidateAnswer;
   /** What happens after each of the exits? @throws PolicyError @throws EventError */
   decide(request: DecideRequest & {readonly exits: Exits}): DecideAnswer & {readonly decisions: NonNullable<DecideAnswer['decisions']>};
-  /** What does the Job make of each of the failed Pods? @throws PolicyError @throws EventError */
+  /** How does the Job treat each of the failed Pods? @throws PolicyError @throws EventError */
   decide(request: DecideRequest & {readonly pods: NonNullable<DecideRequest['pods']>}): DecideAnswer & {readonly podDecisions: NonNullable<DecideAnswer['podDecisions']>};
-  /** The same for a request of which only the program knows what it asks, or for the bytes of a JSON text. @throws RequestError */
+  /**
+   * The same for a request of which only the program knows what it asks, or for the bytes of a JSON
+   * text.
+   * @throws RequestError
+   */
   decide(request: DecideRequest | Uint8Array): DecideAnswer;
   /** What becomes of the Pod over time? @throws PolicyError @throws EventError */
   simulate(request: SimulateRequest | Uint8Array): SimulateAnswer;
   /** When do restarts come? @throws EventError */
   curve(request: CurveRequest | Uint8Array): CurveAnswer;
-  /** Any of these in words and figures: its answer, and a document to paint. A refused request is an answer here. @throws EventError */
+  /**
+   * Any of these in words and drawings: its answer, and a document to paint. A refused request is an
+   * answer here.
+   * @throws EventError
+   */
   explain(request: ExplainRequest | Uint8Array): ExplainAnswer;
-  /** What does every exit code come to, for the container and for its Job? @throws PolicyError */
+  /** What does every exit code lead to, for the container and for its Job? @throws PolicyError */
   table(request: TableRequest | Uint8Array): TableAnswer;
   /** Two to eight variants of a request: where do their answers differ? @throws EventError */
   compare(request: CompareRequest | Uint8Array): CompareAnswer;
-  /** The smallest edits that change what an exit comes to, or the shortest policy that does what is wished. @throws PolicyError */
+  /**
+   * The smallest edits that change the outcome of an exit, or the shortest policy that does what is
+   * wished.
+   * @throws PolicyError
+   */
   suggest(request: SuggestRequest | Uint8Array): SuggestAnswer;
-  /** The same policy in the words of another draft or of what was shipped, and what is lost on the way. @throws PolicyError */
+  /**
+   * The same policy written for a draft, a proposal or a release, and what is lost on the
+   * way.
+   * @throws PolicyError
+   */
   translate(request: TranslateRequest | Uint8Array): TranslateAnswer;
-  /** What many Pods on many nodes cost, by arithmetic. @throws EventError */
+  /** What many Pods on many nodes cost, calculated. @throws EventError */
   fleet(request: FleetRequest | Uint8Array): FleetAnswer;
   /** Reads a manifest once, for many decisions. @throws PolicyError */
   compile(request: PolicyRequest | Uint8Array): Policy;
@@ -129,12 +153,14 @@ export class Policy {
   /** An empty batch of events about this manifest. It grows as it fills. */
   batch(capacity?: number, about?: 'exits' | 'pods'): Batch;
   /**
-   * Answers a batch, or the bytes of one. The answer's bytes are written into the given array, or into a new one.
-   * A batch of a policy with other containers is a TypeError: its numbers would mean others here.
+   * Answers a batch, or the bytes of one. The answer's bytes are written into the given array, or
+   * into a new one. A batch of a policy with other containers is a TypeError: its numbers would
+   * mean others here.
    *
    * Any number of events: what one call of the module does not take is answered in several.
    *
-   * @throws EventError for a malformed header @throws LimitError for a Pod of more than 65536 events
+   * @throws EventError for a malformed header
+   * @throws LimitError for a Pod of more than 65536 events
    */
   decideBatch(batch: Batch | Uint8Array, into?: Uint8Array): Verdicts;
   /** Forgets the policy; asking it throws from now on. */
@@ -144,13 +170,19 @@ export class Policy {
 
 /** An event of a batch. */
 export interface BatchEvent {
-  /** A name, or its place in the policy's containers. It may be left out for the only container of a Pod. */
+  /**
+   * A name, or its place in the policy's containers. It may be left out for the only container of a
+   * Pod.
+   */
   container?: string | number;
   /** 0, unless given. */
   exitCode?: number;
   /** The runtime's reason for the end was OOMKilled. */
   oomKilled?: boolean;
-  /** Restarts since the back-off began anew; for Pods the failures in a row before this one. Then the verdict has a delay. */
+  /**
+   * Restarts since the back-off began anew; for Pods the failures in a row before this one. Then
+   * the verdict has a delay.
+   */
   restarts?: number;
   /** How long the container ran. */
   ranForMillis?: number;
@@ -205,7 +237,10 @@ export interface Verdict {
   tag: number;
 }
 
-/** The answer to a batch: a verdict for each event, in their order. Nothing is read before it is asked for. */
+/**
+ * The answer to a batch: a verdict for each event, in their order. Nothing is read before it is
+ * asked for.
+ */
 export class Verdicts implements Iterable<Verdict> {
   private constructor();
   readonly length: number;
@@ -238,7 +273,10 @@ export class PodfateError extends Error {
   readonly faults: readonly Fault[];
 }
 
-/** The manifest, or the cluster it is meant for, is not one that can be asked about; or the policy was disposed of. */
+/**
+ * The manifest, or the cluster it is meant for, is not one that can be asked about; or the policy
+ * was disposed of.
+ */
 export class PolicyError extends PodfateError {}
 
 /** The exit, run, event or batch makes no sense for this manifest. */
@@ -253,5 +291,8 @@ export class RequestError extends PodfateError {}
 /** The file is not the module that was asked for, or not one for this package. */
 export class ModuleError extends PodfateError {}
 
-/** The module failed. Its instance is gone; the next call gets another, and the request is not tried again. */
+/**
+ * The module failed. Its instance is gone; the next call gets another, and the request is not tried
+ * again.
+ */
 export class TrapError extends PodfateError {}

@@ -3,12 +3,12 @@ import {Engine} from './engine.js';
 import {ModuleError} from './errors.js';
 
 /**
- * Makes an engine of source: an address (URL or string), a Response or a promise of one, bytes, or a WebAssembly.Module.
- * readFile reads a file: URL, where there are files.
+ * Makes an engine of source: an address (URL or string), a Response or a promise of one, bytes, or
+ * a WebAssembly.Module. readFile reads a file: URL, where there are files.
  *
- * Bytes with another SHA-256 than options.sha256 never run: that is own, the digest of the package's module, unless the caller
- * says otherwise, and null compares nothing. A compiled module has no bytes left to compare, so its digest is only what the
- * caller says it is, never own.
+ * Bytes with another SHA-256 than options.sha256 never run: that is own, the digest of the
+ * package's module, unless the caller says otherwise, and null compares nothing. A compiled module
+ * has no bytes left to compare, so its digest is only what the caller says it is, never own.
  */
 export async function open(source, own, {sha256: told, bytes, ...options} = {}, readFile) {
   source = await source;
@@ -27,7 +27,10 @@ export async function open(source, own, {sha256: told, bytes, ...options} = {}, 
   return new Engine(await module ?? await compile(file), {sha256: digest, bytes: file.byteLength, ...options});
 }
 
-/** Compiles a response while it arrives. The module is undefined where that cannot be, as with another MIME type. */
+/**
+ * Compiles a response while it arrives. The module is undefined where that cannot be, as with
+ * another MIME type.
+ */
 async function stream(response) {
   if (response.ok === false) throw new ModuleError('ABI', `the module could not be fetched: HTTP ${response.status}`);
   const streams = typeof WebAssembly.compileStreaming === 'function' && response instanceof Response && response.headers.get('Content-Type') === 'application/wasm';
@@ -52,7 +55,10 @@ function view(source) {
   throw new TypeError('a module comes from an address, a Response, bytes or a WebAssembly.Module');
 }
 
-/** SHA-256 in hexadecimal digits; '' where there is no Web Crypto, as on a page that came over plain HTTP. */
+/**
+ * SHA-256 in hexadecimal digits; '' where there is no Web Crypto, as on a page that came over plain
+ * HTTP.
+ */
 async function hexDigest(bytes) {
   const subtle = globalThis.crypto?.subtle;
   if (!subtle) return '';

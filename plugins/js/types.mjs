@@ -1,6 +1,9 @@
 // TypeScript's view of the JSON Schemas. build.mjs writes it into schema.d.ts.
 
-/** Declarations of all schemas: a type for each file, and one for each of its $defs. schemas: by the name of the file. */
+/**
+ * Declarations of all schemas: a type for each file, and one for each of its $defs. schemas: by the
+ * name of the file.
+ */
 export function declarations(schemas) {
   const named = new Map(); // names of types by address
   const taken = new Set(['Error', 'Event', 'Entry', 'State', 'Run', 'Time', 'Kind', 'Line', 'Column', 'Length', 'Reason']); // too short to stand alone
@@ -28,7 +31,10 @@ export function declarations(schemas) {
   return text;
 }
 
-/** Of some members one is required, as where {if: {required}, else: {required}} says so; if may have several under anyOf. {} leaves out null and undefined. */
+/**
+ * Of some members one is required, as where {if: {required}, else: {required}} says so; if may have
+ * several under anyOf. {} leaves out null and undefined.
+ */
 function either(schema) {
   const names = [...(schema.if?.anyOf ?? [schema.if]).map((one) => one?.required), schema.else?.required];
   return names.every(Boolean) ? ` & (${names.map((one) => `{${one.map((name) => `readonly ${name}: {}`).join('; ')}}`).join(' | ')})` : '';

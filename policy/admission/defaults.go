@@ -6,9 +6,9 @@ import (
 	"github.com/podfate/podfate/policy"
 )
 
-// SetDefaults fills in what the API server of f fills in before it checks o: in a Job all of [SetJobDefaults],
-// in the template of a CronJob only the status of conditions, and that from 1.34 on. It changes o's
-// Job in place.
+// SetDefaults fills in what the API server of f fills in before it checks o: in a Job all of
+// [SetJobDefaults], in the template of a CronJob only the status of conditions, and that from 1.34
+// on. It changes o's Job in place.
 func SetDefaults(o *policy.Object, f policy.Features) {
 	switch {
 	case o.Job == nil:

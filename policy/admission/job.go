@@ -530,9 +530,9 @@ func (t *printer) goList(before, element string, n int, absent bool, members fun
 	t.raw("}")
 }
 
-// printPolicy returns field i of immutableFields as the API server prints it: policies as JSON of the
-// internal type, with the names that fields have in Go. With same set, texts are equal if and only
-// if the API server calls the values equal: an absent list is an empty one.
+// printPolicy returns field i of immutableFields as the API server prints it: policies as JSON of
+// the internal type, with the names that fields have in Go. With same set, texts are equal if and
+// only if the API server calls the values equal: an absent list is an empty one.
 func printPolicy(j *policy.Job, i int, same bool) string {
 	t := printer{same: same, comma: ","}
 	switch i {

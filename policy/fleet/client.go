@@ -106,10 +106,10 @@ func (b *bucket) empty() policy.Millis {
 // One of them and a part is left, or less than three.
 //
 // A period that finds t tokens leaves the lesser of t+gain and of what it leaves after a rest, a
-// number that does not depend on t. So one that is played tells all that follow: tokens become fewer
-// by the same number in each, or stay as they are after a rest, or become more until there is one.
-// The last period is left to be played: nothing waits longer than in it or in the first, and if
-// anything waits again in each of them, it is sent there for the last time.
+// number that does not depend on t. So one that is played tells all that follow: tokens become
+// fewer by the same number in each, or stay as they are after a rest, or become more until there is
+// one. The last period is left to be played: nothing waits longer than in it or in the first, and
+// if anything waits again in each of them, it is sent there for the last time.
 func (b *bucket) repeat(a *arrivals, requests int64, until policy.Millis) {
 	for n := int64((until - b.at) / a.period); n > 2 && !a.f.Exceeded(); n-- {
 		b.asked, b.least, b.room, b.rested = 0, b.tokens, owedMost, false
@@ -221,7 +221,8 @@ func (a *arrivals) skip(from policy.Millis, n int64) {
 	}
 }
 
-// each is the restarts of all Pods of groups that are on the first node, one instant after the other.
+// each is the restarts of all Pods of groups that are on the first node, one instant after the
+// other.
 type each struct {
 	f     *Fleet
 	node  []Group

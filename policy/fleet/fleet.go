@@ -35,14 +35,14 @@ type Track struct {
 	Ran      []Progression // for For from each instant on it runs
 	Waited   []Progression // for For from each instant on it waits for a restart
 	Lost     []Progression // at each instant a run fails, and the work of For is lost
-	// At From a restart comes, and from then on PerPeriod in each Period, forever. With a Period of 0
-	// and Ends set none does; without Ends nobody knows.
+	// At From a restart comes, and from then on PerPeriod in each Period, forever. With a Period of
+	// 0 and Ends set none does; without Ends nobody knows.
 	From, Period policy.Millis
 	PerPeriod    int64
 	Ends         bool
 	Guessed      bool // Period and PerPeriod are, from what came before: Restarts need not repeat
-	// There is when it is there, from each instant on for For, if Waited does not say when it waits:
-	// then it waits whenever it does not run.
+	// There is when it is there, from each instant on for For, if Waited does not say when it
+	// waits: then it waits whenever it does not run.
 	There []Progression
 }
 
@@ -168,8 +168,8 @@ func (f *Fleet) come(g *Group, list []Progression, t policy.Millis, value func(P
 	return sum
 }
 
-// sumStarted sums over the instants of p how many Pods of g have started that long before t: as many
-// times p has come until t.
+// sumStarted sums over the instants of p how many Pods of g have started that long before t: as
+// many times p has come until t.
 func (f *Fleet) sumStarted(g *Group, p *Progression, t policy.Millis) (n int64) {
 	f.steps++
 	if g.all() == 0 {

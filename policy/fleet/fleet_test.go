@@ -312,9 +312,9 @@ func TestPeakOfManyPods(t *testing.T) {
 	}
 }
 
-// What waits on a full node is the same as if each Pod were played, although most of the periods are
-// not looked at: whether the client keeps up, falls behind forever, or catches up for many periods
-// after a storm, and wherever the window cuts a period.
+// What waits on a full node is the same as if each Pod were played, although most of the periods
+// are not looked at: whether the client keeps up, falls behind forever, or catches up for many
+// periods after a storm, and wherever the window cuts a period.
 func TestQueueOfFullNodes(t *testing.T) {
 	cases := 3000
 	if testing.Short() {
@@ -352,7 +352,8 @@ func TestQueueOfFullNodes(t *testing.T) {
 		requests := 1 + r.Int64N(5)
 		c := Client{QPS: 1 + r.Int64N(3000), Burst: 1 + r.Int64N(100)}
 		if r.IntN(4) > 0 {
-			// About as much as is asked for, so that it takes many periods to catch up, or to fall behind.
+			// About as much as is asked for, so that it takes many periods to catch up, or to fall
+			// behind.
 			c.QPS = max(perPeriod*requests/1000+r.Int64N(40)-8, 1)
 		}
 		switch r.IntN(3) {
@@ -453,8 +454,8 @@ func queueIs(t *testing.T, f *Fleet, c Client, on []int, requests int64, until p
 	return got, len(arrivals)
 }
 
-// repeating makes a track that repeats after a period: some restarts come before, one when it begins,
-// and at least one in each. Sometimes it ends instead, or nobody knows what repeats.
+// repeating makes a track that repeats after a period: some restarts come before, one when it
+// begins, and at least one in each. Sometimes it ends instead, or nobody knows what repeats.
 func repeating(r *rand.Rand, period, until policy.Millis) (t Track) {
 	t.Period = period
 	for range r.IntN(4) {

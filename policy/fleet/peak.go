@@ -82,7 +82,8 @@ func (m *merge) take() (at policy.Millis, group int32) {
 	return at, group
 }
 
-// maxOneByOne bounds the restarts that are counted one by one, so that half of [MaxSteps] is enough.
+// maxOneByOne bounds the restarts that are counted one by one, so that half of [MaxSteps] is
+// enough.
 const maxOneByOne = MaxSteps / 16
 
 // Peak returns the most restarts in any stretch of length bin that ends at until or before.
@@ -155,8 +156,8 @@ type ramps struct {
 }
 
 // stair is one ramp: how many of its Pods have had the restart rises step by step. A Pod does when
-// the Pods that have started since 0 reach its number and whole, and the rest that belongs to them, in
-// parts of the way from one start to the next, is more than part.
+// the Pods that have started since 0 reach its number and whole, and the rest that belongs to them,
+// in parts of the way from one start to the next, is more than part.
 type stair struct {
 	whole, part int64
 	group       int32
@@ -271,10 +272,10 @@ func (w *window) since(b policy.Millis) (whole, rest int64) {
 
 // fromBest looks at all stretches of a fleet that repeats.
 //
-// What each Pod does again and again grows from one period to the next, for no Pod ends. So where it
-// comes to less than the peak of the last period in some earlier one, even with all that comes early,
-// it does so in all before that one too. They are mostly near the last one, so the search begins
-// there; a few periods more to be looked at cost less than to find out which.
+// What each Pod does again and again grows from one period to the next, for no Pod ends. So where
+// it comes to less than the peak of the last period in some earlier one, even with all that comes
+// early, it does so in all before that one too. They are mostly near the last one, so the search
+// begins there; a few periods more to be looked at cost less than to find out which.
 func (w *window) fromBest(s Steady, until policy.Millis) {
 	w.peak(until-s.Period, until)
 	last := w.best
@@ -331,8 +332,8 @@ func (w *window) peak(from, until policy.Millis) {
 	}
 }
 
-// part looks at stretches that end after one instant and until another. It goes from one break to the
-// next: between two the same ramps are coming and leaving.
+// part looks at stretches that end after one instant and until another. It goes from one break to
+// the next: between two the same ramps are coming and leaving.
 func (w *window) part(from, until policy.Millis) {
 	f := w.f
 	w.live, w.base = w.live[:0], 0
@@ -380,11 +381,11 @@ func (w *window) part(from, until policy.Millis) {
 // between looks for a higher peak from b on and before end, two neighbouring breaks.
 //
 // In between the number of restarts is a sum of staircases: of ramps that come, less of ramps that
-// leave. After e milliseconds e·Pods/Spread Pods more would have started, whole ones and a rest. Each
-// staircase has risen by the whole ones, and by one more if the rest has reached its own. So all of
-// them together rise by as much for each whole one, and what they are beyond that depends on the rest
-// alone: between two neighbouring stairs it is the same. Where between them the rest comes first or
-// last is what firstIn knows.
+// leave. After e milliseconds e·Pods/Spread Pods more would have started, whole ones and a rest.
+// Each staircase has risen by the whole ones, and by one more if the rest has reached its own. So
+// all of them together rise by as much for each whole one, and what they are beyond that depends on
+// the rest alone: between two neighbouring stairs it is the same. Where between them the rest comes
+// first or last is what firstIn knows.
 func (w *window) between(b, end policy.Millis) {
 	f := w.f
 	s, n, most := int64(f.Spread), f.Pods, int64(end-1-b)
@@ -456,8 +457,9 @@ func (w *window) between(b, end policy.Millis) {
 // mod returns what a leaves when divided by m, 0 or more. a is more than -m.
 func mod(a, m int64) int64 { return (a + m) % m }
 
-// firstIn returns the first x from 0 on for which a·x leaves from low to high when divided by m, and
-// -1 if none does. a and low are less than m. If low is more than high, what leaves 0 is meant, too.
+// firstIn returns the first x from 0 on for which a·x leaves from low to high when divided by m,
+// and -1 if none does. a and low are less than m. If low is more than high, what leaves 0 is meant,
+// too.
 func firstIn(a, m, low, high int64) int64 {
 	switch {
 	case low == 0 || low > high:

@@ -11,9 +11,9 @@ const (
 	maxOffsets = 1 << 10
 )
 
-// ring is a period bent to a circle. What a Pod does again and again is an arc of it: the ends of all
-// stretches that hold the restart. A Pod adds its arcs when it has settled, so that all of the time
-// between two such instants is looked at by one look at the tree.
+// ring is a period bent to a circle. What a Pod does again and again is an arc of it: the ends of
+// all stretches that hold the restart. A Pod adds its arcs when it has settled, so that all of the
+// time between two such instants is looked at by one look at the tree.
 type ring struct {
 	f       *Fleet
 	lanes   []lane
@@ -173,8 +173,8 @@ func (w *ring) cover(node, size, from, to int) {
 	w.most[node] = max(w.most[2*node], w.most[2*node+1]) + w.all[node]
 }
 
-// first returns the first point from one to before another that n arcs cover or more, and -1 if there
-// is none.
+// first returns the first point from one to before another that n arcs cover or more, and -1 if
+// there is none.
 func (w *ring) first(node, size, from, to int, n int32) int {
 	if from, to = max(from, 0), min(to, size); from >= to || w.most[node] < n {
 		return -1
@@ -193,8 +193,8 @@ func (w *ring) first(node, size, from, to int, n int32) int {
 	return -1
 }
 
-// look looks at all stretches that end from one instant on and before another, with nothing added in
-// between.
+// look looks at all stretches that end from one instant on and before another, with nothing added
+// in between.
 func (w *ring) look(from, end policy.Millis) {
 	for w.outside+int64(w.most[1]) > w.best.Restarts {
 		w.f.steps++

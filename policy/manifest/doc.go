@@ -1,8 +1,8 @@
 // Package manifest reads and writes JSON, and reads Kubernetes objects out of it.
 //
-// [Parse] turns a text into [Value], a handle on a flat list of values that knows where each one is. [CheckFields]
-// compares it with the Go types of a Kubernetes release, as strict decoding in the API server does. [ReadObject]
-// then takes out what decisions need. [Writer] writes answers.
+// [Parse] turns a text into [Value], a handle on a flat list of values that knows where each one
+// is. [CheckFields] compares it with the Go types of a Kubernetes release, as strict decoding in
+// the API server does. [ReadObject] then takes out what decisions need. [Writer] writes answers.
 //
 // # Why not encoding/json?
 //

@@ -123,8 +123,8 @@ type Value struct {
 //
 // The limits are policy.MaxRequestBytes, policy.MaxDepth (nested arrays and objects),
 // policy.MaxMembers (of one object), [MaxNumberBytes] and [MaxExponent]; memory is asked for once,
-// in proportion to the number of values. Names that occur twice in an object are accepted; see [Value.Duplicates].
-// Numbers are kept as they are written.
+// in proportion to the number of values. Names that occur twice in an object are accepted; see
+// [Value.Duplicates]. Numbers are kept as they are written.
 func Parse(src []byte) (Value, *Error) { return new(Parser).Parse(src) }
 
 // Parser reads one text after the other into the same memory. The zero Parser is ready; one

@@ -10,8 +10,8 @@ import (
 // in metadata.labels["a.b/c"], with the escapes of JSON for quotes, backslashes and control
 // characters. It is "" for root itself and when v is not below root.
 //
-// [Value.Locate] is the inverse, except below a member whose name occurred before in the same object: both then have
-// the same path, and Locate returns the first.
+// [Value.Locate] is the inverse, except below a member whose name occurred before in the same
+// object: both then have the same path, and Locate returns the first.
 func (v Value) Path(root Value) string {
 	if v.doc == nil || v.doc != root.doc {
 		return ""
@@ -60,7 +60,8 @@ func identifier(s string) bool {
 	return s != ""
 }
 
-// At returns the value at path below v as [Value.Locate] reads it, the zero Value when there is none.
+// At returns the value at path below v as [Value.Locate] reads it, the zero Value when there is
+// none.
 func (v Value) At(path string) Value {
 	at, rest := v.walk(path)
 	if rest != "" {

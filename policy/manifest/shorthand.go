@@ -414,8 +414,8 @@ func (w *shortWriter) number(name, value string) {
 	}
 }
 
-// list writes a member that is a list of n objects, unless it is empty. element begins one and writes
-// its members.
+// list writes a member that is a list of n objects, unless it is empty. element begins one and
+// writes its members.
 func (w *shortWriter) list(name string, n int, element func(i int)) {
 	if n == 0 {
 		return

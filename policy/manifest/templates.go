@@ -132,8 +132,8 @@ type finder struct {
 	bare      []string
 }
 
-// owner is the innermost object with an apiVersion and a kind around the value looked at: a Template
-// of OpenShift, an AppWrapper and a ManifestWork hold whole manifests.
+// owner is the innermost object with an apiVersion and a kind around the value looked at: a
+// Template of OpenShift, an AppWrapper and a ManifestWork hold whole manifests.
 type owner struct {
 	group, kind string
 	base        int  // how many names lead to it from the root
@@ -144,8 +144,8 @@ type owner struct {
 // order, at most policy.MaxTemplates and one more. A template is an object where a table has one
 // or, under a name such as template, podTemplate or workerTemplate, an object whose spec has
 // containers, all of them with names. It is that of a Job if its name or its fields are those of a
-// Job (see isJob). Whole manifests of Jobs and Pods inside of v count as well, and in those of other
-// kinds it goes on.
+// Job (see isJob). Whole manifests of Jobs and Pods inside of v count as well, and in those of
+// other kinds it goes on.
 //
 // bare are the paths of containers outside of templates, of which another controller makes Pods in
 // its own way (the steps of an Argo Workflow); at most policy.MaxTemplates. metadata and status are
@@ -277,10 +277,10 @@ func (t *Template) PodPath() string {
 	return t.podTemplate()
 }
 
-// isJob reports whether v is a JobSpec, and notes it: it has a Pod template, and what it is the spec
-// of has the name of a Job, or it has a field that nothing but a Job has beside a template whose Pods
-// may be those of one. Other controllers have a backoffLimit, too, and set the restartPolicy
-// themselves; a BroadcastJob of OpenKruise makes Pods.
+// isJob reports whether v is a JobSpec, and notes it: it has a Pod template, and what it is the
+// spec of has the name of a Job, or it has a field that nothing but a Job has beside a template
+// whose Pods may be those of one. Other controllers have a backoffLimit, too, and set the
+// restartPolicy themselves; a BroadcastJob of OpenKruise makes Pods.
 func (t *Template) isJob(v Value, name string) bool {
 	pod := v.Get("template").Get("spec")
 	if !hasNamedContainers(pod.Get("containers")) {
@@ -501,7 +501,8 @@ func ReadTemplate(v Value, t *Template, p policy.Proposals) policy.Object {
 // nameContainers gives a name to each of list that has none, as Knative does: one alone is called
 // name, several have numbers.
 //
-// Source: applyDefaultContainerNames in knative/serving v0.45, pkg/apis/serving/v1/revision_defaults.go.
+// Source: applyDefaultContainerNames in knative/serving v0.45,
+// pkg/apis/serving/v1/revision_defaults.go.
 func nameContainers(s *policy.PodSpec, list []policy.Container, name string) {
 	next := 0
 	for i := range list {

@@ -247,8 +247,8 @@ func readDraft(spec Value, o *policy.Object, p policy.Proposals) {
 	}
 }
 
-// readExpressions makes conditions of a rule that are there as expressions on Type and Status, which
-// hold together, those that a release has: one for each type and status.
+// readExpressions makes conditions of a rule that are there as expressions on Type and Status,
+// which hold together, those that a release has: one for each type and status.
 func readExpressions(list Value, rule *policy.PodFailurePolicyRule) {
 	if !list.First().Get("key").Exists() || list.Kind() != Array {
 		return

@@ -240,7 +240,8 @@ func assumptions(p policy.CurveParameters) []string {
 	return append(list, "no_sweep")
 }
 
-// writeCurveStarts lists the starts until the end of the request, at most the first [policy.MaxCurveStarts].
+// writeCurveStarts lists the starts until the end of the request, at most the first
+// [policy.MaxCurveStarts].
 func writeCurveStarts(w *manifest.Writer, r curveRequest, curve *policy.Curve) {
 	restarts := curve.Restarts(r.until)
 	w.Key("untilMillis")

@@ -397,8 +397,9 @@ func (d *differ) afterRestarts(x, y manifest.Value) {
 	}
 }
 
-// rows compares what all codes come to, then what they come to in a container that is killed for lack
-// of memory, as far as that differs in another way, and then what other numbers come to on Windows.
+// rows compares what all codes come to, then what they come to in a container that is killed for
+// lack of memory, as far as that differs in another way, and then what other numbers come to on
+// Windows.
 func (d *differ) rows(a, b manifest.Value, which func()) {
 	for _, killed := range [...]bool{false, true} {
 		if killed && !hasKilled(a) && !hasKilled(b) {

@@ -74,8 +74,8 @@ func (p *played) follow(l *lifeOf, event string, e, man manifest.Value) {
 	}
 }
 
-// addPod adds for how long a Pod runs and is there, and what is lost: runs that fail, and all that it
-// did if it does not succeed.
+// addPod adds for how long a Pod runs and is there, and what is lost: runs that fail, and all that
+// it did if it does not succeed.
 func (p *played) addPod(pod *podLife, man manifest.Value, horizon policy.Millis) {
 	end := horizon
 	if pod.over >= 0 {
@@ -116,8 +116,8 @@ func (p *played) addPod(pod *podLife, man manifest.Value, horizon policy.Millis)
 	}
 }
 
-// inTemplate returns the container called name in a list of a Pod's spec, the zero Value if there is
-// none.
+// inTemplate returns the container called name in a list of a Pod's spec, the zero Value if there
+// is none.
 func inTemplate(man manifest.Value, list, name string) manifest.Value {
 	for _, spec := range podSpecs {
 		for v := man.At(spec + "." + list).First(); v.Exists(); v = v.Next() {

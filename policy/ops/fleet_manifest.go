@@ -214,7 +214,8 @@ func (c *call) manifestGroupFaults(e, v manifest.Value, path string) {
 	}
 }
 
-// ofGroup reports whether a fault at path is one of a member of the group, and none of its manifest.
+// ofGroup reports whether a fault at path is one of a member of the group, and none of its
+// manifest.
 func ofGroup(path string) bool {
 	for _, member := range [...]string{"jobBackoff", "runs", "podRuns", "templatePath", "manifest"} {
 		if strings.HasPrefix(path, member) {

@@ -240,8 +240,8 @@ func BenchmarkFleet(b *testing.B) {
 }
 
 // The bar for Pods that start one after the other, 50 ms: for waits and spreads, the time of the
-// slowest of ten numbers of Pods, one on each node, and then of those that fill nodes with 100 each,
-// whose clients have a queue.
+// slowest of ten numbers of Pods, one on each node, and then of those that fill nodes with 100
+// each, whose clients have a queue.
 //
 //	go test ./policy/ops -run - -bench FleetGrid -benchtime 5x
 func BenchmarkFleetGrid(b *testing.B) {
@@ -291,8 +291,8 @@ func BenchmarkFleetGrid(b *testing.B) {
 	}
 }
 
-// A million Pods are answered as one is, whether their number divides the spread or not, and with as
-// much memory.
+// A million Pods are answered as one is, whether their number divides the spread or not, and with
+// as much memory.
 func TestFleetOfAMillion(t *testing.T) {
 	allocated := func(nodes int, rest string) uint64 {
 		var before, after runtime.MemStats
@@ -345,9 +345,9 @@ func TestClientIsOfOneNode(t *testing.T) {
 
 var sideRuns = regexp.MustCompile(`,"side":\[[^]]*\]`)
 
-// Jobs in a fleet are what simulate says of each: for how long their Pods run, wait and run in vain,
-// how many they create, and the same without what the spec says about failures; each from its own
-// start on.
+// Jobs in a fleet are what simulate says of each: for how long their Pods run, wait and run in
+// vain, how many they create, and the same without what the spec says about failures; each from its
+// own start on.
 func TestFleetOfJobs(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 15))
 	n := 120
@@ -482,9 +482,9 @@ func TestNearestOfAGoal(t *testing.T) {
 	}
 }
 
-// Few Pods over a long time are as little work as many: what repeats is not sent again and again, and
-// restarts that are few are counted one by one. The backlog of a year is that of its first day where
-// the client keeps up; where it does not, it grows by the same every five minutes.
+// Few Pods over a long time are as little work as many: what repeats is not sent again and again,
+// and restarts that are few are counted one by one. The backlog of a year is that of its first day
+// where the client keeps up; where it does not, it grows by the same every five minutes.
 func TestFleetOverALongTime(t *testing.T) {
 	ask := func(pods int, more string) fleetAnswer {
 		t.Helper()

@@ -21,9 +21,9 @@ type alike struct {
 
 // nearest looks for the list of rules that differs least from was: in the fewest rules and values
 // together, of those in the fewest rules, and takes the fewest edits. It is exhaustive: for a given
-// order of rules, old and new, each code is cheapest where the fewest values change for it, whatever
-// the other codes do; and orders with more changed rules are compared only as long as these alone
-// are fewer than what was found.
+// order of rules, old and new, each code is cheapest where the fewest values change for it,
+// whatever the other codes do; and orders with more changed rules are compared only as long as
+// these alone are fewer than what was found.
 type nearest struct {
 	was          []line
 	target, base *[codes]uint8

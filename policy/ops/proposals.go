@@ -177,9 +177,9 @@ func (c *call) callbackExits(v manifest.Value, path string) *policy.ContainerRes
 	return on
 }
 
-// supposed returns the codes of what must be so for containers of these manifests to run at all, and
-// to exit: a suspended Job has been resumed, and the Pod is on the node that was named although that
-// node would not get it, or not take it, today.
+// supposed returns the codes of what must be so for containers of these manifests to run at all,
+// and to exit: a suspended Job has been resumed, and the Pod is on the node that was named although
+// that node would not get it, or not take it, today.
 //
 // Source: syncJob in pkg/controller/job/job_controller.go, Kubernetes v1.33 to v1.37; for nodes see
 // [policy.PodSpec.RefusedByNode].

@@ -103,8 +103,8 @@ func TestRows(t *testing.T) {
 0: 1/1 Running 0 0
 8: 1/1 Terminating 0 8
 12: gone`},
-		// Question D35 of the playground: two containers that restart show 2, and so the reason until
-		// both run.
+		// Question D35 of the playground: two containers that restart show 2, and so the reason
+		// until both run.
 		"a restart of all containers": {pod(`"restartPolicy":"Never","containers":[{"name":"a","image":"i","restartPolicy":"Never","restartPolicyRules":[{"action":"RestartAllContainers","exitCodes":{"operator":"In","values":[88]}}]},{"name":"b","image":"i"}]`,
 			`,"cluster":{"version":"1.36"},"runs":{"a":[{"for":"10s","exitCode":88}]},"timing":{"detection":"1s","sync":"kubelet"},"until":"30s"`), `
 0: 0/2 ContainerCreating 0 0
@@ -113,8 +113,8 @@ func TestRows(t *testing.T) {
 11.1: 0/2 RestartingAllContainers 2 11.1
 11.2: 2/2 Running 2 11.2
 30: 2/2 Running 2 30`},
-		// Question C24: a kubelet shows the exit while a container waits that a rule restarts, and at
-		// the end how it ended.
+		// Question C24: a kubelet shows the exit while a container waits that a rule restarts, and
+		// at the end how it ended.
 		"a rule that restarts, with the kubelet's own times": {pod(`"restartPolicy":"Never","containers":[{"name":"a","image":"i","restartPolicy":"Never","restartPolicyRules":[{"action":"Restart","exitCodes":{"operator":"In","values":[3]}}]}]`,
 			`,"cluster":{"version":"1.36"},"runs":{"a":[{"for":"2s","exitCode":3,"times":4},{"for":"2s","exitCode":1}]},"timing":{"sync":"kubelet"},"until":"2m"`), `
 0: 1/1 Running 0 0

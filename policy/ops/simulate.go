@@ -320,8 +320,8 @@ func (c *call) readUnreached(runs manifest.Value, tapes []simulate.Tape, spec *p
 	}
 }
 
-// reached drops the warnings that what became of a container shows to be wrong: it has started after
-// all, or the one that it comes after has not.
+// reached drops the warnings that what became of a container shows to be wrong: it has started
+// after all, or the one that it comes after has not.
 func (c *call) reached(r policy.Ref, t simulate.Totals) {
 	c.unreached = slices.DeleteFunc(c.unreached, func(u unreached) bool {
 		return u.of == r && t.Starts > 0 || u.after == r && t.Starts == 0
@@ -555,8 +555,8 @@ func (c *call) checkEventContainer(v manifest.Value, path string, e *simulate.Ev
 	}
 }
 
-// readEventExit reads how containers end that the event ends or has killed. Windows kills no process
-// for lack of memory: its allocations fail, and it ends as one with a bug does.
+// readEventExit reads how containers end that the event ends or has killed. Windows kills no
+// process for lack of memory: its allocations fail, and it ends as one with a bug does.
 //
 // Source: microsoft/hcsshim#2083 and moby/moby#39611; KEP-3329, its survey of failures.
 func (c *call) readEventExit(v manifest.Value, path string, e *simulate.Event, windows bool) {

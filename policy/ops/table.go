@@ -185,8 +185,8 @@ func (q *asked) tableOf(base exit, counted bool) containerTable {
 	return t
 }
 
-// beyond returns what exits of a process on Windows come to whose codes none on Linux has: those that
-// rules name, and what is between them; nil for a Pod that is not on Windows.
+// beyond returns what exits of a process on Windows come to whose codes none on Linux has: those
+// that rules name, and what is between them; nil for a Pod that is not on Windows.
 func (q *asked) beyond(e exit, find func(exit) *fate) (list []codeRange) {
 	if !q.l.object.Spec.Windows {
 		return nil
@@ -600,7 +600,8 @@ type ruleUse struct {
 // Pod, or in a release whose words are not known.
 const ruleOpen = "open"
 
-// The reasons for which a rule never decides, besides those of [policy.StepCode] and [policy.Ignored].
+// The reasons for which a rule never decides, besides those of [policy.StepCode] and
+// [policy.Ignored].
 const (
 	matchesNoCode   = "matches_no_code"   // no process ends with a code that it asks for
 	podGoesOn       = "pod_goes_on"       // the exits that it is about do not fail the Pod
@@ -683,9 +684,9 @@ func (q *asked) rules(tables []containerTable) (uses []ruleUse) {
 	return uses
 }
 
-// reasons says why rule k, which asks for reasons, decides about no Pod: about none that has a reason
-// which a rule lists, none that has another one, and none without. Of more reasons than are worth
-// trying one is taken to reach it.
+// reasons says why rule k, which asks for reasons, decides about no Pod: about none that has a
+// reason which a rule lists, none that has another one, and none without. Of more reasons than are
+// worth trying one is taken to reach it.
 func (j *jobJudge) reasons(k int) string {
 	const most = 100
 	rules := j.rules()
@@ -746,8 +747,8 @@ func (u *ruleUse) idle(operator policy.ExitCodesOperator, values []int32, least 
 	}
 }
 
-// writeSizes says how large each list of rules is. Values are those of the model, as drafts have other
-// places for them.
+// writeSizes says how large each list of rules is. Values are those of the model, as drafts have
+// other places for them.
 func (c *call) writeSizes(l *loaded) {
 	for _, kind := range containerOrder {
 		for i, container := range l.object.Spec.List(kind) {
@@ -774,8 +775,8 @@ func (c *call) writeSizes(l *loaded) {
 	}
 }
 
-// listSize is how many values the rules of a list have, and how many bytes these and their operators
-// take.
+// listSize is how many values the rules of a list have, and how many bytes these and their
+// operators take.
 type listSize struct{ values, binary int }
 
 func (s *listSize) add(operator policy.ExitCodesOperator, values []int32) {

@@ -35,8 +35,8 @@ func TestTextOfADocument(t *testing.T) {
 	}
 }
 
-// A Workflow may make another Pod in place of the one that was played: only for a Pod of nobody it is
-// said that nothing replaces it.
+// A Workflow may make another Pod in place of the one that was played: only for a Pod of nobody it
+// is said that nothing replaces it.
 func TestOwnerOfATemplateIsNotLeftOut(t *testing.T) {
 	op, _ := ops.Lookup("explain")
 	for manifest, want := range map[string]string{

@@ -69,8 +69,8 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// askedElsewhere are the codes that no scenario has, with the test that has them: scenarios ask whole
-// questions through operations, about a text that can be read and is short.
+// askedElsewhere are the codes that no scenario has, with the test that has them: scenarios ask
+// whole questions through operations, about a text that can be read and is short.
 var askedElsewhere = map[string]string{
 	"BAD_BUFFER":       "wasm.TestExportedCall",
 	"BAD_UTF8":         "policy/ops.TestErrors",
@@ -143,8 +143,8 @@ func TestCodesWithoutScenario(t *testing.T) {
 	}
 }
 
-// TestWarningsAreWhole holds that each warning that a scenario meets says what it is about, and where
-// that is specified if it is one of package lint about the manifest alone.
+// TestWarningsAreWhole holds that each warning that a scenario meets says what it is about, and
+// where that is specified if it is one of package lint about the manifest alone.
 func TestWarningsAreWhole(t *testing.T) {
 	of := map[string]bool{} // codes whose constant is passed to warn or job in package lint
 	for _, c := range constants(t, "../lint", "policy.FaultCode") {

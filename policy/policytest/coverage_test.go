@@ -12,7 +12,8 @@ import (
 
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// TestCoverage holds coverage.txt complete: each question is there once, and each has scenarios that assert an answer, tests, or a reason; or both.
+// TestCoverage holds coverage.txt complete: each question is there once, and each has scenarios
+// that assert an answer, tests, or a reason; or both.
 func TestCoverage(t *testing.T) {
 	text, err := os.ReadFile("coverage.txt")
 	if err != nil {
@@ -116,10 +117,11 @@ func TestCoverage(t *testing.T) {
 		len(seen), excused, inPart, open, said)
 }
 
-// answersOf splits what follows a row's id into the names and quoted texts that answer it and the reason why it has none, or
-// why a part of it has none.
+// answersOf splits what follows a row's id into the names and quoted texts that answer it and the
+// reason why it has none, or why a part of it has none.
 func answersOf(row string) (names, reason string) {
-	// A quoted text may hold a dash of its own, the names hold none, and what follows the last quoted text is the reason.
+	// A quoted text may contain a dash, names do not, and what follows the last quoted text is the
+	// reason.
 	last := strings.LastIndex(row, "`") + 1
 	before, reason, _ := strings.Cut(row[last:], " - ")
 	return strings.TrimSpace(strings.TrimPrefix(row[:last]+before, ":")), strings.TrimSpace(reason)
@@ -140,7 +142,8 @@ func TestRowsOfCoverage(t *testing.T) {
 	}
 }
 
-// expectedWords returns what each scenario expects of all its requests, by its name. A request without expected words asserts nothing.
+// expectedWords returns what each scenario expects of all its requests, by its name. A request
+// without expected words asserts nothing.
 func expectedWords(t *testing.T) map[string]string {
 	t.Helper()
 	cases, err := Cases()

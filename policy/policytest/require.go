@@ -110,8 +110,8 @@ func Missing(t testing.TB, what, why string) {
 	t.Skipf("left out, %s is not installed: %s", what, why)
 }
 
-// Executable returns the path of the first of names that is installed, or ends the test as [Missing]
-// does.
+// Executable returns the path of the first of names that is installed, or ends the test as
+// [Missing] does.
 func Executable(t testing.TB, what, why string, names ...string) string {
 	t.Helper()
 	for _, name := range names {

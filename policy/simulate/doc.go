@@ -9,13 +9,12 @@
 // # Ideal timing
 //
 // Unless asked otherwise, nothing takes time but the runs of the containers and the waits of the
-// back-off: images are there, probes pass at once, and a killed container is gone at once with code [KilledExitCode]
-// unless its run has a
-// [Stop], which takes hooks, grace periods and the order of sidecars into account. What happens at an
-// instant is seen by the kubelet at once: it syncs, and goes on syncing until nothing changes. A
-// refused start is tried again exactly when its wait ends, or at the sweep that forgets the
-// back-off, whichever is earlier. [Timing] brings in the delays of a real kubelet; with
-// PLEGOnDemandRelist it looks at a Pod soon after it has changed something.
+// back-off: images are there, probes pass at once, and a killed container is gone at once with code
+// [KilledExitCode] unless its run has a [Stop], which takes hooks, grace periods and the order of
+// sidecars into account. What happens at an instant is seen by the kubelet at once: it syncs, and
+// goes on syncing until nothing changes. A refused start is tried again exactly when its wait ends,
+// or at the sweep that forgets the back-off, whichever is earlier. [Timing] brings in the delays of
+// a real kubelet; with PLEGOnDemandRelist it looks at a Pod soon after it has changed something.
 //
 // # Two views
 //

@@ -788,8 +788,8 @@ func (s *round) recordIndexes() {
 	}
 }
 
-// keep drops from finishing every Pod whose finalizer is gone, and every Pod that only waits for its
-// replacement.
+// keep drops from finishing every Pod whose finalizer is gone, and every Pod that only waits for
+// its replacement.
 func (s *round) keep() {
 	left, all := s.job.finishing[:0], s.job.finishing
 	for i, p := range all {

@@ -817,8 +817,8 @@ func (k *kubelet) takeRun(c *container, in *instance) {
 	in.own = end{in.exitAt, in.code, in.reason}
 }
 
-// apiRestarts is the count that the status will most likely show for a new instance; [kubelet.generate]
-// corrects it.
+// apiRestarts is the count that the status will most likely show for a new instance;
+// [kubelet.generate] corrects it.
 func (k *kubelet) apiRestarts(c *container, attempt int64) int64 {
 	if !k.rac() || !c.api.listed {
 		return attempt

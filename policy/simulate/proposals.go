@@ -3,7 +3,8 @@ package simulate
 import "github.com/podfate/podfate/policy"
 
 // Where a manifest has words of proposals, what follows from an end depends on more than its code:
-// it is decided once, when the container ends, and kept with the instance. Everything else asks [instance.do].
+// it is decided once, when the container ends, and kept with the instance. Everything else asks
+// [instance.do].
 
 // endedByRule is how a rule ends the Pod.
 var endedByRule = ending{}

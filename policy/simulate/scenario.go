@@ -2,8 +2,8 @@ package simulate
 
 import "github.com/podfate/podfate/policy"
 
-// Millis is a length of time, or an instant since the creation of the Pod or the Job; with a [Past],
-// since the year 1970.
+// Millis is a length of time, or an instant since the creation of the Pod or the Job; with a
+// [Past], since the year 1970.
 type Millis = policy.Millis
 
 // Forever as [Run.Times] repeats a run without end.
@@ -184,8 +184,8 @@ const AllPods = -1
 type Kubelet struct {
 	Features policy.Features
 	Backoff  policy.Backoff
-	// Waits are in place of those of Backoff, whose Reset is theirs; nil for its own. There is no [Past]
-	// then.
+	// Waits are in place of those of Backoff, whose Reset is theirs; nil for its own. There is no
+	// [Past] then.
 	Waits *policy.Waits
 }
 

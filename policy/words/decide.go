@@ -645,7 +645,8 @@ func (d *document) onlyOne(e manifest.Value) bool {
 	return i > 0 && path[i-1] == 'c' && d.man.At(path[:i+len("ontainers")]).Len() == 1
 }
 
-// noJob says what becomes of a Pod that has no Job, and whose owner, if it has one, is of Kubernetes.
+// noJob says what becomes of a Pod that has no Job, and whose owner, if it has one, is of
+// Kubernetes.
 //
 // Source: FilterActivePods in pkg/controller/controller_utils.go, processReplica in
 // pkg/controller/statefulset/stateful_set_control.go and podsShouldBeOnNode in
@@ -716,8 +717,8 @@ func specOf(path string) string {
 	return path
 }
 
-// limits are what failures of a Job count towards. A Job with backoffLimitPerIndex has a backoffLimit
-// that nobody reaches, unless it says one.
+// limits are what failures of a Job count towards. A Job with backoffLimitPerIndex has a
+// backoffLimit that nobody reaches, unless it says one.
 func (d *document) limits(job manifest.Value) string {
 	spec := d.jobPath()
 	if path := text(job, "path"); path != "" {

@@ -36,8 +36,8 @@ func (d *document) simulateJobSet() {
 }
 
 // ownerVerdict says what became of an object of another kind, called name: that it goes on, has
-// ended well, for which done is the word, or has failed, for the reason in the member why. beside is
-// added to that.
+// ended well, for which done is the word, or has failed, for the reason in the member why. beside
+// is added to that.
 func (d *document) ownerVerdict(name, goesOn, done string, a manifest.Value, why, beside string) {
 	at := span(number(a, "atMillis"))
 	v, title := item{tone: OK, mark: "succeeded", text: "The " + name + " has " + done + "d after " + at}, "The "+name+" "+done+"s"

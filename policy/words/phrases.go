@@ -31,8 +31,8 @@ func phraseOf(code string) string {
 }
 
 // phrases are the words for codes, in groups: why a decision, steps, Pods of Jobs, kills, events
-// without effect, limits, and what an answer takes for granted. A list takes half of the room in the
-// module that a switch takes.
+// without effect, limits, and what an answer takes for granted. A list takes half of the room in
+// the module that a switch takes.
 var phrases = [...]struct{ code, text string }{
 	{"policy_always", "restartPolicy is Always"},
 	{"policy_on_failure_failed", "restartPolicy is OnFailure and the code is not 0"},

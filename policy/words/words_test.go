@@ -84,8 +84,8 @@ func TestTheAnswerIsTheOperationsOwn(t *testing.T) {
 	}
 }
 
-// TestEveryOperationHasScenariosAndWords names an operation that no scenario asks for, and one whose
-// answers are put into no words. explain is asked about the others.
+// TestEveryOperationHasScenariosAndWords names an operation that no scenario asks for, and one
+// whose answers are put into no words. explain is asked about the others.
 func TestEveryOperationHasScenariosAndWords(t *testing.T) {
 	requests := map[string][]byte{}
 	for _, c := range cases(t) {
@@ -188,7 +188,8 @@ func TestDocumentsAreFinished(t *testing.T) {
 	}
 }
 
-// What judges a static Pod is the kubelet that finds it, with its own release, and the title says so.
+// What judges a static Pod is the kubelet that finds it, with its own release, and the title says
+// so.
 func TestTheTitleNamesWhoJudges(t *testing.T) {
 	const rules = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i","restartPolicy":"Never",` +
 		`"restartPolicyRules":[{"action":"RestartAllContainers","exitCodes":{"operator":"In","values":[42]}}]}]}}`
@@ -224,8 +225,8 @@ func TestTheGateThatIsOff(t *testing.T) {
 	}
 }
 
-// TestStepsOfTheJob: the steps are the rules that the manifest has, none where it has none, and then
-// the limit.
+// TestStepsOfTheJob: the steps are the rules that the manifest has, none where it has none, and
+// then the limit.
 func TestStepsOfTheJob(t *testing.T) {
 	const pod = `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}`
 	const rules = `"rules":[{"action":"Ignore","onExitCodes":{"operator":"In","values":[3]}},{"action":"Count","onPodConditions":[{"type":"DisruptionTarget"}]}]`
@@ -262,8 +263,8 @@ func TestStepsOfTheJob(t *testing.T) {
 	}
 }
 
-// TestWhatBecomesOfThePod: a Pod ends with its only container, also one with sidecars, and who makes
-// a new one depends on the kind.
+// TestWhatBecomesOfThePod: a Pod ends with its only container, also one with sidecars, and who
+// makes a new one depends on the kind.
 func TestWhatBecomesOfThePod(t *testing.T) {
 	const others = `{"name":"b","image":"i"}`
 	spec := func(containers string) string {

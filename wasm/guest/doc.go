@@ -5,6 +5,6 @@
 // command in ../seal, which also runs the link with the one right set of flags. main is empty: a
 // reactor only runs its exports.
 //
-// What may be imported is short, because each package costs bytes in every browser and may bring an import
-// of the host with it: a test holds the list.
+// What may be imported is short, because each package costs bytes in every browser and may bring an
+// import of the host with it: a test holds the list.
 package main

@@ -3,11 +3,12 @@ package main
 // A function reads the stack pointer anew after each call, since the stack may have moved, and asks
 // whether it is to be left. Both are needed after few calls:
 //
-//   - A function that never returns but to unwind, such as a panic or the growing of the stack, needs neither: what it
-//     returns is what its caller returns.
-//   - The stack of a goroutine moves while functions of it wait for a call only if the call leads to systemstack, where the collector may
-//     shrink the stack that called it. Growing a stack does not return. So a function that calls nothing by the table, where
-//     systemstack might be, and only such functions, returns with the stack where it was.
+//   - A function that returns only to unwind, such as a panic or the growing of the stack, needs
+//     neither: what it returns is what its caller returns.
+//   - The stack of a goroutine moves while functions of it wait for a call only if the call leads
+//     to systemstack, where the collector may shrink the stack that called it. Growing a stack does
+//     not return. So a function that calls nothing by the table, where systemstack might be, and
+//     only such functions, returns with the stack where it was.
 
 // findReturns fills neverReturns and moves. It looks at the code as the compiler wrote it.
 func (c *compactor) findReturns(bodies []*code) {

@@ -11,8 +11,8 @@ import (
 	"github.com/podfate/podfate/schema/document"
 )
 
-// The functions of this file work out what document.templ and drawing.templ write; paint.js has one of the same name
-// for each, and a test holds the markup of both together.
+// The functions of this file work out what document.templ and drawing.templ write; paint.js has one
+// of the same name for each, and a test holds the markup of both together.
 
 // shape is a rectangle, or a text if text is not "". x and width are shares of the drawing's width.
 type shape struct {

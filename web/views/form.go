@@ -22,8 +22,8 @@ const GatePrefix = "gate."
 const OptionPrefix = "option."
 
 // ReadForm reads the fields manifest, pods, exits, version, validation, gate.NAME and the like of a
-// submitted form. It checks nothing: what is wrong with the values is for the operation to say. Line ends
-// become \n, which browsers send as \r\n.
+// submitted form. It checks nothing: what is wrong with the values is for the operation to say.
+// Line ends become \n, which browsers send as \r\n.
 func ReadForm(v url.Values) Form {
 	f := Form{
 		Manifest:   strings.ReplaceAll(v.Get("manifest"), "\r\n", "\n"),
@@ -131,8 +131,9 @@ var (
 	livePod  = regexp.MustCompile(`(?ms)^(?: {4}")?kind"?: "?Pod"?,?\r?$.*^(?: {4}")?status"?:`)
 )
 
-// documented are the words of a question that choose the documented reading of what sources disagree
-// on: when a container is started again for the first time. The page's script has the same.
+// documented are the words of a question that choose the documented reading of what sources
+// disagree on: when a container is started again for the first time. The page's script has the
+// same.
 var documented = regexp.MustCompile(`\s*\btiming\s+documented\b`)
 
 // withReading returns a question in the reading with this name: kubelet or documented.
@@ -144,8 +145,8 @@ func withReading(exits, reading string) string {
 	return exits
 }
 
-// Reading is the name of the reading that f asks for, "" if it asks nothing that the sources disagree
-// on.
+// Reading is the name of the reading that f asks for, "" if it asks nothing that the sources
+// disagree on.
 func (f Form) Reading() string {
 	switch {
 	case !overTime.MatchString(f.Exits):
@@ -190,9 +191,9 @@ func (f Form) Curve() []byte {
 	return plainJSON(request)
 }
 
-// Operation is the operation that answers f: simulate if the question is about time, decide if there
-// are exits or Pods. An update and a static Pod are only checked. If there is none of them, simulate for a live Pod as kubectl prints it, else
-// validate.
+// Operation is the operation that answers f: simulate if the question is about time, decide if
+// there are exits or Pods. An update and a static Pod are only checked. If there is none of them,
+// simulate for a live Pod as kubectl prints it, else validate.
 func (f Form) Operation() string {
 	switch {
 	case f.Offer != "":

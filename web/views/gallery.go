@@ -34,7 +34,8 @@ func (g Examples) wrong() (list []Claim) {
 	return list
 }
 
-// computedMark is what stands in docs/claims.md behind a figure, for the command that recomputes it.
+// computedMark is what stands in docs/claims.md behind a figure, for the command that recomputes
+// it.
 var computedMark = regexp.MustCompile(` *<!--.*?-->`)
 
 // ReadClaims reads docs/claims.md: a row for each figure.

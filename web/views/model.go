@@ -42,8 +42,8 @@ type Outcome struct {
 	Request   string // the JSON that was answered; "" if none was sent
 }
 
-// Edits returns the edits of fix n of the answer, counted from 1 over all of its fixes, as JSON; nil
-// if there is no such fix.
+// Edits returns the edits of fix n of the answer, counted from 1 over all of its fixes, as JSON;
+// nil if there is no such fix.
 func (o *Outcome) Edits(n int) json.RawMessage {
 	for i := range o.Blocks {
 		if b := &o.Blocks[i]; b.Kind == "fixes" && n > 0 && n <= len(b.Items) {
@@ -69,16 +69,16 @@ type Form struct {
 	Old      string
 	Static   bool   // the manifest is a file in a kubelet's folder
 	Template string // path of one of several Pod templates, "" for all
-	// View is what is asked of the manifest beside what the exits say, or which part of the answer is
-	// shown: one of the tabs; "" for the answer.
+	// View is what is asked of the manifest beside what the exits say, or which part of the answer
+	// is shown: one of the tabs; "" for the answer.
 	View string
 	// Run, Outage and Cap are asked with the view backoff: how long each run lasts, until when
 	// something is away that it needs, and the longest wait; "" for each is the default.
 	Run, Outage, Cap string
 	// Other is the manifest that the view compare compares with, as typed; "" for the same.
 	Other string
-	// Fix is which of the fixes of the answer was asked for, from 1; 0 for none. Before is the manifest
-	// before a fix was made, which one press brings back.
+	// Fix is which of the fixes of the answer was asked for, from 1; 0 for none. Before is the
+	// manifest before a fix was made, which one press brings back.
 	Fix    int
 	Before string
 	// Offer is a question that an answer offered and that was chosen, as JSON; "" for none.
@@ -93,9 +93,9 @@ type Example struct {
 	Title    string
 	Question string // one sentence
 	Form     Form
-	// Of a question that is often asked: its group, the recorded title of its verdict, the page where it
-	// was asked or is answered, and on what sources disagree, with what each says. The first examples
-	// have none of them.
+	// Of a question that is often asked: its group, the recorded title of its verdict, the page
+	// where it was asked or is answered, and on what sources disagree, with what each says. The
+	// first examples have none of them.
 	Group    string
 	Answer   string
 	Source   *document.Source
@@ -107,8 +107,8 @@ type Example struct {
 type Reading struct {
 	Says   string          `json:"says"`
 	Source document.Source `json:"source"`
-	// Ask is the question that shows this reading, as it stands after /?example= in an address; "" if
-	// no question does.
+	// Ask is the question that shows this reading, as it stands after /?example= in an address; ""
+	// if no question does.
 	Ask string `json:"ask"`
 }
 

@@ -50,8 +50,8 @@ func Control(path string) string {
 // there on.
 const maxLines = 5000
 
-// perGroup is how many numbers of lines are in one element: groups out of view are not laid out. The
-// page's script has the same.
+// perGroup is how many numbers of lines are in one element: groups out of view are not laid out.
+// The page's script has the same.
 const perGroup = 100
 
 // lines is the number of lines of the editor.

@@ -32,8 +32,8 @@ func table[T any](t *testing.T, name string) []T {
 	return list
 }
 
-// TestQuestions: which operation a question in short asks, and that the core reads it. The browser's
-// tests read the same table.
+// TestQuestions: which operation a question in short asks, and that the core reads it. The
+// browser's tests read the same table.
 func TestQuestions(t *testing.T) {
 	for _, c := range table[struct{ Text, Operation, Fault string }](t, "questions") {
 		f := Form{Exits: c.Text}

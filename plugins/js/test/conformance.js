@@ -8,10 +8,11 @@ const decoder = new TextDecoder('utf-8', {ignoreBOM: true});
 const payloads = ['pf_call', 'pf_compile', 'pf_eval'];
 
 /**
- * Plays the vectors and gives the line that runners print, the number of vectors and of those that differ.
+ * Plays the vectors and gives the line that runners print, the number of vectors and of those that
+ * differ.
  *
- * lines: async iterable of vectors. sha256: of bytes, in hexadecimal digits, or a promise of them. fold: takes the bytes
- * that the digest is over with update, and gives it with digest('hex').
+ * lines: async iterable of vectors. sha256: of bytes, in hexadecimal digits, or a promise of them.
+ * fold: takes the bytes that the digest is over with update, and gives it with digest('hex').
  */
 export async function conform(lines, sha256, fold, engine, version, report) {
   const {module, sha256: loaded} = await load();

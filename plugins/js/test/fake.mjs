@@ -14,8 +14,10 @@ const texts = [
   [240, '42'],
 ];
 
-/** Builds the module. abi is what pf_abi_version returns; without lists exports that are left out, refuse is the
- * operation that answers with an error payload. */
+/**
+ * Builds the module. abi is what pf_abi_version returns; without lists exports that are left out,
+ * refuse is the operation that answers with an error payload.
+ */
 export function fakeModule({abi = 1 << 16, without = [], refuse = fake.refuse} = {}) {
   const word = (pointer, length, failed = 0n) => [0x42, ...leb((BigInt(pointer) << 32n) | (failed << 31n) | BigInt(length))];
   const answers = [

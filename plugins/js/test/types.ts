@@ -1,4 +1,5 @@
-// Compiled by tsc, never run: what a program in TypeScript writes, and what the compiler has to refuse.
+// Compiled by tsc, never run: what a program in TypeScript writes, and what the compiler has to
+// refuse.
 import {
   EventError, PodfateError, Policy, load, operations, type CompileRequest, type CurveRequest, type DecideAnswer, type DecideRequest, type Engine,
   type EvalRequest, type Exit, type SimulateAnswer, type SimulateRequest, type ValidateRequest, type Verdict,
@@ -66,7 +67,8 @@ export async function program(): Promise<void> {
   console.log(action, rule, verdict, simulated.timeline.length, valid, sums, delay, warnings.length);
 }
 
-// R-J2: a variable of each exported type of request goes where requests of that type go, and so does what a client library declares.
+// R-J2: a variable of each exported type of request goes where requests of that type go, and so
+// does what a client library declares.
 export function variables(engine: Engine, decide: DecideRequest, validate: ValidateRequest, simulate: SimulateRequest, curve: CurveRequest, compile: CompileRequest, exit: EvalRequest): void {
   const answer: DecideAnswer = engine.decide(decide);
   const sent: DecideRequest = {manifest, exits: [{container: 'main', exitCode: 42}]};

@@ -31,15 +31,15 @@ pub enum Operation {
     Curve = 5,
     /// Any of these in words and figures.
     Explain = 6,
-    /// What does every exit code come to, for the container and for its Job?
+    /// What does every exit code lead to, for the container and for its Job?
     Table = 7,
     /// Two to eight variants of a request: where do their answers differ?
     Compare = 8,
-    /// The smallest edits that change what an exit comes to, or the shortest policy that does what is wished.
+    /// The smallest edits that change the outcome of an exit, or the shortest policy that does what is wished.
     Suggest = 9,
-    /// The same policy in the words of another draft or of what was shipped, and what is lost on the way.
+    /// The same policy written for a draft, a proposal or a release, and what is lost on the way.
     Translate = 10,
-    /// What many Pods on many nodes cost, by arithmetic.
+    /// What many Pods on many nodes cost, calculated.
     Fleet = 11,
 }
 

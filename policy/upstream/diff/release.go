@@ -35,8 +35,8 @@ type Release interface {
 	// Gate returns what the release says about a feature gate; ok is false if it does not know it.
 	Gate(name string) (g Gate, ok bool)
 
-	// GateNames returns all gates that the release knows, in alphabetical order, AllAlpha and AllBeta
-	// among them.
+	// GateNames returns all gates that the release knows, in alphabetical order, AllAlpha and
+	// AllBeta among them.
 	GateNames() []string
 
 	// TryGates returns what switching gates, from the defaults on, would lead to, without doing it.

@@ -17,8 +17,9 @@ export function readAddress(example, query) {
 }
 
 /**
- * The address of a form whose texts are those of an example; undefined if they are not, or if it leaves a gate to its release that the
- * example sets: then only a link that holds everything says it.
+ * The address of a form whose texts are those of an example; undefined if they are not, or if it
+ * leaves a gate to its release that the example sets: then only a link that holds everything says
+ * it.
  */
 export function addressOf(form, example) {
   if (!example || form.old || form.static || form.template || form.view === 'compare' && form.other && form.other !== form.manifest || form.manifest !== example.manifest || form.pods !== (example.pods ?? '')) return undefined;

@@ -4,9 +4,9 @@ import {glyphs} from './glyphs.js';
 import {say} from './text.js';
 
 /**
- * Gives everything in a document that has a path its place. locate gives [line, column] of a path of the manifest, relocate those of
- * a column of the request, which has one line; without it the places of the core are those of the text. Go has the same in
- * document.Locate.
+ * Gives everything in a document that has a path its place. locate gives [line, column] of a path
+ * of the manifest, relocate those of a column of the request, which has one line; without it the
+ * places of the core are those of the text. Go has the same in document.Locate.
  */
 export function place(document, locate, relocate) {
   const one = (i) => {
@@ -31,7 +31,9 @@ export function place(document, locate, relocate) {
   return document;
 }
 
-/** The id of the form's control that a path of the request speaks of, '' for a path of the manifest. */
+/**
+ * The id of the form's control that a path of the request speaks of, '' for a path of the manifest.
+ */
 export function control(path = '') {
   if (/^(?:until$|exits(?:\[|$)|runs(?:[.[]|$)|events\[|timing|question$)/.test(path)) return 'exits';
   if (/^pods(?:\[|$)/.test(path)) return 'pods';
@@ -44,8 +46,8 @@ export function control(path = '') {
 }
 
 /**
- * Adds the warnings of validate and its fixes to the document of another operation's answer. Fixes of faults belong to an answer that has
- * these faults. views.Outcome.AddLints does the same.
+ * Adds the warnings of validate and its fixes to the document of another operation's answer. Fixes
+ * of faults belong to an answer that has these faults. views.Outcome.AddLints does the same.
  */
 export function addLints({verdict, blocks}, validated) {
   const known = new Set(blocks.flatMap((b) => (b.items ?? []).map((i) => i.text)));

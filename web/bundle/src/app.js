@@ -184,8 +184,9 @@ function addWords() {
 }
 
 /**
- * Gives the fields one types in a form of their own: with every letter a browser that fills in forms reads all controls of the field's
- * form, and sixty of them take longer than the answer. Without the module the form of the question is sent, and has all of them.
+ * Gives the fields one types in a form of their own: with every letter a browser that fills in
+ * forms reads all controls of the field's form, and sixty of them take longer than the answer.
+ * Without the module the form of the question is sent, and has all of them.
  */
 function apart() {
   for (const field of [manifest, exits, pods, $('old'), $('other'), $('template')]) {
@@ -198,7 +199,10 @@ function apart() {
   }
 }
 
-/** Says in each gate's first choice what the version has by default; views.gateDefault does the same. */
+/**
+ * Says in each gate's first choice what the version has by default; views.gateDefault does the
+ * same.
+ */
 function showGates() {
   for (const control of gateControls) {
     const release = gates.find((g) => g.name === control.dataset.gate)?.versions.find((r) => r.version === version.value);
@@ -259,7 +263,10 @@ function goTo(line, column) {
   highlight();
 }
 
-/** Shows what belongs together: what the pointer is on, else what has the focus, else the line of the cursor. */
+/**
+ * Shows what belongs together: what the pointer is on, else what has the focus, else the line of
+ * the cursor.
+ */
 function highlight({type, target} = {}) {
   if (/^(?:keyup|select)$/.test(type) && asking) return; // the answer that comes does it
   const under = type === 'mouseover' ? target : undefined;
@@ -270,7 +277,10 @@ function highlight({type, target} = {}) {
 
 // --- answers ---
 
-/** Asks the module in this browser, about a text that is not in the form yet if there is one, and shows what it says. */
+/**
+ * Asks the module in this browser, about a text that is not in the form yet if there is one, and
+ * shows what it says.
+ */
 async function run(text = manifest.value) {
   const form = {...readForm(), manifest: text, ...(offer && {offer, view: ''})};
   asking = true;
@@ -319,7 +329,10 @@ function busy() {
   if ($('reply').ariaBusy !== now) $('reply').ariaBusy = now;
 }
 
-/** What of an answer can wait: what is below the window, what belongs together, and what is folded away: commands and the link. */
+/**
+ * What of an answer can wait: what is below the window, what belongs together, and what is folded
+ * away: commands and the link.
+ */
 function afterwards() {
   const show = unseen;
   unseen = undefined;
@@ -329,14 +342,20 @@ function afterwards() {
   if ($('share').open) showLink();
 }
 
-/** Shows the answer's first words where the answer is out of view, and tells them to a screen reader. */
+/**
+ * Shows the answer's first words where the answer is out of view, and tells them to a screen
+ * reader.
+ */
 function brief(text, tone = '') {
   $('brief').className = 'verdict ' + tone;
   if ($('brief').textContent !== text) $('brief').textContent = text;
   announce(text);
 }
 
-/** Tells a screen reader, when typing has paused: half a word is no question. The same words twice are told once. */
+/**
+ * Tells a screen reader, when typing has paused: half a word is no question. The same words twice
+ * are told once.
+ */
 function announce(text) {
   clearTimeout(announced);
   announced = setTimeout(() => {
@@ -349,7 +368,10 @@ function showCommands(form, answer) {
   $('curl').textContent = curl(location.origin, answer.operation, answer.request);
 }
 
-/** Asks what the form says now. Of the questions that come while one is under way the engine answers the last. */
+/**
+ * Asks what the form says now. Of the questions that come while one is under way the engine answers
+ * the last.
+ */
 function runSoon() {
   if (loaded) return run();
   brief($('answer-title').textContent = 'Answer to the question before. Press Ask.');
@@ -387,8 +409,9 @@ const mostBytes = 256 << 10; // of a manifest: limits of yaml.js
 const long = 64 << 10; // characters: a browser takes longer to insert so many, and to make that undoable, than the answer takes
 
 /**
- * Refuses what is pasted beyond what is read: an editor with a text of any length would stand still for as long. A long text that is read
- * is put into the manifest here, and is taken back with a button.
+ * Refuses what is pasted beyond what is read: an editor with a text of any length would stand still
+ * for as long. A long text that is read is put into the manifest here, and is taken back with a
+ * button.
  */
 function paste(event) {
   const {target, data} = event;
@@ -448,8 +471,8 @@ async function showLink() {
 }
 
 /**
- * Fills the form with what the address asks: a text that is kept in this tab, what is after #, or an example. What cannot be read
- * is said, and the form stays as it is.
+ * Fills the form with what the address asks: a text that is kept in this tab, what is after #, or
+ * an example. What cannot be read is said, and the form stays as it is.
  */
 async function openAddress() {
   keepNow();
@@ -497,7 +520,10 @@ function show(of, keptAs) {
   if (latest() && !$('notice').textContent) notice(say('kept'), ...(keptAs ? [] : ['kept.open']), 'kept.clear');
 }
 
-/** Says something about the whole page, with buttons for what can be done; without a text it takes away what was said. */
+/**
+ * Says something about the whole page, with buttons for what can be done; without a text it takes
+ * away what was said.
+ */
 function notice(text = '', ...buttons) {
   $('notice').replaceChildren(text, ...buttons.map((key) => {
     const button = document.createElement('button');
@@ -659,7 +685,10 @@ function wire() {
   });
 }
 
-/** When the page has been shown, which has its first answer, or is touched: the module is large, and would only delay that. */
+/**
+ * When the page has been shown, which has its first answer, or is touched: the module is large, and
+ * would only delay that.
+ */
 const calm = () => new Promise((resolve) => {
   for (const type of ['pointerdown', 'keydown', 'input']) addEventListener(type, resolve, {once: true});
   const idle = () => (globalThis.requestIdleCallback ?? setTimeout)(resolve);

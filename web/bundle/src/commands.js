@@ -21,7 +21,10 @@ export function commandLine(form, operation, request) {
   return words.map((word) => shellQuote(visible(word))).join(' ');
 }
 
-/** The command with what it reads, and of the views what they ask; undefined if flags do not say that. */
+/**
+ * The command with what it reads, and of the views what they ask; undefined if flags do not say
+ * that.
+ */
 function beginning(form, operation, request) {
   const words = ['podfate', operation], pods = form.pods?.trim();
   if (operation === 'curve') {
@@ -46,7 +49,9 @@ export function curl(origin, operation, request) {
   return `curl -sS ${shellQuote(`${origin}/api/v1/${operation}`)} -H 'Content-Type: application/json' --data-binary ${shellQuote(asciiControls(request))}`;
 }
 
-/** JSON with everything that hides written as JSON's own escapes, so that it stays the same request. */
+/**
+ * JSON with everything that hides written as JSON's own escapes, so that it stays the same request.
+ */
 function asciiControls(json) {
   return json.replace(/[^ -~]/gu, (c) => (visible(c) === c ? c
     : c.split('').map((unit) => '\\u' + unit.charCodeAt(0).toString(16).padStart(4, '0')).join('')));

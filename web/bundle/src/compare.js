@@ -2,8 +2,8 @@
 import {say} from './text.js';
 
 /**
- * Sends the question to the server and compares its answer, words included, with bytes, the browser's. Gives a sentence for people
- * and whether the two are identical.
+ * Sends the question to the server and compares its answer, words included, with bytes, the
+ * browser's. Gives a sentence for people and whether the two are identical.
  */
 export async function compare({operation, request, bytes}) {
   const response = await fetch('/api/v1/explain', {

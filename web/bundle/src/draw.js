@@ -1,12 +1,14 @@
-// The shapes of drawings: whole numbers, so that both painters draw the same. The names of the functions are those of views/draw.go.
+// The shapes of drawings: whole numbers, so that both painters draw the same. The names of the
+// functions are those of views/draw.go.
 const [letter, most, flagTop, flagHeight, flagRows] = [140, 10_000, 24, 18, 2];
 const hundredths = (n, all) => (all > 0 ? Math.floor((n * most) / all) : 0);
 const share = (n) => `${n / 100}%`;
 export const percent = (n, all) => share(hundredths(n, all));
 
 /**
- * Where an instant lies on the axis of a drawing, in hundredths of a per cent. With the scale log it is log(1 + t/12s), so that 0 is on the
- * axis and the first waits of a back-off are as wide as the later ones; with stops these are equally far apart.
+ * Where an instant lies on the axis of a drawing, in hundredths of a per cent. With the scale log
+ * it is log(1 + t/12s), so that 0 is on the axis and the first waits of a back-off are as wide as
+ * the later ones; with stops these are equally far apart.
  */
 export function placeOf(ms, {untilMillis: until, scale, stops}) {
   if (scale === 'log' && until > 0) return Math.floor((Math.log1p(ms / 12_000) / Math.log1p(until / 12_000)) * most);

@@ -15,7 +15,10 @@ sheet.replaceSync(sheetText);
 
 const engines = new Map(); // by the folder of the module
 
-/** The engine of a folder: {ask, versions}. Questions of several embeds are answered one after the other. */
+/**
+ * The engine of a folder: {ask, versions}. Questions of several embeds are answered one after the
+ * other.
+ */
 function engineOf(base) {
   if (!engines.has(base)) {
     const started = start(base);
@@ -62,7 +65,10 @@ function diagnosis(error, blocked) {
 
 let policy;
 
-/** A worker, or where there is none (a sandboxed frame, files from another host) its stand-in on this thread. */
+/**
+ * A worker, or where there is none (a sandboxed frame, files from another host) its stand-in on
+ * this thread.
+ */
 function worker(url) {
   policy ??= globalThis.trustedTypes?.createPolicy('podfate', {createScriptURL: (of) => of}) ?? {createScriptURL: (of) => of};
   try {
@@ -180,7 +186,10 @@ async function textOf(host) {
   return response.text();
 }
 
-/** The page that opens links: the attribute playground, else the folder above this file's, where the page's own copy has it. */
+/**
+ * The page that opens links: the attribute playground, else the folder above this file's, where the
+ * page's own copy has it.
+ */
 const playground = (host, base) => new URL(host.getAttribute('playground') ?? '../', host.hasAttribute('playground') ? document.baseURI : base ?? import.meta.url);
 
 function goTo(editor, line) {

@@ -39,7 +39,9 @@ class PodFate extends (globalThis.HTMLElement ?? Object) {
     this.#bar = {bar, run};
   }
 
-  /** Asks what the example asks, as the button does; the first call of a page loads what answers. */
+  /**
+   * Asks what the example asks, as the button does; the first call of a page loads what answers.
+   */
   async run() {
     const {run} = this.#bar;
     if (run.disabled) return;

@@ -3,8 +3,9 @@
 import {say} from './text.js';
 
 /**
- * How long one question may take, in milliseconds. An ordinary one takes less than one, but the first hundred times that,
- * because the browser compiles as it goes: a telephone, or a machine with other work, needs more than a second for it.
+ * How long one question may take, in milliseconds. An ordinary one takes less than one, but the
+ * first hundred times that, because the browser compiles as it goes: a telephone, or a machine with
+ * other work, needs more than a second for it.
  */
 export const patience = 5000;
 
@@ -19,15 +20,19 @@ export class Engine {
   #id = 0;
   #later; // {id, resolve}: what follows the last answer
 
-  /** createWorker makes a worker from its address: the page's policy decides which addresses it trusts. */
+  /**
+   * createWorker makes a worker from its address: the page's policy decides which addresses it
+   * trusts.
+   */
   constructor(createWorker, workerURL) {
     this.createWorker = createWorker;
     this.#workerURL = workerURL;
   }
 
   /**
-   * Fetches and compiles the module and starts the worker; gives describe's answer. The browser compares the bytes with
-   * sha256 (64 hexadecimal digits) and refuses others; with '' it takes any.
+   * Fetches and compiles the module and starts the worker; gives describe's answer. The browser
+   * compares the bytes with sha256 (64 hexadecimal digits) and refuses others; with '' it takes
+   * any.
    */
   async start(url, sha256) {
     const digest = btoa(String.fromCharCode(...(sha256.match(/../g) ?? []).map((pair) => parseInt(pair, 16))));
@@ -60,9 +65,10 @@ export class Engine {
   }
 
   /**
-   * Answers a form: {operation, request, document, bytes, millis}; undefined if another question came before this one was begun. A question
-   * that takes longer than patience has a document that says so. With more, a promise, something follows: undefined if another question
-   * comes before, null if it does not come within patience for each of the questions that it takes.
+   * Answers a form: {operation, request, document, bytes, millis}; undefined if another question
+   * came before this one was begun. A question that takes longer than patience has a document that
+   * says so. With more, a promise, something follows: undefined if another question comes before,
+   * null if it does not come within patience for each of the questions that it takes.
    */
   async ask(form) {
     return new Promise((resolve) => {
@@ -72,7 +78,10 @@ export class Engine {
     });
   }
 
-  /** Sends the next question at once if it can: the worker answers while the page does what else there is to do. */
+  /**
+   * Sends the next question at once if it can: the worker answers while the page does what else
+   * there is to do.
+   */
   async #begin() {
     try {
       if (!this.#started) await this.#ready;

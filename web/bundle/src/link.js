@@ -7,7 +7,10 @@ use(texts);
 
 const complete = (form) => ({manifest: '', pods: '', exits: '', version: '', validation: 'Strict', gates: {}, ...form});
 
-/** The fragment (#v1=…) of a question {manifest, exits, version, …}; what is left out has its default. */
+/**
+ * The fragment (#v1=…) of a question {manifest, exits, version, …}; what is left out has its
+ * default.
+ */
 export const encodeLink = (form) => encode(complete(form));
 
 /** The question of a fragment. */

@@ -1,13 +1,15 @@
-// Paints a document of explain: the same elements as views/document.templ and drawing.templ do, which
-// a test compares.
-// Text only ever becomes text nodes.
+// Paints a document of explain: the same elements as views/document.templ and drawing.templ do,
+// which a test compares. Text only ever becomes text nodes.
 import {control} from './answer.js';
 import {drawAxis, drawLane, drawPlot, laneHeight, percent} from './draw.js';
 import {glyphs} from './glyphs.js';
 import {say} from './text.js';
 import {visible} from './visible.js';
 
-/** An element with attributes and children; a child is an element, a text, a list of these, or nothing. */
+/**
+ * An element with attributes and children; a child is an element, a text, a list of these, or
+ * nothing.
+ */
 export const h = (name, ...rest) => fill(document.createElement(name), ...rest);
 export const s = (name, ...rest) => fill(document.createElementNS('http://www.w3.org/2000/svg', name), ...rest);
 
@@ -19,7 +21,10 @@ function fill(element, attributes, ...children) {
 
 let later; // rows that are made when they are needed, during a repaint
 
-/** What paint gives, and the rows in it that are not made yet: {key, make} by their elements, which are empty. */
+/**
+ * What paint gives, and the rows in it that are not made yet: {key, make} by their elements, which
+ * are empty.
+ */
 export function lazily(paint) {
   const rows = later = new Map();
   try {

@@ -1,5 +1,5 @@
-// Paints an answer over another one and touches only what differs: most keystrokes change little, and what is not touched is neither
-// laid out nor painted again.
+// Paints an answer over another one and touches only what differs: most keystrokes change little,
+// and what is not touched is neither laid out nor painted again.
 import {elements, lazily, parts} from './paint.js';
 
 let painted = []; // parts of the answer on the page: {text, kind, nodes}
@@ -21,9 +21,9 @@ function adopt(root, document) {
 const below = ({nodes: [first]}) => first?.getBoundingClientRect().top >= innerHeight;
 
 /**
- * Paints an answer into the page. Elements that somebody else put among the parts stay behind the one they follow. With inView, what is
- * below the window stays as it is, and what is left to paint is returned, if anything is: with it the frame would take longer and show no
- * more.
+ * Paints an answer into the page. Elements that somebody else put among the parts stay behind the
+ * one they follow. With inView, what is below the window stays as it is, and what is left to paint
+ * is returned, if anything is: with it the frame would take longer and show no more.
  */
 export function repaint(root, document, inView = false) {
   if (painted.length === 0) adopt(root, document);

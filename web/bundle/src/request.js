@@ -15,7 +15,10 @@ const maxPodsBytes = 4 << 20;
 const only = (node, names, then = () => (v) => v) => (node.entries
   ? {...node, entries: node.entries.filter(([name]) => names.test(name)).map(([name, at, v, json]) => [name, at, then(name)(v), json])} : node);
 
-/** Reads a field besides the manifest with work, which gets its documents and where to write. Throws Unreadable with the path. */
+/**
+ * Reads a field besides the manifest with work, which gets its documents and where to write. Throws
+ * Unreadable with the path.
+ */
 function beside(path, text, most, work) {
   const out = {text: '', marks: []};
   try {
@@ -53,15 +56,17 @@ function readOnce(text) {
 }
 
 /**
- * The request of a form {manifest, pods, exits, version, validation, gates}: {operation, text, marks, manifest}. text is one
- * line of JSON; marks are pairs of an offset in it and one in the manifest as typed, −1 for what was not typed there;
- * manifest is the manifest's tree, undefined if there is none; repeats are its keys that are set twice, to be warned of.
- * Throws Unreadable.
+ * The request of a form {manifest, pods, exits, version, validation, gates}: {operation, text,
+ * marks, manifest}. text is one line of JSON; marks are pairs of an offset in it and one in the
+ * manifest as typed, −1 for what was not typed there; manifest is the manifest's tree, undefined if
+ * there is none; repeats are its keys that are set twice, to be warned of. Throws Unreadable.
  *
- * With form.rows it asks for what kubectl prints. With lint it is the request of validate about the manifest alone.
+ * With form.rows it asks for what kubectl prints. With lint it is the request of validate about the
+ * manifest alone.
  *
- * The documents of the text may be one manifest, one KubeletConfiguration and one Scenario, which holds members of the
- * request; what the form says goes first. schema.NewRequest does the same for the server.
+ * The documents of the text may be one manifest, one KubeletConfiguration and one Scenario, which
+ * holds members of the request; what the form says goes first. schema.NewRequest does the same for
+ * the server.
  */
 export function buildRequest(form, lint = false) {
   const codes = form.view === 'codes'; // asks about every exit code, and so about none
@@ -192,7 +197,10 @@ function sortOut(docs) {
   return found;
 }
 
-/** Where a column of the request is in the manifest as typed: [line, column], [0, 0] if it is not from there. */
+/**
+ * Where a column of the request is in the manifest as typed: [line, column], [0, 0] if it is not
+ * from there.
+ */
 export function relocate(request, typed, column) {
   const offset = [...request.text.slice(0, 2 * column)].slice(0, column - 1).join('').length;
   const mark = request.marks.findLast(([at]) => at <= offset);

@@ -32,7 +32,10 @@ const members = {
 
 const isObject = (v) => v !== null && typeof v === 'object' && !Array.isArray(v);
 
-/** Makes the fragment of a form {manifest, pods, exits, version, validation, gates}; throws LinkError if it is too long. */
+/**
+ * Makes the fragment of a form {manifest, pods, exits, version, validation, gates}; throws
+ * LinkError if it is too long.
+ */
 export async function encode(form) {
   const gates = Object.fromEntries(Object.entries(form.gates).map(([name, value]) => [name, value === 'true']));
   const state = {

@@ -12,7 +12,9 @@ const wordsNoColon = 'a key is not followed by ": ": check this line and the ind
 const wordsMapping = '": " cannot stand here: check the indentation, or write the text in quotes';
 const closing = {'[': '"]"', '{': '"}"'};
 
-/** The first mistake as {at, code, words}, undefined if there is none of those that are known here. */
+/**
+ * The first mistake as {at, code, words}, undefined if there is none of those that are known here.
+ */
 export function findSlip(text) {
   const search = new Slips(text);
   while (search.at < text.length && !search.slip) search.line();
@@ -233,7 +235,10 @@ class Slips {
     return /[\w-]/.test(this.peek(i));
   }
 
-  /** Where one value ends, and its kind: q in quotes, f in brackets, a an alias, p plain, '' one whose lines were read. */
+  /**
+   * Where one value ends, and its kind: q in quotes, f in brackets, a an alias, p plain, '' one
+   * whose lines were read.
+   */
   one(i) {
     const c = this.peek(i);
     if (/^\{[{%#]/.test(this.text.slice(i, i + 2))) {

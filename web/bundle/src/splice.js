@@ -97,7 +97,10 @@ class Splicer {
     return -1;
   }
 
-  /** The offset after the bracket that closes the one at an offset. A comment in between is left alone. */
+  /**
+   * The offset after the bracket that closes the one at an offset. A comment in between is left
+   * alone.
+   */
   flowEnd(at) {
     let depth = 0;
     for (let i = at; i < this.text.length; i++) {

@@ -12,7 +12,9 @@ async function activate() {
   await clients.claim();
 }
 
-/** Pages come from the network as long as there is one: the server answers what their address asks. */
+/**
+ * Pages come from the network as long as there is one: the server answers what their address asks.
+ */
 async function page(request, path) {
   try {
     return await fetch(request);

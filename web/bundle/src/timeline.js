@@ -22,8 +22,9 @@ const drawn = () => ({...b, ...(scale === 'log' && {scale}), ...(scale === 'fit'
 const redraw = () => drawing.replaceChildren(...lanes(drawn()).childNodes);
 
 /**
- * Puts the controls below the drawing of an answer, if it has one and a table that says what happens when. With soon, the table on the
- * page is still that of the answer before, and all is looked at again.
+ * Puts the controls below the drawing of an answer, if it has one and a table that says what
+ * happens when. With soon, the table on the page is still that of the answer before, and all is
+ * looked at again.
  */
 export function timeline(reply, {blocks}, soon = false) {
   b = blocks.find(({block}) => block === 'lanes');
@@ -75,7 +76,10 @@ function go(to) {
   show();
 }
 
-/** The controls: two buttons and a slider for the instants, the axis, and what happens at the instant. */
+/**
+ * The controls: two buttons and a slider for the instants, the axis, and what happens at the
+ * instant.
+ */
 function controls() {
   range = h('input', {type: 'range', id: 'instant', min: 0, step: 1, 'aria-label': say('instant')});
   told = h('p', {class: 'instant'});
@@ -104,7 +108,10 @@ function controls() {
   return [h('div', {class: 'scrub'}, back, range, on, axis), told];
 }
 
-/** Makes the drawing listen: a press or a drag goes to the nearest instant, whatever the axis. So does a press on a row. */
+/**
+ * Makes the drawing listen: a press or a drag goes to the nearest instant, whatever the axis. So
+ * does a press on a row.
+ */
 function wire(reply) {
   wired = drawing;
   const point = ({clientX}) => {
@@ -135,8 +142,9 @@ function stopsOf({lanes: list, untilMillis: until}) {
 let near = new Set(); // what is marked
 
 /**
- * Marks everything that speaks of the same line of the manifest, or of the same instant, as the first of targets that has one: the
- * editor's line, which lineOf gives, steps, cards, rows and exits. Without one it marks what speaks of a line of the editor, 0 for none.
+ * Marks everything that speaks of the same line of the manifest, or of the same instant, as the
+ * first of targets that has one: the editor's line, which lineOf gives, steps, cards, rows and
+ * exits. Without one it marks what speaks of a line of the editor, 0 for none.
  */
 export function together(reply, lineOf, targets, line = 0) {
   let at;

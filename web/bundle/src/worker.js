@@ -4,8 +4,8 @@
 //
 // In: {module, sha256, bytes} once, then {id, form}. Out: {describe}, then {id, operation, request,
 // document, bytes, millis}: the answer in words with its places, and the bytes that the module
-// gave, undefined if it was not asked. With more, the number of questions that are still to be asked,
-// {id, strip} follows, unless the next question does.
+// gave, undefined if it was not asked. With more, the number of questions that are still to be
+// asked, {id, strip} follows, unless the next question does.
 import {Instance, operations, parse, recycleBytes} from '../../../plugins/js/instance.js';
 import {addLints, place} from './answer.js';
 import {operationOf} from './operation.js';
@@ -20,8 +20,8 @@ let versions, defaultVersion; // of Kubernetes, which the module knows
 let instance; // if it fails, so does this worker, and the page starts another
 
 /**
- * What is to be said to a message. Where there are no workers, as in a frame without an origin of its own, the page imports this file and
- * calls this.
+ * What is to be said to a message. Where there are no workers, as in a frame without an origin of
+ * its own, the page imports this file and calls this.
  */
 export function reply(data) {
   if (data.module) {
@@ -36,7 +36,10 @@ export function reply(data) {
   return {id: data.id, ...answer(data.form), millis: performance.now() - began};
 }
 
-/** Does the steps of what follows an answer one by one: the next question comes between them, and ends them. */
+/**
+ * Does the steps of what follows an answer one by one: the next question comes between them, and
+ * ends them.
+ */
 function follow() {
   let work;
   const steps = new MessageChannel();
@@ -111,7 +114,10 @@ const sidesOf = (form) => [form, ...(form.view === 'compare' ? [{...form, manife
 /** How many questions strip asks about a form. */
 const questions = (form) => versions.length * sidesOf(form).length;
 
-/** What becomes of a question in each version: many questions, which are asked when the answer has been given. */
+/**
+ * What becomes of a question in each version: many questions, which are asked when the answer has
+ * been given.
+ */
 function* strip(sides, names) {
   const answers = [];
   for (const version of versions) {

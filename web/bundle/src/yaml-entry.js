@@ -16,8 +16,9 @@ export function parse(text) {
 }
 
 /**
- * The request of a question {manifest, exits, version, gates, …}, whose texts are those of the page: {operation, request}. The operation
- * is decide, simulate or validate, after what the exits say; the request is what an engine takes.
+ * The request of a question {manifest, exits, version, gates, …}, whose texts are those of the
+ * page: {operation, request}. The operation is decide, simulate or validate, after what the exits
+ * say; the request is what an engine takes.
  */
 export function request(form) {
   return placed(form.manifest ?? '', () => {

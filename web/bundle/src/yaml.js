@@ -28,12 +28,15 @@ const encoder = new TextEncoder();
 const utf8Length = (s) => encoder.encode(s).length;
 
 /**
- * Reads the documents of a text of at most so many bytes into trees; empty documents are left out. Throws Unreadable.
+ * Reads the documents of a text of at most so many bytes into trees; empty documents are left out.
+ * Throws Unreadable.
  *
- * A node of a tree is {kind, at}: its kind (object, array, string, scalar) and the offset in the text where it begins.
- * An object has entries, each [name, offset of the name, node, the name as JSON]; an array has items; the others json,
- * their JSON text, and a string its text. Keys that are set twice in a manifest are in repeats of its document, as Unreadable. Numbers of a JSON document keep their spelling, and its objects their order
- * (ordered) and repeated names, as the core has to see them.
+ * A node of a tree is {kind, at}: its kind (object, array, string, scalar) and the offset in the
+ * text where it begins. An object has entries, each [name, offset of the name, node, the name as
+ * JSON]; an array has items; the others json, their JSON text, and a string its text. Keys that are
+ * set twice in a manifest are in repeats of its document, as Unreadable. Numbers of a JSON document
+ * keep their spelling, and its objects their order (ordered) and repeated names, as the core has to
+ * see them.
  */
 export function read(text, most = limits.bodyBytes) {
   if (utf8Length(text) > most) {
@@ -90,7 +93,10 @@ const tooMany = `too many keys and values in the text, at most ${limits.nodes} a
 // Not allowed in YAML, not even in quotes.
 const control = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/;
 
-/** The structure of each document that is not empty: {contents, base}, contents as the package yaml has it, base its offset. */
+/**
+ * The structure of each document that is not empty: {contents, base}, contents as the package yaml
+ * has it, base its offset.
+ */
 export function structures(text) {
   const kept = [];
   readStream(text, text.startsWith('\ufeff') ? 1 : 0, kept);
@@ -128,7 +134,10 @@ function readStream(text, start, kept) {
   return docs;
 }
 
-/** Turns documents into trees under the budget of their text, which is counted before anything is expanded. */
+/**
+ * Turns documents into trees under the budget of their text, which is counted before anything is
+ * expanded.
+ */
 class Reader {
   documents = 0;
   nodes = 0;
@@ -179,8 +188,9 @@ class Reader {
   }
 
   /**
-   * What the parser makes of the text. It recurses later, and takes more time than it should for long lists, so that
-   * nesting and the number of nodes are bounded here already: no node has more than one token of the same kind.
+   * What the parser makes of the text. It recurses later, and takes more time than it should for
+   * long lists, so that nesting and the number of nodes are bounded here already: no node has more
+   * than one token of the same kind.
    */
   *tokens(text) {
     const parser = new Parser();
@@ -370,7 +380,8 @@ function quote(text) {
 }
 
 /**
- * What a plain scalar means: null, a boolean, a bigint for an integer, a number, or the text itself.
+ * What a plain scalar means: null, a boolean, a bigint for an integer, a number, or the text
+ * itself.
  *
  * Source: resolve in go.yaml.in/yaml/v2 v2.4, which sigs.k8s.io/yaml v1.6 reads with.
  */
@@ -408,8 +419,8 @@ function number(text) {
 const byBytes = (s) => s.replace(/[\ud800-\uffff]/g, (c) => String.fromCharCode(c.charCodeAt(0) + (c < '\ue000' ? 0x2000 : -0x800)));
 
 /**
- * Appends the JSON of a tree to out.text and the places of its names and values to out.marks, as pairs of an offset in
- * out.text and one in the text that was read.
+ * Appends the JSON of a tree to out.text and the places of its names and values to out.marks, as
+ * pairs of an offset in out.text and one in the text that was read.
  */
 export function write(node, out) {
   out.marks.push([out.text.length, node.at]);
@@ -440,7 +451,10 @@ export function get(node, name) {
   return node?.entries?.find((entry) => entry[0] === name)?.[2];
 }
 
-/** The offset of what is at a path, of its name if it has one; of its deepest ancestor if it is not there. */
+/**
+ * The offset of what is at a path, of its name if it has one; of its deepest ancestor if it is not
+ * there.
+ */
 export function locate(root, path) {
   let at = root.at;
   let node = root;
@@ -458,7 +472,10 @@ export function locate(root, path) {
   return at;
 }
 
-/** The path of steps in the spelling of Kubernetes: spec.containers[0], names that are not plain as ["a.b/c"]. */
+/**
+ * The path of steps in the spelling of Kubernetes: spec.containers[0], names that are not plain as
+ * ["a.b/c"].
+ */
 function pathText(steps) {
   return steps.map((step, i) => {
     if (typeof step === 'number') return `[${step}]`;

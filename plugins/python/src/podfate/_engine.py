@@ -238,7 +238,7 @@ class Engine:
         return Explanation(self._ask("explain", {"of": of, "request": dict(request or {}), "text": text}))
 
     def table(self, manifest: Manifest, *, cluster: Optional[Cluster] = None, **request: Any) -> Dict[str, Any]:
-        """What does every exit code come to, for the container and for its Job? Members as its schema names them."""
+        """What does every exit code lead to, for the container and for its Job? Members as its schema names them."""
         return self._ask("table", _request(manifest, cluster, request))
 
     def compare(self, of: str, request: Mapping[str, Any], variants: Sequence[Mapping[str, Any]], **more: Any) -> Dict[str, Any]:
@@ -246,15 +246,15 @@ class Engine:
         return self._ask("compare", {"of": of, "request": dict(request), "variants": list(variants), **more})
 
     def suggest(self, manifest: Manifest, *, cluster: Optional[Cluster] = None, **request: Any) -> Dict[str, Any]:
-        """The smallest edits that change what an exit comes to, or the shortest policy that does what is wished. Members as its schema names them."""
+        """The smallest edits that change the outcome of an exit, or the shortest policy that does what is wished. Members as its schema names them."""
         return self._ask("suggest", _request(manifest, cluster, request))
 
     def translate(self, manifest: Manifest, *, cluster: Optional[Cluster] = None, **request: Any) -> Dict[str, Any]:
-        """The same policy in the words of another draft or of what was shipped, and what is lost on the way. Members as its schema names them."""
+        """The same policy written for a draft, a proposal or a release, and what is lost on the way. Members as its schema names them."""
         return self._ask("translate", _request(manifest, cluster, request))
 
     def fleet(self, **request: Any) -> Dict[str, Any]:
-        """What many Pods on many nodes cost, by arithmetic. Members as its schema names them."""
+        """What many Pods on many nodes cost, calculated. Members as its schema names them."""
         return self._ask("fleet", request)
 
     def compile(self, manifest: Manifest, *, cluster: Optional[Cluster] = None, **request: Any) -> "Policy":

@@ -1,5 +1,5 @@
-// Command stress is linked and sealed by a test: it uses the parts of Go whose code the seal rewrites and that the guest
-// hardly uses itself. Each export returns a digest of what it computed.
+// Command stress is linked and sealed by a test: it uses the parts of Go whose code the seal
+// rewrites and that the guest hardly uses itself. Each export returns a digest of what it computed.
 package main
 
 import (
@@ -24,8 +24,9 @@ func (d *digest) add(s string) {
 
 func (d *digest) int(n int) { d.add(strconv.Itoa(n)) }
 
-// pf_deep recurses n frames deep, several times the stack that a goroutine starts with, and makes garbage on the way, so that the stack
-// grows and shrinks under running functions. It recovers a panic at the bottom.
+// pf_deep recurses n frames deep, several times the stack that a goroutine starts with, and makes
+// garbage on the way, so that the stack grows and shrinks under running functions. It recovers a
+// panic at the bottom.
 //
 //go:wasmexport pf_deep
 func deep(n int32) uint64 {
@@ -106,7 +107,8 @@ func garbage(n int32) uint64 {
 	return uint64(d)
 }
 
-// pf_switch lets goroutines hand values to each other, so that functions are left and taken up again at every call.
+// pf_switch lets goroutines hand values to each other, so that functions are left and taken up
+// again at every call.
 //
 //go:wasmexport pf_switch
 func switches(n int32) uint64 {
@@ -157,7 +159,8 @@ func (p pair) area() float64    { return p.a.area() + p.b.area() }
 
 var errDeep = errors.New("deep")
 
-// pf_values goes through conversions, divisions, comparisons, interfaces, faults that are recovered, and strings.
+// pf_values goes through conversions, divisions, comparisons, interfaces, faults that are
+// recovered, and strings.
 //
 //go:wasmexport pf_values
 func values(n int32) uint64 {

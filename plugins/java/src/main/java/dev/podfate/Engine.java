@@ -367,7 +367,7 @@ public final class Engine {
         return ask(Operation.EXPLAIN, Request.empty().with("of", of).withJson("request", new String(request.bytes(), java.nio.charset.StandardCharsets.UTF_8)));
     }
 
-    /** What does every exit code come to, for the container and for its Job?
+    /** What does every exit code lead to, for the container and for its Job?
      *
      * @param request members as the schema of table names them
      * @return the answer of table
@@ -385,7 +385,7 @@ public final class Engine {
         return ask(Operation.COMPARE, request);
     }
 
-    /** The smallest edits that change what an exit comes to, or the shortest policy that does what is wished.
+    /** The smallest edits that change the outcome of an exit, or the shortest policy that does what is wished.
      *
      * @param request members as the schema of suggest names them
      * @return the answer of suggest
@@ -394,7 +394,7 @@ public final class Engine {
         return ask(Operation.SUGGEST, request);
     }
 
-    /** The same policy in the words of another draft or of what was shipped, and what is lost on the way.
+    /** The same policy written for a draft, a proposal or a release, and what is lost on the way.
      *
      * @param request members as the schema of translate names them
      * @return the answer of translate
@@ -403,7 +403,7 @@ public final class Engine {
         return ask(Operation.TRANSLATE, request);
     }
 
-    /** What many Pods on many nodes cost, by arithmetic.
+    /** What many Pods on many nodes cost, calculated.
      *
      * @param request members as the schema of fleet names them
      * @return the answer of fleet
