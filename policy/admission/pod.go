@@ -350,11 +350,8 @@ func (v *validator) rule(rule *policy.ContainerRestartRule, i int) {
 		v.unsupported(v.ofRule(i, "].action"), string(rule.Action), supported...)
 		v.proposed("action", string(rule.Action))
 	}
-	exits, before := "].exitCodes", len(v.Faults.Kept())
+	exits, before := "]."+rule.ExitCodesPath(), len(v.Faults.Kept())
 	if v.f.Proposals.Has(policy.KEP5307Future) {
-		if rule.Spelling != "" {
-			exits = "]." + rule.Spelling
-		}
 		v.conditions(rule, i)
 	} else if rule.ExitCodes == nil {
 		v.required(v.ofRule(i, "].exitCodes"), "must be specified")

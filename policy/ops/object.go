@@ -346,7 +346,7 @@ func (c *call) withinLimits(o *policy.Object, man manifest.Value, at string) boo
 			}
 			for j, rule := range rules {
 				if e := rule.ExitCodes; e != nil && !within("values", len(e.Values), policy.MaxValues,
-					o.SpecPath, kind.Field(), "[", index, "].restartPolicyRules[", strconv.Itoa(j), "].exitCodes.values") {
+					o.SpecPath, kind.Field(), "[", index, "].restartPolicyRules[", strconv.Itoa(j), "].", rule.ExitCodesPath(), ".values") {
 					return false
 				}
 			}
