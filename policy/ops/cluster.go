@@ -334,6 +334,9 @@ func (c *call) readKubelet(v manifest.Value, path string, minor int, p policy.Pr
 			continue
 		}
 		known = known || f.Path == "crashLoopBackOff.maxContainerRestartPeriod"
+		if f.Path == "crashloopbackoff" && !p.Has(policy.KEP4603Draft) {
+			f.Proposal = policy.KEP4603Draft.Name()
+		}
 		f.Path = child(path, f.Path)
 		c.clusterFault(c.root.Locate(f.Path), f)
 	}

@@ -288,7 +288,9 @@ func kindOf(man manifest.Value) (manifest.KindInfo, *policy.FieldError) {
 	for _, k := range manifest.Kinds() {
 		if k.Kind == kind && !manifest.Foreign(version) { // a Job of Volcano is no misspelt Job
 			_, fault := unknownKind("apiVersion", policy.CodeUnknownKind, found)
-			fault.Allowed = []string{k.APIVersion}
+			if fault.Allowed = []string{k.APIVersion}; kind == "Job" && version == "v1" {
+				fault.Proposal = policy.KEP3329Draft.Name()
+			}
 			return manifest.KindInfo{}, fault
 		}
 	}
