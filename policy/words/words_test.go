@@ -468,6 +468,9 @@ func TestSentences(t *testing.T) {
 		{"decide", `"cluster":{"proposals":{"kep-3322":{}}},` + fails + pod("", "", `"restartPolicy":"OnFailure","maxRestartTimes":2,`) + `}`, `"text":"maxRestartTimes"`, "the kind of container"},
 		{"table", `"cluster":{"proposals":{"kep-3322":{}}},` + pod("", "", `"restartPolicy":"OnFailure","maxRestartTimes":2,`) + `}`, "If not restarted yet, 0 → ends", ""},
 		{"decide", `"cluster":{"proposals":{"kep-4603-draft":{}}},` + fails + pod("", "", `"restartPolicy":"Rapid",`) + `}`, "restartPolicy is Rapid", "restartPolicy is Always"},
+		{"decide", `"cluster":{"proposals":{"kep-4603-draft":{}}},` + fails + pod("", "", `"restartPolicy":"Rapid",`) + `}`, "restartPolicy is Rapid", "To change this"}, // suggest has no words of proposals
+		{"table", `"cluster":{"proposals":{"always-pod":{}}},` + pod("", "", `"restartPolicy":"AlwaysPod",`) + `}`, "RestartAllContainers", "To change this"},
+		{"decide", fails + pod("", "", never) + `}`, "To change this", ""},
 		{"decide", fails[:len(`"exits":[{"container":"`)] + `main","exitCode":1}],` + `"manifest":{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"generateName":"w-"},"spec":{"entrypoint":"a","templates":[{"name":"a","retryStrategy":{"limit":"2"},"container":{"image":"i"}}]}}`, `"text":"Failed"`, "goes on"},
 		{"simulate", `"until":"5m","runs":{"c":[{"for":"1h","exitCode":1}]},` + pod("", "", "") + `}`, "No container ends by then.", "nothing says when"},
 		{"simulate", `"until":"5m",` + pod("", "", "") + `}`, "No container ends: nothing says when they do.", ""},
