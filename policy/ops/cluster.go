@@ -115,7 +115,7 @@ func (c *call) readDeclared(v manifest.Value, path string, base *cluster) declar
 	}
 	d.gates = d.draftGates(c.readGates(v.Get("featureGates"), path+".featureGates"))
 	for _, s := range d.draftGates(c.readGates(kubelet.Get("featureGates"), d.path+".featureGates")) {
-		if policy.IsGate(s.Name) {
+		if _, proposed := policy.ProposalGate(s.Name); proposed || policy.IsGate(s.Name) {
 			d.kubeletGate = append(d.kubeletGate, s)
 		} else if !contains(d.otherGates, s.Name) {
 			d.otherGates = append(d.otherGates, s.Name)
