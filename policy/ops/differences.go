@@ -142,8 +142,8 @@ func same(a, b manifest.Value, skip func(name string) bool) bool {
 	return false
 }
 
-// stops reports whether an action ends a container for good: one that a rule terminates stops like any
-// other, as [fate.ends] has it.
+// stops reports whether an action ends a container for good: one that a rule terminates stops like
+// any other, as [fate.ends] has it.
 func stops(action manifest.Value) bool {
 	s := action.Text()
 	return s == string(policy.Stop) || s == string(policy.ActionTerminate)

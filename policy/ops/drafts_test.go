@@ -142,7 +142,7 @@ func TestDraftsExhaustive(t *testing.T) {
 	}
 	decide, _ := ops.Lookup("decide")
 	asked, together := 0, 0
-	// ask asks about rules, each an action and a condition, and holds the answer to what holds says.
+	// ask asks about rules, each an action and a condition; holds says what the answer has to be.
 	ask := func(zero bool, actions, rules []string, holds func(rule int, p draftPod) bool) {
 		t.Helper()
 		reading := map[bool]string{true: "matched", false: "skipped"}[zero]

@@ -192,7 +192,7 @@ func TestTranslationsAreWhatTheTablesSay(t *testing.T) {
 	}
 }
 
-// comparedAlike holds compare to what translate says: what is equivalent to the one is so to the other.
+// comparedAlike holds compare to translate: what is equivalent to the one is so to the other.
 func comparedAlike(t *testing.T, before, after map[string]json.RawMessage, to string) {
 	t.Helper()
 	if before["decide"] != nil || before["templatePath"] != nil && after["templatePath"] == nil || string(before["fieldValidation"]) == `"Ignore"` {
