@@ -288,6 +288,9 @@ func (f *Features) unknownGate(s GateSetting) FieldError {
 		known = known || g.Name == s.Name
 		if g.Name != s.Name && EqualFold(g.Name, s.Name) {
 			fault.Detail = "gate names are case-sensitive: " + g.Name
+			if g.Name == DraftGate(s.Name) {
+				fault.Proposal = proposals[KEP4603Draft].Name
+			}
 		}
 	}
 	switch {

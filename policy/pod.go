@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // RestartPolicy says whether containers of a Pod are restarted when they exit.
 type RestartPolicy string
@@ -62,6 +65,9 @@ type ContainerRestartRule struct {
 	At         string // path of restartTimes, or else of oomKilled, in the rule
 	From       string // path of a rule that does not stand in restartPolicyRules; "" for one that does
 }
+
+// ExitCodesPath is the path of the exit codes in r, as its author spelt it.
+func (r *ContainerRestartRule) ExitCodesPath() string { return cmp.Or(r.Spelling, "exitCodes") }
 
 // ContainerKind says in which list of the Pod a container stands.
 type ContainerKind uint8

@@ -240,6 +240,12 @@ func (x ProposalID) Words() (list []string) {
 		}
 		list = append(list, path)
 	}
+	switch x { // words that releases have elsewhere
+	case KEP3329Draft:
+		list = append(list, "apiVersion: v1")
+	case JobAlways:
+		list = append(list, "spec.template.spec.restartPolicy: "+string(RestartPolicyAlways))
+	}
 	return list
 }
 

@@ -141,6 +141,9 @@ func TestExamples(t *testing.T) {
 					t.Errorf("line %d has %d characters and would be cut off", i+1, len(line))
 				}
 			}
+			if printed := strings.HasPrefix(e.Form.Manifest, "# As printed ") || strings.HasPrefix(e.Form.Manifest, "# To the letter "); printed && e.Source == nil {
+				t.Error("it is printed somewhere, and does not say where")
+			}
 			if e.Answer == "" != (e.Group == "") || e.Group != "" && e.Source == nil {
 				t.Error("a question that is often asked has a group, a recorded answer and a source")
 			}

@@ -198,6 +198,9 @@ func TestMetricsParse(t *testing.T) {
 		{24, []string{"podfate_forecast_restarts_per_hour", "owner_name", "web-5d4"}},
 		{5, []string{"kube_pod_container_status_restarts_total", "pod", "e\"v\\i\nl", "container", "main"}},
 		{1, []string{"kube_pod_container_status_waiting_reason", "reason", "ImagePullBackOff"}},
+		{1, []string{"kube_pod_restart_policy", "pod", "web-1", "type", "Always"}},
+		{1777885932, []string{"kube_pod_start_time", "pod", "web-1", "uid", "u-web-1"}},
+		{1777885931, []string{"kube_pod_created", "pod", "web-1", "uid", "u-web-1"}},
 		{3, []string{"podfate_forecast_job_failures_left", "job_name", "nightly"}},
 		{float64(now.Unix() + 150), []string{"podfate_forecast_next_start_timestamp_seconds", "pod", "web-1"}},
 	} {

@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"bufio"
+	"cmp"
 	"io"
 	"slices"
 	"strconv"
@@ -51,9 +52,23 @@ func (r *Report) Metrics(w io.Writer) error {
 	codes := metric("kube_pod_container_status_last_terminated_exitcode", "gauge", "Describes the exit code for the last container in terminated state.")
 	next := metric("podfate_forecast_next_start_timestamp_seconds", "gauge", "When a container in a loop starts next.")
 	delay := metric("podfate_forecast_backoff_seconds", "gauge", "The wait before that start.")
+	policy := metric("kube_pod_restart_policy", "gauge", "Describes the restart policy in use by this pod.")
+	started := metric("kube_pod_start_time", "gauge", "Start time in unix timestamp for a pod.")
+	created := metric("kube_pod_created", "gauge", "Unix creation timestamp")
+	pod := map[[3]string]bool{} // of which there is a line: it may have several containers in a loop
 	for i := range r.Loops {
 		l := &r.Loops[i]
 		labels := []string{"namespace", l.Namespace, "pod", l.Pod, "uid", l.UID, "container", l.Container}
+		if of := labels[:6:6]; !pod[[3]string{l.Namespace, l.Pod, l.UID}] {
+			pod[[3]string{l.Namespace, l.Pod, l.UID}] = true
+			policy(1, append(of, "type", cmp.Or(l.policy, "Always"))...)
+			if t, err := time.Parse(time.RFC3339, l.PodStarted); err == nil {
+				started(float64(t.Unix()), of...)
+			}
+			if t, err := time.Parse(time.RFC3339, l.created); err == nil {
+				created(float64(t.Unix()), of...)
+			}
+		}
 		restarts(float64(l.Restarts), labels...)
 		codes(float64(l.ExitCode), labels...)
 		if l.waiting != "" {

@@ -78,6 +78,8 @@ type Loop struct {
 	EndsMillis *int64  `json:"endsMillis,omitempty"`
 	starts     []int64 // when, in milliseconds from now on
 	waiting    string  // the reason for which it waits, as its status has it
+	policy     string  // the restartPolicy of the Pod
+	created    string  // when the Pod was
 	beside     bool    // another container of the Pod waits longer, whose Pod-hours count
 }
 
@@ -313,6 +315,7 @@ func (j *judge) container(f *finding, root, v, answer manifest.Value, now string
 		Status: answer.Get("from").Get("row").Get("status").Text(), State: kind, Restarts: restarts, ExitCode: code, Reason: last.Get("reason").Text(),
 		Since: manifest.Began(last).Text(), waiting: state.Get("waiting").Get("reason").Text(), PodStarted: root.Get("status").Get("startTime").Text(),
 		RestartsPerHour: (starts*hour + until/2) / until, RanMillis: ran, WaitingMillis: max(until-ran, 0),
+		policy: root.Get("spec").Get("restartPolicy").Text(), created: root.Get("metadata").Get("creationTimestamp").Text(),
 	}
 	l.RequestsPerHour = l.RestartsPerHour * j.o.RequestsPerRestart
 	for w := answer.Get("from").Get("waits").First(); w.Exists(); w = w.Next() {

@@ -225,7 +225,7 @@ func (it *item) own() {
 	for i := range f.loops {
 		l := &f.loops[i]
 		l.Namespace, l.Pod, l.UID, l.Owner = f.namespace, f.name, f.uid, f.owner
-		own(&l.Node, &l.Container, &l.Status, &l.Reason, &l.Since, &l.PodStarted, &l.NextStart, &l.KeptBy, &l.Because, &l.waiting)
+		own(&l.Node, &l.Container, &l.Status, &l.Reason, &l.Since, &l.PodStarted, &l.NextStart, &l.KeptBy, &l.Because, &l.waiting, &l.policy, &l.created)
 	}
 	for _, list := range [...][]Stuck{f.stuck, f.notModelled} {
 		for i := range list {

@@ -234,6 +234,7 @@ func (v *validator) initContainer(c *policy.Container) {
 	case !v.f.ContainerRestartRules:
 		if *c.RestartPolicy != policy.RestartPolicyAlways {
 			v.unsupported(v.here(".restartPolicy"), string(*c.RestartPolicy), "Always")
+			v.paced(*c.RestartPolicy)
 		}
 	case *c.RestartPolicy == policy.RestartPolicyAlways && !v.f.RestartAllContainersOnContainerExits && !v.f.Proposals.Has(policy.KEP5307Future):
 		if len(c.RestartPolicyRules) > 0 {
@@ -323,6 +324,7 @@ func (v *validator) rules(c *policy.Container) {
 		v.rulesNeedPolicy()
 	case *c.RestartPolicy != policy.RestartPolicyAlways && *c.RestartPolicy != policy.RestartPolicyNever && *c.RestartPolicy != policy.RestartPolicyOnFailure:
 		v.unsupported(v.here(".restartPolicy"), string(*c.RestartPolicy), "Always", "Never", "OnFailure")
+		v.paced(*c.RestartPolicy)
 	}
 	if n := len(c.RestartPolicyRules); n > policy.MaxRestartRules {
 		v.tooMany(v.here(".restartPolicyRules"), n, policy.MaxRestartRules)
@@ -350,11 +352,8 @@ func (v *validator) rule(rule *policy.ContainerRestartRule, i int) {
 		v.unsupported(v.ofRule(i, "].action"), string(rule.Action), supported...)
 		v.proposed("action", string(rule.Action))
 	}
-	exits, before := "].exitCodes", len(v.Faults.Kept())
+	exits, before := "]."+rule.ExitCodesPath(), len(v.Faults.Kept())
 	if v.f.Proposals.Has(policy.KEP5307Future) {
-		if rule.Spelling != "" {
-			exits = "]." + rule.Spelling
-		}
 		v.conditions(rule, i)
 	} else if rule.ExitCodes == nil {
 		v.required(v.ofRule(i, "].exitCodes"), "must be specified")
@@ -447,6 +446,13 @@ func (v *validator) unsupported(path, value string, supported ...string) {
 // proposed completes the last fault, about a value of a field to which proposals bring words.
 func (v *validator) proposed(field, value string) {
 	v.f.Proposals.Complete(v.Faults.Last(), field, value)
+}
+
+// paced names, in the last fault, the proposal that knows p as the policy of a container.
+func (v *validator) paced(p policy.RestartPolicy) {
+	if p == policy.RestartPolicyRapid || p == policy.RestartPolicyFastOnSuccess {
+		v.Faults.Last().Proposal = policy.KEP4603Draft.Name()
+	}
 }
 
 // resizePolicies returns a list as Kubernetes prints it.

@@ -155,7 +155,7 @@ func (l *linter) container(c *policy.Container, kind policy.ContainerKind, path 
 		at := path + ".restartPolicyRules" + policy.Index(i)
 		l.wrongCase(at+".action", string(rule.Action), "Restart", "RestartAllContainers")
 		if rule.ExitCodes != nil {
-			l.wrongCase(at+".exitCodes.operator", string(rule.ExitCodes.Operator), "In", "NotIn")
+			l.wrongCase(at+"."+rule.ExitCodesPath()+".operator", string(rule.ExitCodes.Operator), "In", "NotIn")
 		}
 	}
 	if len(c.RestartPolicyRules) == 0 && (c.RestartPolicy == nil || c.IsSidecar(kind)) {
@@ -239,7 +239,7 @@ func (l *linter) rules(c *policy.Container, kind policy.ContainerKind, path stri
 			continue
 		}
 		at := path + ".restartPolicyRules" + policy.Index(i)
-		l.values(rule.ExitCodes.Values, at+".exitCodes.values")
+		l.values(rule.ExitCodes.Values, at+"."+rule.ExitCodesPath()+".values")
 		switch {
 		case sets[i].empty():
 			l.warn(at, NeverMatches, "In with no value that can occur matches no exit", sourceMatch)

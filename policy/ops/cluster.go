@@ -115,7 +115,7 @@ func (c *call) readDeclared(v manifest.Value, path string, base *cluster) declar
 	}
 	d.gates = d.draftGates(c.readGates(v.Get("featureGates"), path+".featureGates"))
 	for _, s := range d.draftGates(c.readGates(kubelet.Get("featureGates"), d.path+".featureGates")) {
-		if policy.IsGate(s.Name) {
+		if _, proposed := policy.ProposalGate(s.Name); proposed || policy.IsGate(s.Name) {
 			d.kubeletGate = append(d.kubeletGate, s)
 		} else if !contains(d.otherGates, s.Name) {
 			d.otherGates = append(d.otherGates, s.Name)
@@ -334,6 +334,9 @@ func (c *call) readKubelet(v manifest.Value, path string, minor int, p policy.Pr
 			continue
 		}
 		known = known || f.Path == "crashLoopBackOff.maxContainerRestartPeriod"
+		if f.Path == "crashloopbackoff" && !p.Has(policy.KEP4603Draft) {
+			f.Proposal = policy.KEP4603Draft.Name()
+		}
 		f.Path = child(path, f.Path)
 		c.clusterFault(c.root.Locate(f.Path), f)
 	}

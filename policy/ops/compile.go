@@ -180,10 +180,8 @@ func (p *Policy) answer(w *manifest.Writer, e policy.Event, reason string) {
 	at := p.paths[v.Container]
 	if why := policy.VerdictReasons[v.Reason]; v.Flags&policy.VerdictUndecided == 0 {
 		writeOutcome(w, at, v.Decision())
-	} else if path := element(at.rules, int(v.Rule)); why == policy.UndecidedAction {
-		writeUndecided(w, why, path+".action")
 	} else {
-		writeUndecided(w, why, path+".exitCodes.operator")
+		writeUndecided(w, why, at.unknown(why, int(v.Rule)))
 	}
 	if v.Wait >= 0 {
 		w.Key("delayMillis")

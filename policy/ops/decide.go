@@ -632,6 +632,18 @@ func (p paths) rule(i int) (path string, index int) {
 	return element(p.rules, index), index
 }
 
+// unknown is the path of the word of rule i for which the answer is undecided.
+func (p paths) unknown(why string, i int) string {
+	path, _ := p.rule(i)
+	switch {
+	case why == policy.UndecidedAction:
+		return path + ".action"
+	case p.c == nil:
+		return path + ".exitCodes.operator"
+	}
+	return path + "." + p.c.RestartPolicyRules[i].ExitCodesPath() + ".operator"
+}
+
 // limit is the path of the limit of restarts.
 func (p paths) limit() string { return strings.TrimSuffix(p.pod, "restartPolicy") + "maxRestartTimes" }
 
@@ -673,9 +685,9 @@ func undecided(cl *cluster, at paths, trace []policy.Step) (why, path string) {
 		case s.Level != policy.LevelRule:
 			return "", ""
 		case s.Ignored == policy.IgnoredUnknownAction:
-			return policy.UndecidedAction, element(at.rules, s.Rule) + ".action"
+			return policy.UndecidedAction, at.unknown(policy.UndecidedAction, s.Rule)
 		case s.Code == policy.StepUnknownOperator:
-			return policy.UndecidedOperator, element(at.rules, s.Rule) + ".exitCodes.operator"
+			return policy.UndecidedOperator, at.unknown(policy.UndecidedOperator, s.Rule)
 		case s.Result == policy.Matched:
 			return "", ""
 		}

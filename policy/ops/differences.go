@@ -128,7 +128,7 @@ func same(a, b manifest.Value, skip func(name string) bool) bool {
 		return true
 	case manifest.Object:
 		for x := a.First(); x.Exists(); x = x.Next() {
-			if k := x.Key(); !skipped(skip, k, x) && !same(x, b.Get(k), skip) {
+			if k := x.Key(); !skipped(skip, k, x) && !same(x, b.Get(k), skip) && !(k == "action" && skip("because") && stops(x) && stops(b.Get(k))) {
 				return false
 			}
 		}
@@ -140,6 +140,13 @@ func same(a, b manifest.Value, skip func(name string) bool) bool {
 		return true
 	}
 	return false
+}
+
+// stops reports whether an action ends a container for good: one that a rule terminates stops like
+// any other, as [fate.ends] has it.
+func stops(action manifest.Value) bool {
+	s := action.Text()
+	return s == string(policy.Stop) || s == string(policy.ActionTerminate)
 }
 
 // skipped is skip, except that the effect on a Job, an object, is not the name of one.

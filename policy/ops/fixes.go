@@ -127,7 +127,7 @@ func (c *call) fixes(f *policy.FieldError) []fix {
 			return remove(paths...)
 		}
 	case f.Code == lint.MatchesAll:
-		values := f.Path + ".exitCodes.values"
+		values := c.exitCodes(f.Path) + ".values"
 		op := "add"
 		if c.man.At(values).Exists() {
 			op = "replace"
@@ -226,6 +226,16 @@ func (c *call) built(v manifest.Value, above, path string) []fix {
 		}
 	}
 	return nil
+}
+
+// exitCodes returns the path of the exit codes of the rule at path, in whatever words.
+func (c *call) exitCodes(path string) string {
+	for _, words := range [...]string{".when.exitCodes", ".onExit.exitCodes", ".onExitCodes"} {
+		if c.man.At(path + words).Exists() {
+			return path + words
+		}
+	}
+	return path + ".exitCodes"
 }
 
 // renamed returns the one name that a misspelt field is likely to be.

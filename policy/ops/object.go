@@ -288,7 +288,9 @@ func kindOf(man manifest.Value) (manifest.KindInfo, *policy.FieldError) {
 	for _, k := range manifest.Kinds() {
 		if k.Kind == kind && !manifest.Foreign(version) { // a Job of Volcano is no misspelt Job
 			_, fault := unknownKind("apiVersion", policy.CodeUnknownKind, found)
-			fault.Allowed = []string{k.APIVersion}
+			if fault.Allowed = []string{k.APIVersion}; kind == "Job" && version == "v1" {
+				fault.Proposal = policy.KEP3329Draft.Name()
+			}
 			return manifest.KindInfo{}, fault
 		}
 	}
@@ -346,7 +348,7 @@ func (c *call) withinLimits(o *policy.Object, man manifest.Value, at string) boo
 			}
 			for j, rule := range rules {
 				if e := rule.ExitCodes; e != nil && !within("values", len(e.Values), policy.MaxValues,
-					o.SpecPath, kind.Field(), "[", index, "].restartPolicyRules[", strconv.Itoa(j), "].exitCodes.values") {
+					o.SpecPath, kind.Field(), "[", index, "].restartPolicyRules[", strconv.Itoa(j), "].", rule.ExitCodesPath(), ".values") {
 					return false
 				}
 			}

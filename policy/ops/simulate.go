@@ -578,9 +578,12 @@ func (c *call) readEventExit(v manifest.Value, path string, e *simulate.Event, w
 		c.forbidden(code, path+".exitCode", "nothing exits")
 	}
 	if s, ok := c.text(reason, path+".reason"); ok {
-		if e.Type == simulate.EventExited || e.Type == simulate.EventDeleted && c.reasons {
+		switch {
+		case e.Type == simulate.EventExited || e.Type == simulate.EventDeleted && c.reasons:
 			e.Reason = s
-		} else {
+		case e.Type == simulate.EventDeleted:
+			c.requestFault(reason, policy.FieldError{Path: path + ".reason", Code: policy.CodeForbidden, Detail: "no release has reasons of deletions", Proposal: policy.KEP3329Draft.Name()})
+		default:
 			c.forbidden(reason, path+".reason", "is that of the event")
 		}
 	}

@@ -752,16 +752,20 @@ func (u *ruleUse) idle(operator policy.ExitCodesOperator, values []int32, least 
 func (c *call) writeSizes(l *loaded) {
 	for _, kind := range containerOrder {
 		for i, container := range l.object.Spec.List(kind) {
-			if len(container.RestartPolicyRules) == 0 {
-				continue
-			}
 			var s listSize
+			written := false // those of a callback stand in the request
 			for _, rule := range container.RestartPolicyRules {
+				if rule.From != "" {
+					continue
+				}
+				written = true
 				if on := rule.ExitCodes; on != nil {
 					s.add(on.Operator, on.Values)
 				}
 			}
-			c.writeSize(l.object.Path(policy.Ref{Kind: kind, Index: i})+".restartPolicyRules", s)
+			if written {
+				c.writeSize(l.object.Path(policy.Ref{Kind: kind, Index: i})+".restartPolicyRules", s)
+			}
 		}
 	}
 	if l.object.Job != nil && l.object.Job.PodFailurePolicy != nil {

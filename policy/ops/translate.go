@@ -638,7 +638,9 @@ func (t *translator) alwaysPod(l *loaded) {
 		}
 	}
 	t.set(at, `"AlwaysPod"`)
-	t.lose(at, lostWaits, "")
+	if t.cl.node().features.Proposals.Reading(policy.OptionWait) == 0 {
+		t.lose(at, lostWaits, "") // RestartAllContainers waits for nothing
+	}
 }
 
 // drafted puts the rules of a Job into those of the draft.

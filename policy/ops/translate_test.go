@@ -180,6 +180,7 @@ func TestTranslationsAreWhatTheTablesSay(t *testing.T) {
 			}
 			if a.Equivalent && a.Changed {
 				equivalent++
+				comparedAlike(t, q, translated(q, &a, to), to)
 			} else if !a.TablesAgree {
 				different++
 			}
@@ -188,6 +189,28 @@ func TestTranslationsAreWhatTheTablesSay(t *testing.T) {
 	t.Logf("%d changed: %d equivalent, %d different; %d lose something, %d refused", changed, equivalent, different, lost, refused)
 	if (changed < 100 || equivalent < 30 || different < 10 || lost < 20 || refused < 3) && !testing.Short() || changed < 20 {
 		t.Error("too few of a kind")
+	}
+}
+
+// comparedAlike holds compare to translate: what is equivalent to the one is so to the other.
+func comparedAlike(t *testing.T, before, after map[string]json.RawMessage, to string) {
+	t.Helper()
+	if before["decide"] != nil || before["templatePath"] != nil && after["templatePath"] == nil || string(before["fieldValidation"]) == `"Ignore"` {
+		return // what stands beside the manifest is not that of the other one; variants have each name once
+	}
+	both := maps.Clone(before)
+	if to != "kubernetes" {
+		both["cluster"] = after["cluster"]
+	}
+	shared, _ := json.Marshal(both)
+	variants, _ := json.Marshal([]any{row{"name": "before"}, row{"name": "after", "manifest": after["manifest"]}})
+	var c struct {
+		Equivalent  bool
+		Differences []row
+	}
+	q := map[string]json.RawMessage{"of": json.RawMessage(`"table"`), "request": shared, "variants": variants}
+	if ask(t, "compare", q, `{}`, &c) || !c.Equivalent {
+		t.Errorf("%s to %s is equivalent, and not to compare: %v\n%s", before["manifest"], to, c.Differences, after["manifest"])
 	}
 }
 

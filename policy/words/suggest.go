@@ -315,5 +315,9 @@ func (d *document) offer(r manifest.Value, container string, code int64, templat
 	return list
 }
 
-// offers writes what is offered.
-func (d *document) offers(list []item) { d.items("list", "To change this", list) }
+// offers writes what is offered: nothing among proposals, in whose words no changes are looked for.
+func (d *document) offers(list []item) {
+	if !d.Answer.Get("cluster").Get("proposals").Exists() {
+		d.items("list", "To change this", list)
+	}
+}

@@ -470,6 +470,9 @@ func TestSentences(t *testing.T) {
 		{"decide", `"cluster":{"proposals":{"kep-3322":{}}},` + fails + pod("", "", `"restartPolicy":"OnFailure","maxRestartTimes":2,`) + `}`, `"text":"maxRestartTimes"`, "the kind of container"},
 		{"table", `"cluster":{"proposals":{"kep-3322":{}}},` + pod("", "", `"restartPolicy":"OnFailure","maxRestartTimes":2,`) + `}`, "If not restarted yet, 0 → stays terminated", ""},
 		{"decide", `"cluster":{"proposals":{"kep-4603-draft":{}}},` + fails + pod("", "", `"restartPolicy":"Rapid",`) + `}`, "restartPolicy is Rapid", "restartPolicy is Always"},
+		{"decide", `"cluster":{"proposals":{"kep-4603-draft":{}}},` + fails + pod("", "", `"restartPolicy":"Rapid",`) + `}`, "restartPolicy is Rapid", "To change this"}, // suggest has no words of proposals
+		{"table", `"cluster":{"proposals":{"always-pod":{}}},` + pod("", "", `"restartPolicy":"AlwaysPod",`) + `}`, "RestartAllContainers", "To change this"},
+		{"decide", fails + pod("", "", never) + `}`, "To change this", ""},
 		{"decide", fails[:len(`"exits":[{"container":"`)] + `main","exitCode":1}],` + `"manifest":{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"generateName":"w-"},"spec":{"entrypoint":"a","templates":[{"name":"a","retryStrategy":{"limit":"2"},"container":{"image":"i"}}]}}`, `"text":"Failed"`, "goes on"},
 		// What did not end the Pod is no reason for its end.
 		{"simulate", `"until":"10m","runs":{"c":[{"for":"5s","exitCode":1,"times":"forever"}]},"events":[{"at":"1m","type":"Evicted"}],` + pod("", "", "") + `}`, `"no more restarts","because":"the Pod has ended"`, `"because":"because `},
