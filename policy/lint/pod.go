@@ -42,6 +42,7 @@ const (
 	NoRestartLimit      policy.FaultCode = "no_restart_limit"           // Kubernetes does not count restarts of a container
 	VersionSkew         policy.FaultCode = "version_skew"               // of the kubelet, about the cluster of the request
 	RunsNeverReached    policy.FaultCode = "runs_never_reached"         // an init container before them has no runs, so that it does not end
+	PodsRefused         policy.FaultCode = "pods_refused"               // the API server accepts the StatefulSet and none of its Pods
 	// Of commands, where a request asks to read them.
 	RuleNeverExercised policy.FaultCode = "rule_never_exercised"  // no exit of the command matches it
 	RetryLoop          policy.FaultCode = "retry_loop_in_command" // a shell runs the program again, the kubelet sees no exit
