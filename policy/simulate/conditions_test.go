@@ -147,3 +147,27 @@ func TestWhyThereIsNoSandbox(t *testing.T) {
 		}
 	}
 }
+
+// TestSandboxReadyBeforeItsContainers: from 1.36 on the kubelet publishes that there is a sandbox as
+// soon as it has made one, so that the API shows it also while it drops what follows, here that an
+// init container runs again which had succeeded.
+//
+// Source: OnPodSandboxReady in pkg/kubelet/kubelet.go, Kubernetes v1.36 and v1.37.
+func TestSandboxReadyBeforeItsContainers(t *testing.T) {
+	spec := &policy.PodSpec{
+		RestartPolicy:  policy.RestartPolicyOnFailure,
+		InitContainers: []policy.Container{{Name: "i"}},
+		Containers:     []policy.Container{{Name: "c"}},
+	}
+	tapes := []Tape{{policy.Ref{Kind: policy.InitContainer}, []Run{{For: 5000, Times: 2}}}}
+	for minor, want := range map[int]bool{35: false, 36: true} {
+		f := policy.DefaultFeatures(minor)
+		sc := Scenario{
+			Spec: spec, Tapes: tapes, Name: "p", Until: 12_000, Kubelet: Kubelet{Features: f, Backoff: policy.KubeletBackoff(f, 0)},
+			Events: []Event{{At: 10_000, Type: EventSandboxLost}},
+		}
+		if got := Pod(&sc).Conditions[0]; got.Type != "PodReadyToStartContainers" || got.Status != want {
+			t.Errorf("1.%d: %+v", minor, got)
+		}
+	}
+}
