@@ -97,6 +97,11 @@ func (k *kubelet) event(e *Event) (happened bool) {
 		k.over()
 		return false
 	}
+	if k.ending.terminated && e.Type == EventDeleted && k.ending.finishes && !k.ending.deleted {
+		k.ending.deleted = true // without a grace period: CheckGracefulDelete in pkg/registry/core/pod/strategy.go
+		k.record(&r)
+		return false
+	}
 	if k.ending.terminated {
 		r.Ignored = ignoredPodOver
 		k.record(&r)
