@@ -173,6 +173,7 @@ func (k *kubelet) podEvent(e *Event) {
 			k.views.api.disruption, k.views.api.disruptedBy = by.message, by.by
 		}
 		k.ending.deleted = true
+		k.ending.forgotten = k.ending.forgotten || e.Forced || e.Grace == 0 && k.podGrace() == 0
 		k.send3329(e)
 		k.shorten(e.Grace)
 	case EventNodeLost:

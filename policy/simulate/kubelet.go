@@ -67,6 +67,7 @@ type queue struct {
 // podEnding is how and when the Pod ends.
 type podEnding struct {
 	deleted      bool   // deletionTimestamp is set
+	forgotten    bool   // and the API server waits for nothing but finalizers
 	deletion     Millis // when the controller of a Job deletes the Pod
 	finishes     bool   // a deleted Pod is gone when it is over; of a Job's Pod its finalizer decides
 	deadline     Millis // when activeDeadlineSeconds are over
