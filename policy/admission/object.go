@@ -19,6 +19,19 @@ func Validate(o *policy.Object, f policy.Features) []policy.FieldError {
 	return once(v.created(o), f)
 }
 
+// PodsRefused reports what the API server of f would refuse of each Pod of o, a StatefulSet that it
+// accepts: until 1.33 it does not look into the template, and later not into one that takes the
+// place of a bad one.
+//
+// Source: ValidatePodTemplateSpecForStatefulSet in pkg/apis/apps/validation/validation.go,
+// Kubernetes v1.33 to v1.37.
+func PodsRefused(o *policy.Object, f policy.Features) []policy.FieldError {
+	v := newValidator(f, false)
+	v.rest = o.Fields
+	v.podSpec(&o.Spec, o.SpecPath)
+	return v.Faults.All()
+}
+
 // ValidateStatic reports what a kubelet of f would refuse of the restart fields of o, a Pod in a
 // file. A kubelet drops nothing, so that there are faults that the API server cannot print. Until
 // 1.34 it allows nothing that a gate brought, even if the gate is on: no policies of containers but

@@ -42,6 +42,7 @@ const (
 	NoRestartLimit      policy.FaultCode = "no_restart_limit"           // Kubernetes does not limit restarts of a container
 	VersionSkew         policy.FaultCode = "version_skew"               // Kubernetes does not support this difference between kubelet and API server
 	RunsNeverReached    policy.FaultCode = "runs_never_reached"         // an earlier init container has no runs, so it does not end
+	PodsRefused         policy.FaultCode = "pods_refused"               // the API server accepts the StatefulSet and refuses its Pods
 
 	// About commands, if a request asks to read them.
 

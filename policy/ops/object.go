@@ -248,6 +248,15 @@ func (c *call) judge(l *loaded, f policy.Features, a entrance) {
 		l.dropped = append(l.dropped, admission.DropDisabled(&o.Spec, o.SpecPath, f)...)
 		l.faults = append(l.faults, c.manifestFaults(admission.Validate(o, f))...)
 	}
+	if o.Kind == "StatefulSet" && len(l.faults) == 0 && (f.Minor < 34 || a.old != nil) {
+		for _, fault := range admission.PodsRefused(o, f) {
+			body, _ := strings.CutPrefix(fault.Message, fault.Path+": ")
+			l.warnings = append(l.warnings, c.manifestFaults([]policy.FieldError{{
+				Path: fault.Path, Code: lint.PodsRefused, Detail: "accepted here, and refused in each Pod: " + body,
+				Source: "ValidateStatefulSetSpec, pkg/apis/apps/validation/validation.go, v1.33",
+			}})...)
+		}
+	}
 	if f.Proposals != 0 {
 		o.Spec.SetProposed(f.Proposals | c.node)
 	}

@@ -474,7 +474,7 @@ func (c *call) readEvent(v manifest.Value, path string, last policy.Millis, l *l
 			case n < 0 || n > math.MaxInt32:
 				c.fault(grace, at, policy.CodeOutOfRange, "must be between 0 and 2147483647")
 			default:
-				e.Grace = policy.Millis(max(n, 1)) * policy.Second // never less, says the kubelet
+				e.Grace, e.Forced = policy.Millis(max(n, 1))*policy.Second, n == 0 // never less, says the kubelet
 			}
 		default:
 			c.forbidden(grace, at, "counts only for Deleted, Evicted, Drained, NodeShutdown and Recreated")

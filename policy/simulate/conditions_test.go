@@ -34,7 +34,7 @@ func TestConditionsOfAnEnd(t *testing.T) {
 			Tapes:  []Tape{{init, []Run{{For: NoEnd, Times: 1, Stop: &Stop{For: 2000}}}}},
 			Events: []Event{{At: 3000, Type: EventDeleted}},
 		}, []Condition{
-			{Type: "PodReadyToStartContainers"},
+			{"PodReadyToStartContainers", false, "PodSandboxNotReady", "pod sandbox is not ready"},
 			{Type: "Initialized", Status: true},
 			{"Ready", false, "ContainersNotReady", "containers with unready status: [c]"},
 			{"ContainersReady", false, "ContainersNotReady", "containers with unready status: [c]"},
@@ -123,5 +123,51 @@ func TestConditionsOfAnEnd(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWhyThereIsNoSandbox: 1.37 says why PodReadyToStartContainers is False, older releases do not.
+//
+// Source: GeneratePodReadyToStartContainersCondition in pkg/kubelet/status/generate.go, Kubernetes
+// v1.36 and v1.37.
+func TestWhyThereIsNoSandbox(t *testing.T) {
+	spec := &policy.PodSpec{RestartPolicy: policy.RestartPolicyNever, Containers: []policy.Container{{Name: "c"}}}
+	tapes := []Tape{{policy.Ref{Kind: policy.MainContainer}, []Run{{For: 5000, Times: 1}}}}
+	for _, test := range []struct {
+		minor int
+		want  Condition
+	}{
+		{36, Condition{Type: "PodReadyToStartContainers"}},
+		{37, Condition{"PodReadyToStartContainers", false, "PodSandboxNotReady", "pod sandbox is not ready"}},
+	} {
+		f := policy.DefaultFeatures(test.minor)
+		sc := Scenario{Spec: spec, Tapes: tapes, Name: "p", Until: 12_000, Kubelet: Kubelet{Features: f, Backoff: policy.KubeletBackoff(f, 0)}}
+		if got := Pod(&sc).Conditions[0]; got != test.want {
+			t.Errorf("1.%d: %+v, want %+v", test.minor, got, test.want)
+		}
+	}
+}
+
+// TestSandboxReadyBeforeItsContainers: from 1.36 on the kubelet publishes that there is a sandbox as
+// soon as it has made one, so that the API shows it also while it drops what follows, here that an
+// init container runs again which had succeeded.
+//
+// Source: OnPodSandboxReady in pkg/kubelet/kubelet.go, Kubernetes v1.36 and v1.37.
+func TestSandboxReadyBeforeItsContainers(t *testing.T) {
+	spec := &policy.PodSpec{
+		RestartPolicy:  policy.RestartPolicyOnFailure,
+		InitContainers: []policy.Container{{Name: "i"}},
+		Containers:     []policy.Container{{Name: "c"}},
+	}
+	tapes := []Tape{{policy.Ref{Kind: policy.InitContainer}, []Run{{For: 5000, Times: 2}}}}
+	for minor, want := range map[int]bool{35: false, 36: true} {
+		f := policy.DefaultFeatures(minor)
+		sc := Scenario{
+			Spec: spec, Tapes: tapes, Name: "p", Until: 12_000, Kubelet: Kubelet{Features: f, Backoff: policy.KubeletBackoff(f, 0)},
+			Events: []Event{{At: 10_000, Type: EventSandboxLost}},
+		}
+		if got := Pod(&sc).Conditions[0]; got.Type != "PodReadyToStartContainers" || got.Status != want {
+			t.Errorf("1.%d: %+v", minor, got)
+		}
 	}
 }

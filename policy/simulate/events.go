@@ -97,6 +97,11 @@ func (k *kubelet) event(e *Event) (happened bool) {
 		k.over()
 		return false
 	}
+	if k.ending.terminated && e.Type == EventDeleted && k.ending.finishes && !k.ending.deleted {
+		k.ending.deleted = true // without a grace period: CheckGracefulDelete in pkg/registry/core/pod/strategy.go
+		k.record(&r)
+		return false
+	}
 	if k.ending.terminated {
 		r.Ignored = ignoredPodOver
 		k.record(&r)
@@ -168,6 +173,7 @@ func (k *kubelet) podEvent(e *Event) {
 			k.views.api.disruption, k.views.api.disruptedBy = by.message, by.by
 		}
 		k.ending.deleted = true
+		k.ending.forgotten = k.ending.forgotten || e.Forced || e.Grace == 0 && k.podGrace() == 0
 		k.send3329(e)
 		k.shorten(e.Grace)
 	case EventNodeLost:

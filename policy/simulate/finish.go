@@ -118,6 +118,13 @@ func (k *kubelet) conditionsOf(v *view, of func(i int) *status) []Condition {
 		return list
 	}
 	list = append(list, Condition{Type: "PodReadyToStartContainers", Status: v.sandboxReady})
+	if !v.sandboxReady && k.f.Minor >= 37 {
+		c := &list[len(list)-1]
+		c.Reason, c.Message = "PodSandboxNotReady", "no pod sandbox exists"
+		if v.sandboxed {
+			c.Message = "pod sandbox is not ready"
+		}
+	}
 	over := "" // the reason of conditions that go with a terminal phase
 	switch v.by {
 	case policy.PodSucceeded:

@@ -67,6 +67,7 @@ type queue struct {
 // podEnding is how and when the Pod ends.
 type podEnding struct {
 	deleted      bool   // deletionTimestamp is set
+	forgotten    bool   // and the API server waits for nothing but finalizers
 	deletion     Millis // when the controller of a Job deletes the Pod
 	finishes     bool   // a deleted Pod is gone when it is over; of a Job's Pod its finalizer decides
 	deadline     Millis // when activeDeadlineSeconds are over
@@ -671,7 +672,8 @@ func (k *kubelet) phaseCause(to policy.PodPhase) *Cause {
 //
 // Source: purgeInitContainers and startContainer in
 // pkg/kubelet/kuberuntime/kuberuntime_container.go, SyncPod and doBackOff in
-// kuberuntime_manager.go, Kubernetes v1.33 to v1.37.
+// kuberuntime_manager.go, Kubernetes v1.33 to v1.37; OnPodSandboxReady in pkg/kubelet/kubelet.go,
+// Kubernetes v1.36 and v1.37.
 func (k *kubelet) createSandbox() {
 	if k.plan.recreate {
 		k.renew()
@@ -689,6 +691,12 @@ func (k *kubelet) createSandbox() {
 	}
 	k.sandbox++
 	k.sandboxReady, k.sandboxGone = true, never
+	if k.f.Minor >= 36 { // the kubelet says so at once, with the status that it has
+		k.views.kept.sandboxReady, k.views.kept.sandboxed = true, true
+		if len(k.views.frozen) == 0 {
+			k.views.api.sandboxReady, k.views.api.sandboxed = true, true
+		}
+	}
 	k.resetCause, k.turnCause = nil, nil
 	k.note(SandboxCreated, none, "")
 }

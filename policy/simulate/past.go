@@ -62,7 +62,7 @@ const latestRetry = backOffPeriod*3/2 + 2*workQueueTick
 func (k *kubelet) resume(p *Past) {
 	k.views.api = view{
 		phase: p.Phase, reason: p.Reason, message: p.Message, by: p.Phase, disruption: p.Disruption, disruptedBy: byKubelet,
-		sandboxReady: !p.NoSandbox, initialized: p.Initialized, restartingAll: p.RestartingAll,
+		sandboxReady: !p.NoSandbox, sandboxed: true, initialized: p.Initialized, restartingAll: p.RestartingAll,
 	}
 	k.ending.deleted, k.created = p.Deleted, p.Created
 	if p.Phase.Terminal() {

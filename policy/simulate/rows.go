@@ -68,13 +68,17 @@ func (r *Rows) repeats(until Millis) {
 }
 
 // print notes the row of the Pod if it is another one than before. While containers are ahead of
-// the clock, their rounds having been counted, there is none that could be told.
+// the clock, their rounds having been counted, there is none that could be told. A Pod that is
+// deleted without a grace period is gone although its containers still stop.
+//
+// Source: BeforeDelete in k8s.io/apiserver, pkg/registry/rest/delete.go, v0.33 to v0.37.
 func (k *kubelet) print() {
 	if k.report.rows == nil || k.now <= k.report.rows.ahead {
 		return
 	}
 	row := Row{At: k.now, Pod: k.number, Created: k.created}
-	if row.Gone = k.ending.finishes && k.ending.deleted && k.ending.terminated && k.views.api.phase.Terminal(); !row.Gone {
+	over := k.ending.deleted && k.ending.terminated && k.views.api.phase.Terminal()
+	if row.Gone = k.ending.finishes && (over || k.ending.forgotten); !row.Gone {
 		row.PrintedRow = k.printed()
 	}
 	if k.report.row.At >= 0 && k.report.row.PrintedRow == row.PrintedRow && k.report.row.Gone == row.Gone {

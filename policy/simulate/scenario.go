@@ -169,7 +169,10 @@ type Event struct {
 	// Grace is how long the containers of a Pod that the event ends are given, in whole seconds; 0
 	// for what Kubernetes takes by itself. It never gives less than a second.
 	Grace Millis
-	After Millis // for [EventRecreated], from the end of the Pod to the begin of the new one
+	// Forced reports that a Grace of a second was asked for as 0, which lets the API server forget
+	// the Pod at once.
+	Forced bool
+	After  Millis // for [EventRecreated], from the end of the Pod to the begin of the new one
 	// Outside reports that the model does not cover this event of a type that it does cover
 	// otherwise.
 	Outside bool

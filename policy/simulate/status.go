@@ -66,7 +66,7 @@ func (k *kubelet) generate(terminating bool) {
 	phase := k.counts.Phase(k.spec.RestartPolicy, k.f, policy.PhaseOptions{Terminating: terminating, Initialized: k.mainActive()})
 	was, initialized := k.views.made.by, k.views.made.initialized
 	k.views.made = k.nextView(phase)
-	k.views.made.sandboxReady = k.sandboxReady
+	k.views.made.sandboxReady, k.views.made.sandboxed = k.sandboxReady, k.sandbox > 0
 	k.views.made.restartingAll = restarting && !k.views.made.phase.Terminal() && !k.cleanedUp()
 	if k.views.made.initialized = initialized; changed || was != k.views.made.by {
 		k.views.made.initialized = k.initializedNow()

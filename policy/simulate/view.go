@@ -14,6 +14,7 @@ type view struct {
 	disruption    string // message of DisruptionTarget, "" for none
 	disruptedBy   string // its reason
 	sandboxReady  bool   // PodReadyToStartContainers
+	sandboxed     bool   // there is a sandbox, ready or not
 	initialized   bool
 	restartingAll bool // AllContainersRestarting
 	notReady      bool // Ready is False whatever the containers say
