@@ -39,6 +39,7 @@ const (
 	OwnerNotPlayed      policy.FaultCode = "owner_not_played"           // of an object of another kind only the templates are read
 	OwnerRestartPolicy  policy.FaultCode = "owner_restart_policy"       // it sets the restartPolicy of its Pods
 	NotRead             policy.FaultCode = "not_read"                   // a container outside of a template
+	TemplateNotAsked    policy.FaultCode = "template_not_asked"         // a template of several containers, of which an exit names none
 	NoRestartLimit      policy.FaultCode = "no_restart_limit"           // Kubernetes does not count restarts of a container
 	VersionSkew         policy.FaultCode = "version_skew"               // of the kubelet, about the cluster of the request
 	RunsNeverReached    policy.FaultCode = "runs_never_reached"         // an init container before them has no runs, so that it does not end

@@ -40,7 +40,7 @@ func TestTextOfADocument(t *testing.T) {
 func TestOwnerOfATemplateIsNotLeftOut(t *testing.T) {
 	op, _ := ops.Lookup("explain")
 	for manifest, want := range map[string]string{
-		`{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"name":"w"},"spec":{"templates":[{"name":"a","container":{"image":"i"},"retryStrategy":{"limit":3}}]}}`: "whether a Workflow makes another Pod is not played",
+		`{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"name":"w"},"spec":{"templates":[{"name":"a","container":{"image":"i"},"retryStrategy":{"limit":3}}]}}`: "whether the Workflow makes another Pod is not played",
 		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"i"}]}}`:                                      "nothing replaces this Pod",
 	} {
 		answer, _ := ops.Call(op.Number, []byte(`{"of":"simulate","text":true,"request":{"until":"1m","runs":{"main":[{"for":"1s","exitCode":1}]},"manifest":`+manifest+`}}`))

@@ -11,6 +11,7 @@ import (
 func (d *document) decide() {
 	a := d.Answer
 	decisions := a.Get("decisions")
+	d.within = text(decisions.First(), "template")
 	switch {
 	case decisions.Len() == 1:
 		d.oneExit(decisions.First())
@@ -36,8 +37,15 @@ func (d *document) decide() {
 		}
 		explained := 0
 		for e := decisions.First(); e.Exists() && explained < maxExplained; e = e.Next() {
+			d.within = text(e, "template")
 			d.items("steps", d.traceTitle(e, decisions.Len()), d.steps(e))
 			d.items("steps", "What the Job makes of it", d.jobSteps(e))
+			if owner := (card{}); decisions.Len() > 1 { // of one exit a layer says it
+				if d.ownerCard(e, &owner); owner.title != "" {
+					owner.head.tone, owner.head.mark = Stop, "note"
+					d.items("list", owner.title, []item{owner.head})
+				}
+			}
 			explained++
 		}
 		d.jobPods(a.Get("podDecisions"))
@@ -106,7 +114,7 @@ func (d *document) exits(list manifest.Value) {
 			why = d.byWhat(e)
 		}
 		rows = append(rows, row{at: -1, tone: tone, path: d.decider(e),
-			cells: []string{short(text(e, "container")), codeText(e), word, why}})
+			cells: []string{short(text(e, "container")) + d.in(e), codeText(e), word, why}})
 	}
 	d.table("Exits", []column{{name: "Container"}, {"Exit", true}, {name: "What happens"}, {name: "Why"}}, rows, list.Len()-len(rows))
 }
@@ -218,6 +226,9 @@ func (d *document) oneExit(e manifest.Value) {
 		tone: tone, mark: mark, reason: "by " + d.byWhat(e), path: d.decider(e),
 		text: exitText(e) + ". " + means(e),
 	}
+	if word == "Restart" && d.restartedBefore(text(e, "container")) {
+		v.text = exitText(e) + ". The kubelet starts it again in the same Pod, after the wait that its back-off has come to."
+	}
 	if text(e.Get("decidedBy"), "level") != "rule" {
 		v.reason = "because " + d.byWhat(e)
 	}
@@ -234,6 +245,18 @@ func (d *document) oneExit(e manifest.Value) {
 		v.source = d.sourceOf(e)
 	}
 	d.verdict(v, title)
+}
+
+// restartedBefore reports whether the status of a live Pod says that the container was restarted.
+func (d *document) restartedBefore(name string) bool {
+	for _, list := range [...]string{"initContainerStatuses", "containerStatuses"} {
+		for s := d.man.Get("status").Get(list).First(); s.Exists(); s = s.Next() {
+			if text(s, "name") == name && number(s, "restartCount") > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // job is what a decision says about the Job; absent for a Pod without one.
@@ -330,6 +353,7 @@ func (d *document) severalExits(list manifest.Value) {
 	kinds := []kind{{word: "Restart"}, {word: "RestartAllContainers"}, {word: "Stop"}, {word: "undecided"}}
 	first, between := item{text: "Each exit is judged alone."}, ", "
 	for e := list.First(); e.Exists(); e = e.Next() {
+		d.within = text(e, "template")
 		if !d.onlyOne(e) {
 			first.text = "Each exit is judged alone, in a Pod whose other containers run."
 		}
@@ -365,12 +389,20 @@ func (d *document) severalExits(list manifest.Value) {
 	d.verdict(first, itoa(int64(list.Len()))+" exits: "+strings.Join(parts, between))
 }
 
+// in names the template that e is about, where there are several.
+func (d *document) in(e manifest.Value) string {
+	if d.Answer.Get("templates").Len() > 1 {
+		return " in " + Visible(text(e, "template"))
+	}
+	return ""
+}
+
 func (d *document) traceTitle(e manifest.Value, exits int) string {
 	if exits == 1 {
 		return "Why"
 	}
 	_, _, word := outcome(e)
-	title := exitText(e) + ": " + word
+	title := exitText(e) + d.in(e) + ": " + word
 	if !e.Get("undecided").Exists() {
 		title += ", "
 		if text(e.Get("decidedBy"), "level") == "rule" {
@@ -424,7 +456,8 @@ func (d *document) steps(e manifest.Value) (list []item) {
 // fails because of this exit alone.
 func (d *document) jobSteps(e manifest.Value) (list []item) {
 	j := job(e)
-	if !j.Get("action").Exists() {
+	restarted := !j.Get("action").Exists()
+	if restarted && !j.Get("counted").Bool() {
 		return nil // the Pod does not fail, or nobody knows
 	}
 	rules := d.rulesPath()
@@ -433,7 +466,7 @@ func (d *document) jobSteps(e manifest.Value) (list []item) {
 		matched = number(j, "rule")
 	}
 	n := int64(0)
-	for r := d.man.At(rules).First(); r.Exists() && n < MaxItems; r = r.Next() {
+	for r := d.man.At(rules).First(); r.Exists() && n < MaxItems && !restarted; r = r.Next() {
 		i := item{path: rules + "[" + itoa(n) + "]", quote: failureRule(r), source: failurePage}
 		if i.text = ruleName(i.path); strings.Contains(rules, "backoffPolicy") {
 			i.quote, i.source = draftRule(r), source{}
@@ -455,6 +488,8 @@ func (d *document) jobSteps(e manifest.Value) (list []item) {
 		i := item{path: d.jobPath() + name, text: name, quote: n, source: sourceOf("", name), mark: "matched", tone: Count, reason: "the failure counts"}
 		if action := text(j, "action"); !j.Get("counted").Bool() || action == "FailJob" || action == "FailIndex" && name != "backoffLimit" {
 			i.mark, i.tone, i.reason = "notreached", Neutral, phrase("already_decided")
+		} else if restarted {
+			i.reason = "the restart counts"
 		}
 		list = append(list, i)
 	}
@@ -625,7 +660,7 @@ func (d *document) noJob(c *card) {
 		h.reason = "nothing replaces this Pod, and nothing counts its exits"
 	case manifest.Foreign(version):
 		c.title = "Owner (controller)"
-		h.text, h.reason = "not judged", "whether a "+kind+" makes another Pod is not played"
+		h.text, h.reason = "not judged", "whether the "+kind+" makes another Pod is not played"
 	default:
 		h.reason = "the " + kind + " replaces a Pod that has ended, and nothing counts its exits"
 	}

@@ -279,7 +279,7 @@ func TestWhatBecomesOfThePod(t *testing.T) {
 		{`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"},` + one + `}`, "0", `"Succeeded","because":"it has no other main container"`, "nothing replaces this Pod"},
 		{`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"},` + spec(`{"name":"a","image":"i"},`+others) + `}`, "1", `"goes on"`, "nothing replaces this Pod"},
 		{template(`apps/v1","kind":"Deployment`, always), "1", `"Failed","because":"it has no other main container"`, "the Deployment replaces a Pod that has ended"},
-		{template(`argoproj.io/v1alpha1","kind":"Rollout`, one), "1", `"Failed","because":"it has no other main container"`, "whether a Rollout makes another Pod is not played"},
+		{template(`argoproj.io/v1alpha1","kind":"Rollout`, one), "1", `"Failed","because":"it has no other main container"`, "whether the Rollout makes another Pod is not played"},
 	} {
 		answer, _ := ops.Call(explain, schema.Explain("decide", []byte(
 			`{"cluster":{"version":"1.36"},"manifest":`+c.manifest+`,"exits":[{"container":"a","exitCode":`+c.exit+`}]}`)))
@@ -453,11 +453,23 @@ func TestSentences(t *testing.T) {
 			`"state":{"running":{"startedAt":"2026-01-01T10:01:00Z"}},"lastState":{"terminated":{"exitCode":1,"startedAt":"2026-01-01T10:00:00Z","finishedAt":"2026-01-01T10:01:00Z"}}}]}`
 		future = `"cluster":{"proposals":{"kep-5307-future":{}}},`
 	)
+	two := `"manifest":{"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet","metadata":{"name":"s"},"spec":{"replicatedJobs":[` +
+		jobOfASet("a", `"backoffLimit":1,"podFailurePolicy":{"rules":[{"action":"FailJob","onExitCodes":{"operator":"In","values":[3]}}]},`, "Never", "c") + `,` +
+		jobOfASet("b", `"backoffLimit":2,"podFailurePolicy":{"rules":[{"action":"Ignore","onExitCodes":{"operator":"In","values":[1,3]}}]},`, "Never", "c") + `,` +
+		jobOfASet("o", ``, "OnFailure", "o") + `]}}`
 	for _, c := range []struct{ op, request, want, not string }{
 		{"decide", fails + pod(owner("batch/v1", "Job"), "", never) + `}`, "a Job owns this Pod", "nothing replaces this Pod"},
 		{"decide", fails + pod(owner("apps/v1", "ReplicaSet"), "", never) + `}`, "the ReplicaSet replaces a Pod that has ended", "nothing replaces this Pod"},
-		{"decide", fails + pod(owner("x.io/v1", "Trainer"), "", never) + `}`, "whether a Trainer makes another Pod is not played", "nothing replaces this Pod"},
+		{"decide", fails + pod(owner("x.io/v1", "Trainer"), "", never) + `}`, "whether the Trainer makes another Pod is not played", "nothing replaces this Pod"},
 		{"decide", fails + pod(owner("v1", "Node"), "", never) + `}`, "nothing replaces this Pod", "the Node replaces"},
+		{"decide", fails + pod("", "", "") + status + `}`, "after the wait that its back-off has come to", "the first time immediately"},
+		{"decide", `"exits":[{"container":"c","exitCode":3}],` + two, `"c exits with 3 in spec.replicatedJobs[1].template: Stop, because restartPolicy is Never; ignored, a new Pod"`, ""},
+		{"decide", `"exits":[{"container":"c","exitCode":3}],` + two, `"quote":"In [1, 3] → Ignore","because":"3 is in [1, 3]","path":"spec.replicatedJobs[1].template.spec.podFailurePolicy.rules[0]"`, ""},
+		{"decide", `"exits":[{"container":"o","exitCode":3}],` + two, `"quote":"6","because":"the restart counts","path":"spec.replicatedJobs[2].template.spec.backoffLimit"`, ""},
+		{"table", two, `"Exit codes of c in spec.replicatedJobs[1].template"`, ""},
+		{"decide", `"exits":[{"container":"xgboost","exitCode":1}],"manifest":{"apiVersion":"kubeflow.org/v1","kind":"XGBoostJob","metadata":{"name":"x"},"spec":{"xgbReplicaSpecs":{` +
+			`"Master":{"restartPolicy":"Never","template":{"spec":{"containers":[{"name":"xgboost","image":"i"}]}}},"Worker":{"restartPolicy":"ExitCode","template":{"spec":{"containers":[{"name":"xgboost","image":"i"}]}}}}}}`,
+			`"title":"Owner (operator)","items":[{"tone":"stop","mark":"note","text":"the replica fails"`, ""},
 		{"decide", `"show":["rows"],` + fails + pod("", "", "") + status + `}`, `"p      0/1     Error    1"`, "ago"},
 		{"decide", `"exits":[{"container":"i","exitCode":1}],` + pod("", "", never+init) + `}`, "its main containers are not started", "other containers"},
 		{"decide", fails + job(`"completions":2,"completionMode":"Indexed","backoffLimitPerIndex":0,`, "Never"), "backoffLimitPerIndex is 0", "has no podFailurePolicy"},
@@ -487,4 +499,9 @@ func TestSentences(t *testing.T) {
 			t.Errorf("%s %s: %s in\n%s", c.op, request, c.not, document)
 		}
 	}
+}
+
+// jobOfASet is one of the replicatedJobs of a JobSet.
+func jobOfASet(name, spec, policy, container string) string {
+	return `{"name":"` + name + `","template":{"spec":{` + spec + `"template":{"spec":{"restartPolicy":"` + policy + `","containers":[{"name":"` + container + `","image":"i"}]}}}}}`
 }
