@@ -24,7 +24,7 @@ type Around interface {
 // that is drawn, or an address, so that the text is never the same.
 func (r *Report) Drawn() {
 	if f := r.Faults.Last(); f.Message != "" {
-		f.Message, f.Detail = "", f.Detail+"; part of the text of Kubernetes is drawn, so that it is never the same"
+		f.Message, f.Detail = "", f.Detail+"; part of the text of Kubernetes is random"
 	}
 }
 

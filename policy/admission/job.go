@@ -27,7 +27,7 @@ const (
 // Texts of this package.
 const (
 	panicsText    = "completions are absent, and the API server panics when it compares them with this rule"
-	drawnText     = "; the end of a generated name is drawn, so that the text is never the same"
+	drawnText     = "; the end of a generated name is random, so that the text is never the same"
 	addressesText = "; Kubernetes 1.33 prints addresses in memory, so that the text is never the same"
 )
 

@@ -155,7 +155,7 @@ func owned(faults []Fault, text []byte, minor int, update bool, said map[string]
 // drawn reports whether a fault of ours has no text because that of Kubernetes, which is theirs,
 // has a part that is drawn.
 func drawn(path, detail, theirs string) bool {
-	detail, isDrawn := strings.CutSuffix(detail, "; part of the text of Kubernetes is drawn, so that it is never the same")
+	detail, isDrawn := strings.CutSuffix(detail, "; part of the text of Kubernetes is random")
 	if strings.Contains(detail, "must be '") { // the UID, or a name that is drawn
 		return isDrawn && strings.HasPrefix(theirs, path+": Invalid value: ") && strings.Contains(theirs, ": must be '")
 	}
