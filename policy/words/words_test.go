@@ -483,6 +483,8 @@ func TestSentences(t *testing.T) {
 		{"decide", fails[:len(`"exits":[{"container":"`)] + `main","exitCode":1}],` + `"manifest":{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"generateName":"w-"},"spec":{"entrypoint":"a","templates":[{"name":"a","retryStrategy":{"limit":"2"},"container":{"image":"i"}}]}}`, `"text":"Failed"`, "goes on"},
 		{"simulate", `"until":"5m","runs":{"c":[{"for":"1h","exitCode":1}]},` + pod("", "", "") + `}`, "No container ends by then.", "nothing says when"},
 		{"simulate", `"until":"5m",` + pod("", "", "") + `}`, "No container ends: nothing says when they do.", ""},
+		{"simulate", `"until":"5m","runs":{"c":[{"for":"5s","exitCode":1}]},` + job(`"backoffLimit":0,`, "Never"), `"path":"spec.backoffLimit"`, `".spec.`},
+		{"decide", fails + job("", "Never"), `"text":"backoffLimit","quote":"6","because":"the failure counts","path":"spec.backoffLimit"`, `".spec.`},
 		{"decide", `"exits":[{"container":"i","exitCode":0,"reason":"OOMKilled"}],` + pod("", "", never+init) + `}`, "It stays terminated, and the Pod is stopped: an init container did not succeed.", "Failed"},
 		{"table", pod("", "", never+init) + `}`, `"0 (OOMKilled)","","the Pod is stopped"`, ""},
 		{"simulate", `"until":"5m",` + job(`"completions":2,"parallelism":2,"completionMode":"Indexed",`, "Never"), `"PodCreated","index 0 and 1 more"`, ""},
