@@ -98,7 +98,7 @@ func fault(v manifest.Value) item {
 		}
 	}
 	if p := text(v, "proposal"); p != "" {
-		i.reason = join("; ", i.reason, "a word of the proposal "+p)
+		i.reason = join("; ", i.reason, "the proposal "+p+" would allow it")
 	}
 	if within := v.Get("within"); within.Exists() {
 		i.text = "column " + itoa(number(within, "column")) + ": " + i.text

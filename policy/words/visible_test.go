@@ -37,8 +37,8 @@ func TestPlain(t *testing.T) {
 		`{"path":"pods[0]","type":"x","message":"no name"}`:                                                                     "pods[0]: no name",
 		`{"path":"a","detail":"unknown","allowed":["b"]}`:                                                                       "a: unknown (possible: b)",
 		`{"path":"a","detail":"unknown","allowed":[` + strings.Repeat(`"",`, 30) + `""]}`:                                       "a: unknown",
-		`{"path":"spec.x","detail":"unknown","message":"no such field","proposal":"kep-3322"}`:                                  "spec.x: unknown (Kubernetes: no such field; a word of the proposal kep-3322)",
-		`{"path":"spec.x","type":"Invalid value","message":"spec.x: Invalid value","proposal":"always-pod"}`:                    "spec.x: Invalid value (a word of the proposal always-pod)",
+		`{"path":"spec.x","detail":"unknown","message":"no such field","proposal":"kep-3322"}`:                                  "spec.x: unknown (Kubernetes: no such field; the proposal kep-3322 would allow it)",
+		`{"path":"spec.x","type":"Invalid value","message":"spec.x: Invalid value","proposal":"always-pod"}`:                    "spec.x: Invalid value (the proposal always-pod would allow it)",
 		`{"detail":"the request is not an object"}`:                                                                             "the request is not an object",
 	} {
 		v, err := manifest.Parse([]byte(fault))
