@@ -3,6 +3,7 @@ package manifest
 import (
 	"math/bits"
 	"strconv"
+	"strings"
 
 	"github.com/podfate/podfate/policy"
 )
@@ -57,9 +58,13 @@ func (c *checker) fault(v Value, code policy.FaultCode, r rank, want, message st
 	if c.within != "" {
 		message = ""
 	}
+	detail := "must be " + want + ", found " + show(v)
+	if v.Kind() == String && strings.HasPrefix(v.Str(), "${") {
+		detail += "; parameters are to be filled in first, as envsubst and oc process do"
+	}
 	c.all = append(c.all, Fault{
 		FieldError: policy.FieldError{
-			Path: pathOf(c.way(v)), Code: code, Detail: "must be " + want + ", found " + show(v), Message: message, Proposal: c.within,
+			Path: pathOf(c.way(v)), Code: code, Detail: detail, Message: message, Proposal: c.within,
 		},
 		Offset: v.Offset(),
 		rank:   r,

@@ -62,6 +62,10 @@ func TestCheckFields(t *testing.T) {
 			Path: "spec.livenessProbe", Code: policy.CodeUnknownField, Detail: "not a field of PodSpec, but of Container",
 			Message: `strict decoding error: unknown field "spec.livenessProbe"`,
 		}}},
+		{"parameter", inPod(`"activeDeadlineSeconds":"${{LIMIT}}"`), 36, []policy.FieldError{{
+			Path: "spec.activeDeadlineSeconds", Code: policy.CodeWrongType, Detail: `must be an integer, found "${{LIMIT}}"; parameters are to be filled in first`,
+			Message: into + "string into Go struct field PodSpec.spec.activeDeadlineSeconds of type int64",
+		}}},
 		{"repeated field", inRule("\"action\":\"Restart\",\n \"action\":\"Restart\""), 36, []policy.FieldError{{
 			Path: rulePath + ".action", Code: policy.CodeDuplicateField, Detail: "line 2, column 2 for the second time, first in line 1, column 117",
 			Message: `strict decoding error: duplicate field "` + rulePath + `.action"`,
