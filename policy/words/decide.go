@@ -265,9 +265,20 @@ func job(e manifest.Value) manifest.Value { return e.Get("job") }
 // decider is the path of what decided, "" where the manifest has nothing there: a default stands
 // nowhere.
 func (d *document) decider(e manifest.Value) string {
-	path := text(e.Get("decidedBy"), "path")
+	path := d.owned(text(e.Get("decidedBy"), "path"))
 	if path == "" || !d.man.At(path).Exists() {
 		return ""
+	}
+	return path
+}
+
+// owned returns the path of the field that replaces the one at path, a template's restartPolicy that
+// its owner does not look at, or else path.
+func (d *document) owned(path string) string {
+	for t := d.Answer.Get("templates").First(); t.Exists(); t = t.Next() {
+		if own := text(t, "restartPolicyPath"); own != "" && path == text(t, "path")+".spec.restartPolicy" {
+			return own
+		}
 	}
 	return path
 }
@@ -520,7 +531,7 @@ func (d *document) ruleReason(r, e manifest.Value, matches bool) string {
 
 // step is a step without its reason.
 func (d *document) step(s manifest.Value) item {
-	i := item{path: text(s, "path")}
+	i := item{path: d.owned(text(s, "path"))}
 	i.text = ruleName(i.path)
 	i.source = sourceOf("", i.path)
 	switch text(s, "result") {

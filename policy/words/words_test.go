@@ -466,6 +466,8 @@ func TestSentences(t *testing.T) {
 		{"decide", `"exits":[{"container":"c","exitCode":3}],` + two, `"c exits with 3 in spec.replicatedJobs[1].template: Stop, because restartPolicy is Never; ignored, a new Pod"`, ""},
 		{"decide", `"exits":[{"container":"c","exitCode":3}],` + two, `"quote":"In [1, 3] → Ignore","because":"3 is in [1, 3]","path":"spec.replicatedJobs[1].template.spec.podFailurePolicy.rules[0]"`, ""},
 		{"decide", `"exits":[{"container":"o","exitCode":3}],` + two, `"quote":"6","because":"the restart counts","path":"spec.replicatedJobs[2].template.spec.backoffLimit"`, ""},
+		{"decide", fails + `"manifest":{"apiVersion":"kubeflow.org/v1","kind":"TFJob","metadata":{"name":"x"},"spec":{"tfReplicaSpecs":{"PS":{"restartPolicy":"OnFailure","template":{"spec":{"restartPolicy":"Always","containers":[{"name":"c","image":"i"}]}}}}}}`,
+			`"quote":"OnFailure","because":"restartPolicy is OnFailure and the code is not 0","path":"spec.tfReplicaSpecs.PS.restartPolicy"`, `"quote":"Always"`},
 		{"table", two, `"Exit codes of c in spec.replicatedJobs[1].template"`, ""},
 		{"decide", `"exits":[{"container":"xgboost","exitCode":1}],"manifest":{"apiVersion":"kubeflow.org/v1","kind":"XGBoostJob","metadata":{"name":"x"},"spec":{"xgbReplicaSpecs":{` +
 			`"Master":{"restartPolicy":"Never","template":{"spec":{"containers":[{"name":"xgboost","image":"i"}]}}},"Worker":{"restartPolicy":"ExitCode","template":{"spec":{"containers":[{"name":"xgboost","image":"i"}]}}}}}}`,
