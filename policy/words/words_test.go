@@ -468,6 +468,8 @@ func TestSentences(t *testing.T) {
 		{"decide", `"exits":[{"container":"o","exitCode":3}],` + two, `"quote":"6","because":"the restart counts","path":"spec.replicatedJobs[2].template.spec.backoffLimit"`, ""},
 		{"decide", fails + `"manifest":{"apiVersion":"kubeflow.org/v1","kind":"TFJob","metadata":{"name":"x"},"spec":{"tfReplicaSpecs":{"PS":{"restartPolicy":"OnFailure","template":{"spec":{"restartPolicy":"Always","containers":[{"name":"c","image":"i"}]}}}}}}`,
 			`"quote":"OnFailure","because":"restartPolicy is OnFailure and the code is not 0","path":"spec.tfReplicaSpecs.PS.restartPolicy"`, `"quote":"Always"`},
+		{"suggest", `"flip":{"container":"main","exit":1,"to":"restart"},"manifest":{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"name":"w"},"spec":{"templates":[{"name":"a","container":{"image":"i"}}]}}`,
+			"et the container's restartPolicy to Never", "et the Pod's restartPolicy"},
 		{"table", two, `"Exit codes of c in spec.replicatedJobs[1].template"`, ""},
 		{"decide", `"exits":[{"container":"xgboost","exitCode":1}],"manifest":{"apiVersion":"kubeflow.org/v1","kind":"XGBoostJob","metadata":{"name":"x"},"spec":{"xgbReplicaSpecs":{` +
 			`"Master":{"restartPolicy":"Never","template":{"spec":{"containers":[{"name":"xgboost","image":"i"}]}}},"Worker":{"restartPolicy":"ExitCode","template":{"spec":{"containers":[{"name":"xgboost","image":"i"}]}}}}}}`,
