@@ -119,6 +119,14 @@ func TestJavaScriptPackageHoldsWhatItNeeds(t *testing.T) {
 	if !slices.Equal(in.packed, want) {
 		t.Errorf("packed\ngot  %v\nwant %v", in.packed, want)
 	}
+	inline, err := os.Stat(filepath.Join(in.folder, "node_modules", "podfate", "inline.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("js/README.md")
+	if says := fmt.Sprintf("one script of %.1f MB with the module in it", float64(inline.Size())/1e6); err != nil || !strings.Contains(string(readme), says) {
+		t.Errorf("js/README.md does not say: %s (%v)", says, err)
+	}
 	lock, err := os.ReadFile(filepath.Join(in.folder, "node_modules", ".package-lock.json"))
 	if err != nil || strings.Count(string(lock), `"node_modules/`) != 1 {
 		t.Errorf("installing it installs more than it (%v): %s", err, lock)

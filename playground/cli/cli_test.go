@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -509,7 +510,7 @@ func shellWords(line string) (words []string) {
 // "…" is what is left out at the end.
 func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 	blocks := strings.Split(read(t, "../../README.md"), "```")
-	t.Chdir("testdata")
+	t.Chdir("../..") // they are for a clone
 	shown := 0
 	for _, block := range blocks {
 		command, want, _ := strings.Cut(strings.TrimPrefix(block, "\n"), "\n")
@@ -526,6 +527,21 @@ func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 	}
 	if shown < 2 {
 		t.Errorf("README.md shows the output of %d commands", shown)
+	}
+}
+
+// TestReferenceHasTheLimits holds the limits that docs/reference.md names to the constants.
+func TestReferenceHasTheLimits(t *testing.T) {
+	page := strings.Join(strings.Fields(read(t, "../../docs/reference.md")), " ")
+	for _, says := range []string{
+		fmt.Sprintf("Over HTTP a request has at most %d KiB, in a package of a language %d MiB.", schema.MaxBodyBytes>>10, policy.MaxRequestBytes>>20),
+		fmt.Sprintf("one of JSON has at most %d KiB, one of YAML %d KiB. A single text in YAML has at most %d KiB.",
+			schema.MaxBodyBytes>>10, schema.MaxDocumentBytes>>10, schema.MaxScalarBytes>>10),
+		fmt.Sprintf("A request has at most %d levels of nesting, an answer at most %d faults", policy.MaxDepth, policy.MaxFaults),
+	} {
+		if !strings.Contains(page, says) {
+			t.Errorf("docs/reference.md does not say: %s", says)
+		}
 	}
 }
 

@@ -48,7 +48,7 @@ func newEmbed(streams Streams) *cobra.Command {
 		Long:  embedVerbHelp,
 		Example: `  podfate embed docs/restarts.md
   podfate embed --check docs/*.md public/*.html`,
-		Args: cobra.MinimumNArgs(1),
+		Args: someFiles,
 		RunE: func(command *cobra.Command, files []string) error {
 			offline, err := newOffline(command.Context())
 			if err != nil {

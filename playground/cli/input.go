@@ -179,17 +179,23 @@ func (r *reader) file(name string, in io.ReadSeeker) error {
 	}
 	count := 0
 	err := r.pieces(name, in, func(p *schema.Piece) error {
-		count++
 		r.out.progress.documents++
 		r.out.progress.tick(name)
 		if taken[p.Number] {
+			count++
 			return nil
 		}
-		return r.document(p, own)
+		empty, err := r.document(p, own)
+		if !empty {
+			count++
+		}
+		return err
 	})
 	switch {
 	case err != nil:
 		return err
+	case count == 0 && (r.given || !r.sources.names(name)): // nobody asked about this file
+		r.out.passedFile(name, "there is no document in it")
 	case count == 0:
 		_, err := schema.DecodeNamed(name, nil)
 		return r.build(asked{source: name}, nil, err)
@@ -200,17 +206,22 @@ func (r *reader) file(name string, in io.ReadSeeker) error {
 	return nil
 }
 
-// document asks about one document.
-func (r *reader) document(p *schema.Piece, own []*schema.Document) error {
+// document asks about one document; empty is true of one that is null.
+func (r *reader) document(p *schema.Piece, own []*schema.Document) (empty bool, err error) {
 	a := asked{source: p.Source(), number: p.Number, line: p.Line}
 	all, err := p.Decode()
 	if errors.As(err, &a.faults) {
 		if note, other := p.Unread(a.faults); other {
 			a.faults = nil
-			return r.passOver(without{asked: a, notes: []schema.Fault{note}})
+			return false, r.passOver(without{asked: a, notes: []schema.Fault{note}})
 		}
-		return r.ask(a)
+		return false, r.ask(a)
 	}
+	return len(all) == 0, r.objectsOf(a, all, own)
+}
+
+// objectsOf asks about the objects of one document.
+func (r *reader) objectsOf(a asked, all, own []*schema.Document) error {
 	var docs []*schema.Document
 	for _, doc := range all {
 		if f, is := schema.Stranger(doc, asksFor); is && r.given && f.Path == "" {
@@ -290,6 +301,9 @@ func (r *reader) end() error {
 		if err := r.build(asked{source: r.common[0].Source()}, r.common); err != nil {
 			return err
 		}
+	case !r.given && r.out.count == 0 && r.out.files > 0:
+		r.out.bad = true
+		r.out.note("no file holds a manifest, so that there is nothing to answer")
 	}
 	r.out.passedOver(r.objects)
 	return nil

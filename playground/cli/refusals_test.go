@@ -24,6 +24,10 @@ func TestRefusedArguments(t *testing.T) {
 		says   string
 	}{
 		{"-- decide", 2, `unexpected argument "decide"`},
+		{decide + " --exit main=1 --engine jit -o xml", 2, "--engine \"jit\": must be native or wasm"},
+		{decide + " --exit main=1 --engine jit -o xml", 2, "--output \"xml\": must be"},
+		{decide + " --exit zz --engine jit", 2, "--engine \"jit\": must be native or wasm"},
+		{"verify", 2, "no file: name one at least"},
 		{"help no-such-verb", 2, `unknown command "no-such-verb"`},
 		{"help decid", 2, "Did you mean this?\n\tdecide"},
 		{"completion klingon", 2, `unknown command "klingon" for "podfate completion"`},

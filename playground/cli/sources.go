@@ -140,6 +140,11 @@ func hold(name string, in io.Reader) (source, error) {
 	return e, err
 }
 
+// names reports whether a file that can be shown so was named itself, and not a folder that it is in.
+func (s *sources) names(file string) bool {
+	return slices.ContainsFunc(s.entries, func(e source) bool { return !e.folder && words.Visible(e.name) == file })
+}
+
 func (s *sources) close() {
 	for _, e := range s.entries {
 		if e.spool != nil {

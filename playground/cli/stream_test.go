@@ -326,3 +326,33 @@ func TestWhatIsValidatedBesideAManifest(t *testing.T) {
 		}
 	}
 }
+
+// TestFilesWithoutDocuments: of a folder such a file is passed over, as kubectl does it with one whose
+// manifests are all commented out; a file that was named itself is not, nor is null an answer.
+func TestFilesWithoutDocuments(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"alone", "beside"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, name), "off.yaml", "# apiVersion: v1\n# kind: Pod\n")
+	}
+	write(t, filepath.Join(dir, "beside"), "null.yaml", "---\nnull\n---\n~\n")
+	write(t, filepath.Join(dir, "beside"), "pod.yaml", pod)
+	for _, c := range []struct {
+		args   []string
+		status int
+		says   string
+	}{
+		{[]string{"-f", filepath.Join(dir, "beside")}, StatusOK, "passed over: 2 files"},
+		{[]string{"-f", filepath.Join(dir, "alone")}, StatusFaults, "no file holds a manifest"},
+		{[]string{"-f", filepath.Join(dir, "alone", "off.yaml")}, StatusFaults, "no document"},
+		{[]string{"-f", filepath.Join(dir, "beside", "null.yaml")}, StatusFaults, "no document"},
+		{[]string{"-f", filepath.Join(dir, "beside"), "-f", filepath.Join(dir, "alone", "off.yaml")}, StatusFaults, "no document"},
+		{[]string{"--hook", filepath.Join(dir, "alone", "off.yaml")}, StatusOK, "there is no document in it"},
+	} {
+		if got := podfate(t, "", append([]string{"validate"}, c.args...)...); got.status != c.status || !strings.Contains(got.err, c.says) {
+			t.Errorf("%v: status %d\n%s", c.args, got.status, got.err)
+		}
+	}
+}

@@ -49,7 +49,7 @@ The exit status is 1 if a test fails, and 2 if a file contains no tests.`,
   file: pod.yaml
   runs: {main: [{for: 10s, exitCode: 42, times: 4}, {for: 5s, exitCode: 1}]}
   expect: {phase: Failed, restarts: 4, at: 1m55s}`,
-		Args: cobra.MinimumNArgs(1),
+		Args: someFiles,
 	}
 	flags := command.Flags()
 	flags.StringVarP(&o.output, "output", "o", "text", "form of the report: text, jsonl (a line for each test), junit, sarif or github (annotations)")

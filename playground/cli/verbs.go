@@ -350,7 +350,7 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 			more, err := own()
 			if err != nil {
 				_, others := o.overrides()
-				return errors.Join(err, others, outputFault(o.output, op.Name))
+				return errors.Join(err, others, outputFault(o.output, op.Name), engineFault(o.engine))
 			}
 			o.program = command.Parent().CommandPath()
 			if o.link != "" {
@@ -470,8 +470,8 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 	if op.Name == "compare" {
 		overrides.Around = []string{"of", "variants", "answers"}
 	}
-	if err != nil {
-		return errors.Join(err, outputFault(o.output, op.Name))
+	if err := errors.Join(err, outputFault(o.output, op.Name), engineFault(o.engine)); err != nil {
+		return err
 	}
 	if overrides.Members = more; more["show"] != nil { // what flags ask to be shown comes besides what a Scenario does
 		overrides.Members = maps.Clone(more)
@@ -733,7 +733,23 @@ func openEngine(ctx context.Context, name string, o wasm.Options) (server.Engine
 		}
 		return server.WASM(host), nil
 	}
-	return nil, fmt.Errorf("--engine %s: must be native or wasm", strconv.Quote(name))
+	return nil, engineFault(name)
+}
+
+// engineFault refuses a name that is no engine's.
+func engineFault(name string) error {
+	if slices.Contains(engines, name) {
+		return nil
+	}
+	return fmt.Errorf("--engine %s: must be native or wasm", strconv.Quote(name))
+}
+
+// someFiles refuses a command without files.
+func someFiles(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return errors.New("no file: name one at least")
+	}
+	return nil
 }
 
 func closeEngine(engine server.Engine) {

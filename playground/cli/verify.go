@@ -33,7 +33,7 @@ else the last number, and must agree in all the digits it has. Paths have .membe
 Each figure that does not hold is printed with its file and line, the claimed value and the computed one, and the exit
 status is 1.`,
 		Example: `  podfate verify docs/claims.md`,
-		Args:    cobra.MinimumNArgs(1),
+		Args:    someFiles,
 		RunE: func(command *cobra.Command, files []string) error {
 			e, err := openEngine(command.Context(), engine, wasm.Options{})
 			if err != nil {

@@ -429,6 +429,20 @@ func TestJobsThatAreSpecial(t *testing.T) {
 	}
 }
 
+// A Job of Volcano is none of Kubernetes, and one with the same name gets none of its Pods.
+func TestJobsOfOthers(t *testing.T) {
+	other := strings.Replace(job, "batch/v1", "batch.volcano.sh/v1alpha1", 1)
+	owned := strings.Replace(pod("w-0", `"ownerReferences":[{"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","name":"nightly","controller":true}],`, always, loops),
+		`"namespace":"prod"`, `"namespace":"batch"`, 1)
+	r := read(t, list(other, job, owned))
+	if r.Jobs != 1 || len(r.Left) != 1 || r.Left[0].Failed != 1 || r.Others != 1 {
+		t.Errorf("%d Jobs, %d others, %+v", r.Jobs, r.Others, r.Left)
+	}
+	if len(r.Owners) != 1 || r.Owners[0].Kind != "Job.batch.volcano.sh" {
+		t.Errorf("%+v", r.Owners)
+	}
+}
+
 // A PodList of the API server has no kind in its items.
 func TestPodListOfTheServer(t *testing.T) {
 	item := strings.Replace(pod("new", "", always, `"phase":"Pending"`), `"apiVersion":"v1","kind":"Pod",`, "", 1)

@@ -374,7 +374,7 @@ func (l *Loop) repeated(e manifest.Value, name string) {
 func ownerOf(meta manifest.Value, f *finding) Owner {
 	for v := meta.Get("ownerReferences").First(); v.Exists(); v = v.Next() {
 		if v.Get("controller").Bool() {
-			return Owner{f.namespace, v.Get("kind").Text(), v.Get("name").Text()}
+			return Owner{f.namespace, kindOf(v.Get("apiVersion").Text(), v.Get("kind").Text()), v.Get("name").Text()}
 		}
 	}
 	return Owner{f.namespace, "Pod", f.name}

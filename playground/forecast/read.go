@@ -204,12 +204,22 @@ func (j *judge) judge(it *item) {
 		it.broken = "items is not a list"
 		return
 	}
+	f.kind = kindOf(root.Get("apiVersion").Text(), f.kind)
 	switch f.kind {
 	case "Pod":
 		j.pod(it, root)
 	case "Job":
 		it.broken = f.readJob(root, j.o.Now)
 	}
+}
+
+// kindOf tells a Job of Volcano, say, from one of Kubernetes, in the way in which kubectl does.
+func kindOf(apiVersion, kind string) string {
+	if kind != "Job" || !manifest.Foreign(apiVersion) {
+		return kind
+	}
+	group, _, _ := strings.Cut(apiVersion, "/")
+	return kind + "." + group
 }
 
 // own copies what is kept of an object. Texts that are read are parts of the whole object, or of an

@@ -39,6 +39,7 @@ const (
 	OwnerNotPlayed      policy.FaultCode = "owner_not_played"           // only the templates in an object of another kind are read
 	OwnerRestartPolicy  policy.FaultCode = "owner_restart_policy"       // the owner sets the restartPolicy of its Pods
 	NotRead             policy.FaultCode = "not_read"                   // a container that is not in a Pod template
+	TemplateNotAsked    policy.FaultCode = "template_not_asked"         // a template of several containers none of which an exit names
 	NoRestartLimit      policy.FaultCode = "no_restart_limit"           // Kubernetes does not limit restarts of a container
 	VersionSkew         policy.FaultCode = "version_skew"               // Kubernetes does not support this difference between kubelet and API server
 	RunsNeverReached    policy.FaultCode = "runs_never_reached"         // an earlier init container has no runs, so it does not end

@@ -3,6 +3,7 @@ package manifest
 import (
 	"math/bits"
 	"strconv"
+	"strings"
 
 	"github.com/podfate/podfate/policy"
 )
@@ -57,9 +58,13 @@ func (c *checker) fault(v Value, code policy.FaultCode, r rank, want, message st
 	if c.within != "" {
 		message = ""
 	}
+	detail := "must be " + want + ", found " + show(v)
+	if v.Kind() == String && strings.HasPrefix(v.Str(), "${") {
+		detail += "; parameters are to be filled in first, as envsubst and oc process do"
+	}
 	c.all = append(c.all, Fault{
 		FieldError: policy.FieldError{
-			Path: pathOf(c.way(v)), Code: code, Detail: "must be " + want + ", found " + show(v), Message: message, Proposal: c.within,
+			Path: pathOf(c.way(v)), Code: code, Detail: detail, Message: message, Proposal: c.within,
 		},
 		Offset: v.Offset(),
 		rank:   r,
@@ -171,6 +176,9 @@ func (c *checker) unknown(m Value, t typeIndex, others uint8) {
 			f.Detail += "; drafts of KEP-5307 had it, the field is " + draftName(t, name) + ", directly in the rule"
 		case otherCase(names, name) != "":
 			f.Detail += "; names are case-sensitive: " + otherCase(names, name)
+		case c.home(t, name) != "":
+			f.Detail += ", but of " + c.home(t, name)
+			f.Allowed = nil
 		case len(f.Allowed) == len(names):
 			f.Detail += "; it has " + strconv.Itoa(len(names))
 		case len(f.Allowed) > 0:
@@ -200,6 +208,23 @@ func draftName(t typeIndex, name string) string {
 	switch name {
 	case "when", "onExit", "onExitCodes":
 		return "exitCodes"
+	}
+	return ""
+}
+
+// home returns the struct whose field name is, "" if it is of none whose fields are often written a
+// level too high or too low: restartPolicy in the spec of a Job, backoffLimit in that of its Pods.
+func (c *checker) home(t typeIndex, name string) string {
+	for _, home := range [...]string{"PodSpec", "JobSpec", "Container"} {
+		for i := range typeRows {
+			if typ := typeIndex(i); typ != t && typeRows[i].kind == structType && typ.bareName() == home {
+				for _, row := range typ.rows() {
+					if row.minors&c.bit != 0 && row.text() == name {
+						return home
+					}
+				}
+			}
+		}
 	}
 	return ""
 }

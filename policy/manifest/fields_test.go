@@ -54,6 +54,18 @@ func TestCheckFields(t *testing.T) {
 		{"field like none of a large struct", inPod(`"zzzzzzzz":1`), 36, []policy.FieldError{{
 			Path: "spec.zzzzzzzz", Code: policy.CodeUnknownField, Detail: "none of its", Message: `strict decoding error: unknown field "spec.zzzzzzzz"`,
 		}}},
+		{"field of a Job in its Pod", inPod(`"backoffLimit":1`), 36, []policy.FieldError{{
+			Path: "spec.backoffLimit", Code: policy.CodeUnknownField, Detail: `"backoffLimit" is not a field of PodSpec, but of JobSpec`,
+			Message: `strict decoding error: unknown field "spec.backoffLimit"`,
+		}}},
+		{"field of a container in its Pod", inPod(`"livenessProbe":{}`), 36, []policy.FieldError{{
+			Path: "spec.livenessProbe", Code: policy.CodeUnknownField, Detail: "not a field of PodSpec, but of Container",
+			Message: `strict decoding error: unknown field "spec.livenessProbe"`,
+		}}},
+		{"parameter", inPod(`"activeDeadlineSeconds":"${{LIMIT}}"`), 36, []policy.FieldError{{
+			Path: "spec.activeDeadlineSeconds", Code: policy.CodeWrongType, Detail: `must be an integer, found "${{LIMIT}}"; parameters are to be filled in first`,
+			Message: into + "string into Go struct field PodSpec.spec.activeDeadlineSeconds of type int64",
+		}}},
 		{"repeated field", inRule("\"action\":\"Restart\",\n \"action\":\"Restart\""), 36, []policy.FieldError{{
 			Path: rulePath + ".action", Code: policy.CodeDuplicateField, Detail: "line 2, column 2 for the second time, first in line 1, column 117",
 			Message: `strict decoding error: duplicate field "` + rulePath + `.action"`,

@@ -355,7 +355,7 @@ func (p *parser) parse() *Error {
 			}
 		case '{', '[':
 			if depth == policy.MaxDepth {
-				return limitError(pos, LimitDepth, "nested more than "+strconv.Itoa(policy.MaxDepth)+" levels")
+				return limitError(pos, LimitDepth, "nested more than "+strconv.Itoa(policy.MaxDepth)+" levels, those of the request around a manifest included")
 			}
 			kind = Object
 			if c == '[' {

@@ -59,6 +59,7 @@ func (c *call) decide() {
 		return
 	}
 	found.warnings = append(found.warnings, c.manifestFaults(c.ended(&l.object))...)
+	found.warnings = append(found.warnings, c.manifestFaults(unasked(all))...)
 	found.warnings = append(found.warnings, c.strangeCodes(all...)...)
 	found.warnings = append(found.warnings, c.skew(&cl)...)
 	c.w.Object()
@@ -206,6 +207,7 @@ func (c *call) readExitOf(all []loaded, v manifest.Value, i int) (exits []exit) 
 		} else {
 			e.ref, found = policy.Ref{}, len(spec.Containers) == 1
 		}
+		l.unasked = l.unasked || !found && !given(name)
 		if e.in = in; found {
 			exits = append(exits, e)
 		}
@@ -222,6 +224,19 @@ func (c *call) readExitOf(all []loaded, v manifest.Value, i int) (exits []exit) 
 		})
 	}
 	return exits
+}
+
+// unasked warns of templates that an exit without a name passes over.
+func unasked(all []loaded) (list []policy.FieldError) {
+	for i := range all {
+		if l := &all[i]; l.unasked {
+			list = append(list, policy.FieldError{
+				Path: l.template.Path, Code: lint.TemplateNotAsked, Allowed: listNames(&l.object.Spec),
+				Detail: "an exit names no container, and this Pod has several: there is no answer for it",
+			})
+		}
+	}
+	return list
 }
 
 // namesOf returns at most 20 names of containers, each once.

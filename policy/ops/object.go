@@ -15,6 +15,7 @@ type loaded struct {
 	template *manifest.Template // nil for a manifest of a kind that Podfate reads itself
 	object   policy.Object
 	again    *retries // of an Argo template, nil for others
+	unasked  bool     // an exit names none of the several containers
 	readable bool     // object is what Kubernetes would have decoded; false after a fault of type
 	message  string   // the one error that Kubernetes prints if it does not decode the manifest
 	faults   []located

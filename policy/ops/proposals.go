@@ -177,9 +177,9 @@ func (c *call) callbackExits(v manifest.Value, path string) *policy.ContainerRes
 	return on
 }
 
-// supposed returns the codes of what must be so for containers of these manifests to run at all,
-// and to exit: a suspended Job has been resumed, and the Pod is on the node that was named although
-// that node would not get it, or not take it, today.
+// supposed returns the codes of what must be so for containers of these manifests to run at all, and
+// to exit: a suspended Job has been resumed, a Job has no failures yet, and the Pod is on the node
+// that was named although that node would not get it, or not take it, today.
 //
 // Source: syncJob in pkg/controller/job/job_controller.go, Kubernetes v1.33 to v1.37; for nodes see
 // [policy.PodSpec.RefusedByNode].
@@ -189,6 +189,9 @@ func supposed(all []loaded, cl *cluster) (codes []string) {
 		o := &all[i].object
 		if o.Job != nil && o.Job.Suspend != nil && *o.Job.Suspend && !o.Job.ManagedElsewhere() {
 			codes = add(codes, "job_resumed")
+		}
+		if o.Job != nil && o.Job.Status.Started {
+			codes = add(codes, "job_is_created_now")
 		}
 		switch _, _, needs := o.Spec.NeedsRestartAll(); {
 		case o.Spec.RefusedByNode(node):

@@ -269,7 +269,7 @@ func (c *call) readTapes(v manifest.Value, at string, l *loaded) (tapes []simula
 		}
 		if !found {
 			c.requestFaultAt(m.KeyOffset(), policy.FieldError{
-				Path: path, Code: policy.CodeUnknownContainer,
+				Path: strings.TrimSuffix(path, "."), Code: policy.CodeUnknownContainer, // of the key ""
 				Detail: c.noContainer(m.Key()), Allowed: c.containerNames(&l.object.Spec),
 			})
 			continue

@@ -11,6 +11,7 @@ import (
 func (d *document) decide() {
 	a := d.Answer
 	decisions := a.Get("decisions")
+	d.within = text(decisions.First(), "template")
 	switch {
 	case decisions.Len() == 1:
 		d.oneExit(decisions.First())
@@ -36,8 +37,15 @@ func (d *document) decide() {
 		}
 		explained := 0
 		for e := decisions.First(); e.Exists() && explained < maxExplained; e = e.Next() {
+			d.within = text(e, "template")
 			d.items("steps", d.traceTitle(e, decisions.Len()), d.steps(e))
 			d.items("steps", "What the Job does about it", d.jobSteps(e))
+			if owner := (card{}); decisions.Len() > 1 { // of one exit a layer says it
+				if d.ownerCard(e, &owner); owner.title != "" {
+					owner.head.tone, owner.head.mark = Stop, "note"
+					d.items("list", owner.title, []item{owner.head})
+				}
+			}
 			explained++
 		}
 		d.jobPods(a.Get("podDecisions"))
@@ -106,7 +114,7 @@ func (d *document) exits(list manifest.Value) {
 			why = d.byWhat(e)
 		}
 		rows = append(rows, row{at: -1, tone: tone, path: d.decider(e),
-			cells: []string{short(text(e, "container")), codeText(e), word, why}})
+			cells: []string{short(text(e, "container")) + d.in(e), codeText(e), word, why}})
 	}
 	d.table("Exits", []column{{name: "Container"}, {"Exit", true}, {name: "What happens"}, {name: "Why"}}, rows, list.Len()-len(rows))
 }
@@ -272,9 +280,20 @@ func job(e manifest.Value) manifest.Value { return e.Get("job") }
 // decider is the path of what decided, "" where the manifest has nothing there: a default stands
 // nowhere.
 func (d *document) decider(e manifest.Value) string {
-	path := text(e.Get("decidedBy"), "path")
+	path := d.owned(text(e.Get("decidedBy"), "path"))
 	if path == "" || !d.man.At(path).Exists() {
 		return ""
+	}
+	return path
+}
+
+// owned returns the path of the field that replaces the one at path, a template's restartPolicy that
+// its owner does not look at, or else path.
+func (d *document) owned(path string) string {
+	for t := d.Answer.Get("templates").First(); t.Exists(); t = t.Next() {
+		if own := text(t, "restartPolicyPath"); own != "" && path == text(t, "path")+".spec.restartPolicy" {
+			return own
+		}
 	}
 	return path
 }
@@ -374,6 +393,7 @@ func (d *document) severalExits(list manifest.Value) {
 	kinds := []kind{{word: "Restart"}, {word: "RestartAllContainers"}, {word: "Stop"}, {word: "undecided"}}
 	first, between := item{text: "Each exit is judged on its own."}, ", "
 	for e := list.First(); e.Exists(); e = e.Next() {
+		d.within = text(e, "template")
 		if !d.onlyOne(e) {
 			first.text = "Each exit is judged on its own, in a Pod whose other containers are running."
 		}
@@ -409,12 +429,20 @@ func (d *document) severalExits(list manifest.Value) {
 	d.verdict(first, itoa(int64(list.Len()))+" exits: "+strings.Join(parts, between))
 }
 
+// in names the template that e is about, where there are several.
+func (d *document) in(e manifest.Value) string {
+	if d.Answer.Get("templates").Len() > 1 {
+		return " in " + Visible(text(e, "template"))
+	}
+	return ""
+}
+
 func (d *document) traceTitle(e manifest.Value, exits int) string {
 	if exits == 1 {
 		return "Why"
 	}
 	_, _, word := outcome(e)
-	title := exitText(e) + ": " + word
+	title := exitText(e) + d.in(e) + ": " + word
 	if !e.Get("undecided").Exists() {
 		title += ", "
 		if text(e.Get("decidedBy"), "level") == "rule" {
@@ -468,7 +496,8 @@ func (d *document) steps(e manifest.Value) (list []item) {
 // fails because of this exit alone.
 func (d *document) jobSteps(e manifest.Value) (list []item) {
 	j := job(e)
-	if !j.Get("action").Exists() {
+	restarted := !j.Get("action").Exists()
+	if restarted && !j.Get("counted").Bool() {
 		return nil // the Pod does not fail, or nobody knows
 	}
 	rules := d.rulesPath()
@@ -477,7 +506,7 @@ func (d *document) jobSteps(e manifest.Value) (list []item) {
 		matched = number(j, "rule")
 	}
 	n := int64(0)
-	for r := d.man.At(rules).First(); r.Exists() && n < MaxItems; r = r.Next() {
+	for r := d.man.At(rules).First(); r.Exists() && n < MaxItems && !restarted; r = r.Next() {
 		i := item{path: rules + "[" + itoa(n) + "]", quote: failureRule(r), source: failurePage}
 		if i.text = ruleName(i.path); strings.Contains(rules, "backoffPolicy") {
 			i.quote, i.source = draftRule(r), source{}
@@ -499,6 +528,8 @@ func (d *document) jobSteps(e manifest.Value) (list []item) {
 		i := item{path: d.jobPath() + name, text: name, quote: n, source: sourceOf("", name), mark: "matched", tone: Count, reason: "the failure counts"}
 		if action := text(j, "action"); !j.Get("counted").Bool() || action == "FailJob" || action == "FailIndex" && name != "backoffLimit" {
 			i.mark, i.tone, i.reason = "notreached", Neutral, phrase("already_decided")
+		} else if restarted {
+			i.reason = "the restart counts"
 		}
 		list = append(list, i)
 	}
@@ -529,7 +560,7 @@ func (d *document) ruleReason(r, e manifest.Value, matches bool) string {
 
 // step is a step without its reason.
 func (d *document) step(s manifest.Value) item {
-	i := item{path: text(s, "path")}
+	i := item{path: d.owned(text(s, "path"))}
 	i.text = ruleName(i.path)
 	i.source = sourceOf("", i.path)
 	switch text(s, "result") {

@@ -62,7 +62,8 @@ type document struct {
 	Question
 	man manifest.Value // the manifest in the request
 
-	several bool // more than two variants are compared
+	several bool   // more than two variants are compared
+	within  string // the template that what is being written is about; "" for none
 }
 
 // Write writes the document about an answer as one JSON object.

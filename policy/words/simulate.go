@@ -633,6 +633,12 @@ func (d *document) why(u manifest.Value) string {
 // jobPath is the path of the Job's spec in the manifest, with a dot after it: what comes before the
 // template of its Pods. Other kinds have Jobs at other places.
 func (d *document) jobPath() string {
+	if d.within != "" {
+		if spec := d.within + ".spec."; d.man.At(spec + "template").Exists() {
+			return spec
+		}
+		return d.within + "." // a JobSpec stands there itself
+	}
 	for _, list := range [...]manifest.Value{d.Answer.Get("decisions"), d.Answer.Get("layers").Get("containers")} {
 		for e := list.First(); e.Exists(); e = e.Next() {
 			path := text(e.Get("decidedBy"), "path")

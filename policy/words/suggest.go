@@ -253,7 +253,7 @@ func whose(path string) string {
 	switch {
 	case !strings.HasSuffix(path, "/restartPolicy"):
 		return ""
-	case strings.Contains(path, "ontainers/"):
+	case strings.Contains(path, "ontainers/"), strings.HasSuffix(path, "/container/restartPolicy"), strings.HasSuffix(path, "/script/restartPolicy"):
 		return "the container's "
 	}
 	return "the Pod's "

@@ -33,7 +33,7 @@ func (d *document) codes() {
 		if c.Get("restarts").First().Exists() {
 			fresh = "if not restarted yet, "
 		}
-		says = append(says, "Container "+short(text(c, "container"))+": "+fresh+codesSentence(groups))
+		says = append(says, "Container "+short(text(c, "container"))+d.in(c)+": "+fresh+codesSentence(groups))
 		if shown++; list.Len() == 1 && len(groups) == 1 {
 			v.tone, v.mark = groups[0].tone, groups[0].mark
 		}
@@ -51,7 +51,7 @@ func (d *document) codes() {
 		shown := 0
 		for c := list.First(); c.Exists() && shown < maxExplained; c = c.Next() {
 			shown++
-			title := "Exit codes of " + short(text(c, "container"))
+			title := "Exit codes of " + short(text(c, "container")) + d.in(c)
 			after := c.Get("restarts").First()
 			if !after.Exists() {
 				d.grid(c, title)
@@ -101,6 +101,9 @@ const maxNamed = 5
 
 // groups are the endings of a container with their codes, in the order of their first code.
 func (d *document) groups(c manifest.Value, brief bool) (groups []group) {
+	if t := text(c, "template"); t != "" { // what a range of restarts has not
+		d.within = t
+	}
 	for r := c.Get("ranges").First(); r.Exists(); r = r.Next() {
 		for _, part := range parts(r) {
 			e := d.fate(r, part[0] == 0)

@@ -455,11 +455,26 @@ func TestSentences(t *testing.T) {
 		future = `"cluster":{"proposals":{"kep-5307-future":{}}},`
 		two    = `"manifest":{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"},{"name":"d","image":"i"}]}}}}`
 	)
+	set := `"manifest":{"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet","metadata":{"name":"s"},"spec":{"replicatedJobs":[` +
+		jobOfASet("a", `"backoffLimit":1,"podFailurePolicy":{"rules":[{"action":"FailJob","onExitCodes":{"operator":"In","values":[3]}}]},`, "Never", "c") + `,` +
+		jobOfASet("b", `"backoffLimit":2,"podFailurePolicy":{"rules":[{"action":"Ignore","onExitCodes":{"operator":"In","values":[1,3]}}]},`, "Never", "c") + `,` +
+		jobOfASet("o", ``, "OnFailure", "o") + `]}}`
 	for _, c := range []struct{ op, request, want, not string }{
 		{"decide", fails + pod(owner("batch/v1", "Job"), "", never) + `}`, "a Job owns this Pod", "nothing replaces this Pod"},
 		{"decide", fails + pod(owner("apps/v1", "ReplicaSet"), "", never) + `}`, "the ReplicaSet replaces a Pod that has ended", "nothing replaces this Pod"},
 		{"decide", fails + pod(owner("x.io/v1", "Trainer"), "", never) + `}`, "whether a Trainer creates another Pod is not simulated", "nothing replaces this Pod"},
 		{"decide", fails + pod(owner("v1", "Node"), "", never) + `}`, "nothing replaces this Pod", "the Node replaces"},
+		{"decide", `"exits":[{"container":"c","exitCode":3}],` + set, `"c exits with 3 in spec.replicatedJobs[1].template: Stop, because restartPolicy is Never; ignored, a new Pod"`, ""},
+		{"decide", `"exits":[{"container":"c","exitCode":3}],` + set, `"quote":"In [1, 3] → Ignore","because":"3 is in [1, 3]","path":"spec.replicatedJobs[1].template.spec.podFailurePolicy.rules[0]"`, ""},
+		{"decide", `"exits":[{"container":"o","exitCode":3}],` + set, `"quote":"6","because":"the restart counts","path":"spec.replicatedJobs[2].template.spec.backoffLimit"`, ""},
+		{"decide", fails + `"manifest":{"apiVersion":"kubeflow.org/v1","kind":"TFJob","metadata":{"name":"x"},"spec":{"tfReplicaSpecs":{"PS":{"restartPolicy":"OnFailure","template":{"spec":{"restartPolicy":"Always","containers":[{"name":"c","image":"i"}]}}}}}}`,
+			`"quote":"OnFailure","because":"restartPolicy is OnFailure and the code is not 0","path":"spec.tfReplicaSpecs.PS.restartPolicy"`, `"quote":"Always"`},
+		{"suggest", `"flip":{"container":"main","exit":1,"to":"restart"},"manifest":{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"name":"w"},"spec":{"templates":[{"name":"a","container":{"image":"i"}}]}}`,
+			"et the container's restartPolicy to Never", "et the Pod's restartPolicy"},
+		{"table", set, `"Exit codes of c in spec.replicatedJobs[1].template"`, ""},
+		{"decide", `"exits":[{"container":"xgboost","exitCode":1}],"manifest":{"apiVersion":"kubeflow.org/v1","kind":"XGBoostJob","metadata":{"name":"x"},"spec":{"xgbReplicaSpecs":{` +
+			`"Master":{"restartPolicy":"Never","template":{"spec":{"containers":[{"name":"xgboost","image":"i"}]}}},"Worker":{"restartPolicy":"ExitCode","template":{"spec":{"containers":[{"name":"xgboost","image":"i"}]}}}}}}`,
+			`"title":"Owner (operator)","items":[{"tone":"stop","mark":"note","text":"the replica fails"`, ""},
 		{"decide", `"show":["rows"],` + fails + pod("", "", "") + status + `}`, `"p      0/1     Error    1"`, "ago"},
 		{"decide", `"exits":[{"container":"i","exitCode":1}],` + pod("", "", never+init) + `}`, "its main containers are not started", "other containers"},
 		{"decide", fails + job(`"completions":2,"completionMode":"Indexed","backoffLimitPerIndex":0,`, "Never"), "backoffLimitPerIndex is 0", "has no podFailurePolicy"},
@@ -487,6 +502,8 @@ func TestSentences(t *testing.T) {
 		{"decide", `"exits":[{"container":"c","exitCode":0}],` + job(`"completions":2,"completionMode":"Indexed","successPolicy":{"rules":[{"succeededCount":1}]},`, "Never"), "the Job goes on until its completions or its successPolicy are met", "needs more completions"},
 		{"simulate", `"until":"5m","runs":{"c":[{"for":"1h","exitCode":1}]},` + pod("", "", "") + `}`, "No container ends by then.", "nothing says when"},
 		{"simulate", `"until":"5m",` + pod("", "", "") + `}`, "No container ends: nothing says when they do.", ""},
+		{"simulate", `"until":"5m","runs":{"c":[{"for":"5s","exitCode":1}]},` + job(`"backoffLimit":0,`, "Never"), `"path":"spec.backoffLimit"`, `".spec.`},
+		{"decide", fails + job("", "Never"), `"text":"backoffLimit","quote":"6","because":"the failure counts","path":"spec.backoffLimit"`, `".spec.`},
 		{"decide", `"exits":[{"container":"i","exitCode":0,"reason":"OOMKilled"}],` + pod("", "", never+init) + `}`, "It stays terminated, and the Pod is stopped: an init container did not succeed.", "Failed"},
 		{"table", pod("", "", never+init) + `}`, `"0 (OOMKilled)","","the Pod is stopped"`, ""},
 		{"simulate", `"until":"5m",` + job(`"completions":2,"parallelism":2,"completionMode":"Indexed",`, "Never"), `"PodCreated","index 0 and 1 more"`, ""},
@@ -503,4 +520,9 @@ func TestSentences(t *testing.T) {
 			t.Errorf("%s %s: %s in\n%s", c.op, request, c.not, document)
 		}
 	}
+}
+
+// jobOfASet is one of the replicatedJobs of a JobSet.
+func jobOfASet(name, spec, policy, container string) string {
+	return `{"name":"` + name + `","template":{"spec":{` + spec + `"template":{"spec":{"restartPolicy":"` + policy + `","containers":[{"name":"` + container + `","image":"i"}]}}}}}`
 }
