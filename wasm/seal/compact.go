@@ -36,7 +36,8 @@ type compactor struct {
 	dead        []bool      // of the defined functions: it never runs, and its body is a trap
 	// neverReturns and switches are for the defined functions; see reload.go, as for stacksStay.
 	neverReturns, switches []bool
-	stacksStay             bool // no stack moves but to grow
+	stacksStay             bool  // no stack moves but to grow
+	fault                  int64 // the index of faultName, 0 if there is none
 	// resumes are the resume points of each defined function that a program counter outside of
 	// jumps can hold.
 	resumes []map[int64]bool
@@ -72,6 +73,7 @@ func (m *module) compact(memory []byte, trapUnneeded bool) error {
 				f.shortenCalls()
 				f.dropReloads()
 				f.takeAddress()
+				f.shareAddresses()
 			}
 		}
 		m.order(bodies)

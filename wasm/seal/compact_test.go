@@ -251,6 +251,7 @@ func TestCallsKeepTheMeaning(t *testing.T) {
 				}
 				f.dropReloads()
 				f.takeAddress()
+				f.shareAddresses()
 				after = append(after, f.code)
 			}
 			for _, word := range []uint64{0, 1, 1 << 63} {

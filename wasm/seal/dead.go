@@ -56,8 +56,8 @@ func readNames(section []byte) map[uint32]string {
 	return names
 }
 
-// removeDead replaces the bodies of functions that never run. It needs the names of functions: a
-// module linked without is left as it is.
+// removeDead replaces the bodies of functions that never run, and finds those that other passes
+// ask for by name. It needs the names: a module linked without is left as it is.
 func (c *compactor) removeDead(bodies []*code, memory []byte) {
 	c.dead = make([]bool, len(bodies))
 	section, ok := c.m.custom["name"]
@@ -83,6 +83,9 @@ func (c *compactor) removeDead(bodies []*code, memory []byte) {
 	}
 	c.stacksStay = true
 	for index, name := range readNames(section) {
+		if name == faultName {
+			c.fault = int64(index)
+		}
 		i := int(index) - len(c.m.imports)
 		if i < 0 || i >= len(bodies) || c.signatureOf(i) != goType {
 			continue
