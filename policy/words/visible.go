@@ -9,14 +9,11 @@ import (
 // Visible returns s with every character that hides, reorders or moves text written out as \u202e.
 // Names and messages of the user go through it, so that what is read is what is there.
 func Visible(s string) string {
-	plain := true
-	for _, r := range s {
-		if Hides(r) {
-			plain = false
-			break
-		}
+	first := 0 // character that is hidden or not in ASCII
+	for first < len(s) && s[first] >= 0x20 && s[first] < 0x7F {
+		first++
 	}
-	if plain {
+	if strings.IndexFunc(s[first:], Hides) < 0 {
 		return s
 	}
 	var b strings.Builder
