@@ -554,6 +554,7 @@ func (c *objectChecker) templateLabels() []pair {
 	if c.kind != "Job" || c.manual() {
 		return pairs
 	}
+	pairs = append(make([]pair, 0, len(pairs)+4), pairs...)
 	for words := generated; words != ""; {
 		var key string
 		if key, words = nextWord(words); !hasKey(pairs, key) {
