@@ -28,27 +28,30 @@ func SetDefaults(o *policy.Object, f policy.Features) {
 // Source: SetDefaults_Job and SetDefaults_PodFailurePolicyOnPodConditionsPattern in
 // pkg/apis/batch/v1/defaults.go, Kubernetes v1.33 to v1.37.
 func SetJobDefaults(j *policy.Job) {
-	one, limit, mode, replace := int32(1), int32(6), policy.NonIndexedCompletion, policy.ReplaceTerminatingOrFailed
 	if j.Parallelism == nil {
 		if j.Completions == nil {
-			completions := one
+			completions := int32(1)
 			j.Completions = &completions
 		}
-		j.Parallelism = &one
+		parallelism := int32(1)
+		j.Parallelism = &parallelism
 	}
 	if j.BackoffLimit == nil {
+		limit := int32(6)
 		if j.BackoffLimitPerIndex != nil {
 			limit = math.MaxInt32
 		}
 		j.BackoffLimit = &limit
 	}
 	if j.CompletionMode == nil {
+		mode := policy.NonIndexedCompletion
 		j.CompletionMode = &mode
 	}
 	if j.Suspend == nil {
 		j.Suspend = new(bool)
 	}
 	if j.PodReplacementPolicy == nil {
+		replace := policy.ReplaceTerminatingOrFailed
 		if j.PodFailurePolicy != nil {
 			replace = policy.ReplaceFailed
 		}

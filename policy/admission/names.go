@@ -51,17 +51,12 @@ const (
 // Source: k8s.io/apimachinery v0.33 to v0.37, pkg/util/validation/validation.go; from v0.35 on for
 // keys and values pkg/api/validate/content/kube.go.
 func (form NameForm) Faults(s string, minor int) (faults []string) {
-	say := func(bad bool, text string) {
-		if bad {
-			faults = append(faults, text)
-		}
-	}
 	switch form {
 	case DNSLabel:
 		label, dots := dnsName(s)
-		say(len(s) > maxLabelBytes, "must be no more than 63 characters")
-		say(!label, labelText)
-		say(label && dots, "must not contain dots")
+		faults = said(faults, len(s) > maxLabelBytes, "must be no more than 63 characters")
+		faults = said(faults, !label, labelText)
+		faults = said(faults, label && dots, "must not contain dots")
 	case DNSSubdomain:
 		return subdomainFaults(s, "", "characters")
 	case SearchDomain:
@@ -69,15 +64,15 @@ func (form NameForm) Faults(s string, minor int) (faults []string) {
 		if minor < 34 { // which names the expression without underscores
 			text = searchText + labelRegex + `(\.` + labelRegex + ")*')"
 		}
-		say(len(s) > maxSubdomainBytes, "must be no more than 253 characters")
-		say(!searchName(s), text)
+		faults = said(faults, len(s) > maxSubdomainBytes, "must be no more than 253 characters")
+		faults = said(faults, !searchName(s), text)
 	case LabelKey:
 		return keyFaults(s, minor)
 	case LabelValue:
-		say(len(s) > maxLabelBytes, "must be no more than 63 "+keyUnit(minor))
-		say(s != "" && !keyName(s), valueText)
+		faults = said(faults, len(s) > maxLabelBytes, "must be no more than 63 "+keyUnit(minor))
+		faults = said(faults, s != "" && !keyName(s), valueText)
 	case PortName:
-		say(len(s) > maxPortNameBytes, "must be no more than 15 characters")
+		faults = said(faults, len(s) > maxPortNameBytes, "must be no more than 15 characters")
 		letters := 0
 		charset := s != ""
 		for i := range len(s) {
@@ -88,28 +83,36 @@ func (form NameForm) Faults(s string, minor int) (faults []string) {
 				charset = false
 			}
 		}
-		say(!charset, "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
-		say(letters == 0, "must contain at least one letter (a-z)")
-		say(strings.Contains(s, "--"), "must not contain consecutive hyphens")
-		say(s != "" && (s[0] == '-' || s[len(s)-1] == '-'), "must not begin or end with a hyphen")
+		faults = said(faults, !charset, "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
+		faults = said(faults, letters == 0, "must contain at least one letter (a-z)")
+		faults = said(faults, strings.Contains(s, "--"), "must not contain consecutive hyphens")
+		faults = said(faults, s != "" && (s[0] == '-' || s[len(s)-1] == '-'), "must not begin or end with a hyphen")
 	case EnvName:
-		say(s == "", "environment variable name "+emptyText)
+		faults = said(faults, s == "", "environment variable name "+emptyText)
 		for i := range len(s) {
 			if c := s[i]; c < ' ' || c > '~' || c == '=' {
 				return append(faults, envText)
 			}
 		}
 	case StrictEnvName:
-		say(s == "" || s[0] >= '0' && s[0] <= '9' || !spelled(s, "-._"), strictEnvText)
+		faults = said(faults, s == "" || s[0] >= '0' && s[0] <= '9' || !spelled(s, "-._"), strictEnvText)
 		return append(faults, dotFaults(s)...)
 	case ConfigKey:
-		say(len(s) > maxSubdomainBytes, "must be no more than 253 characters")
-		say(s == "" || !spelled(s, "-._"), configKeyText)
+		faults = said(faults, len(s) > maxSubdomainBytes, "must be no more than 253 characters")
+		faults = said(faults, s == "" || !spelled(s, "-._"), configKeyText)
 		return append(faults, dotFaults(s)...)
 	case HTTPHeaderName:
-		say(s == "" || !spelled(s, "-"), headerText)
+		faults = said(faults, s == "" || !spelled(s, "-"), headerText)
 	case IPAddress:
 		return addressFaults(s, minor >= 36) // when the gate StrictIPCIDRValidation is on
+	}
+	return faults
+}
+
+// said returns faults with one more, if something is bad.
+func said(faults []string, bad bool, text string) []string {
+	if bad {
+		return append(faults, text)
 	}
 	return faults
 }

@@ -145,14 +145,11 @@ func members(v Value) []pair {
 	if v.Kind() != Object {
 		return nil
 	}
-	again := map[uint32]bool{}
-	pairs := make([]pair, 0, v.Len())
-	for _, r := range v.repeats() {
-		again[r.member.index] = true
-	}
+	pairs, again := make([]pair, 0, v.Len()), v.repeats()
 	for m := v.First(); m.Exists(); m = m.Next() {
 		p := pair{key: m.Key(), value: m.Text()}
-		if again[m.index] {
+		if len(again) > 0 && again[0].member == m {
+			again = again[1:]
 			for i := range pairs {
 				if pairs[i].key == p.key {
 					pairs[i].value = p.value
@@ -557,6 +554,7 @@ func (c *objectChecker) templateLabels() []pair {
 	if c.kind != "Job" || c.manual() {
 		return pairs
 	}
+	pairs = append(make([]pair, 0, len(pairs)+4), pairs...)
 	for words := generated; words != ""; {
 		var key string
 		if key, words = nextWord(words); !hasKey(pairs, key) {

@@ -160,9 +160,9 @@ const (
 	manyBytes = 64 << 10
 	// bytesPerValue is typical of a manifest without spaces.
 	bytesPerValue = 12
-	// keptNodes is the most that a [Parser] keeps for the next text: 14 KiB, enough for a large
-	// manifest.
-	keptNodes = 512
+	// keptNodes is the most that a [Parser] keeps for the next text: 56 KiB, enough for a large
+	// manifest and for most answers.
+	keptNodes = 2048
 )
 
 // prepare empties the parser and finds room for the values of the text.

@@ -146,9 +146,9 @@ type step struct {
 func cutStep(path string) (s step, rest string, ok bool) {
 	if path[0] != '[' {
 		path = strings.TrimPrefix(path, ".")
-		end := strings.IndexAny(path, ".[")
-		if end < 0 {
-			end = len(path)
+		end := 0
+		for end < len(path) && path[end] != '.' && path[end] != '[' {
+			end++
 		}
 		return step{path[:end], -1}, path[end:], end > 0
 	}

@@ -14,9 +14,9 @@ type Writer struct {
 	closers []byte // of the arrays and objects that are open
 }
 
-// keptBytes is the most room that a Writer keeps for what is written after [Writer.Reset]: some
-// twenty decisions.
-const keptBytes = 16 << 10
+// keptBytes is the most room that a Writer keeps for what is written after [Writer.Reset]: a day of
+// crash loops, explained, with room to grow.
+const keptBytes = 64 << 10
 
 // Reset forgets what was written and takes room bytes, or the memory that it had if that is more
 // and not too much: what [Writer.Bytes] returned before may change.

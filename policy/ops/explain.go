@@ -97,22 +97,23 @@ func (c *call) writeText(at int) {
 func (c *call) readOf(not uint32) (number uint32) {
 	v := c.root.Get("of")
 	name, ok := c.text(v, "of")
+	if op, found := Lookup(name); found && op.Number != explainNumber && op.Number != not {
+		return op.Number
+	}
+	if !ok && given(v) {
+		return 0 // of another type
+	}
 	var allowed []string
 	for i := range table {
-		if n := table[i].Number; n == explainNumber || n == not {
-			continue
+		if n := table[i].Number; n != explainNumber && n != not {
+			allowed = append(allowed, table[i].Name)
 		}
-		if table[i].Name == name {
-			return table[i].Number
-		}
-		allowed = append(allowed, table[i].Name)
 	}
-	switch {
-	case ok:
+	if ok {
 		c.requestFault(v, policy.FieldError{
 			Path: "of", Code: policy.CodeUnsupported, Detail: strconv.Quote(cut(name)) + " is not an operation that is allowed here", Allowed: allowed,
 		})
-	case !given(v):
+	} else {
 		c.requestFault(c.root, policy.FieldError{
 			Path: "of", Code: policy.CodeRequired, Detail: "the operation that answers is required", Allowed: allowed,
 		})

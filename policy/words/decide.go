@@ -539,7 +539,7 @@ func (d *document) jobSteps(e manifest.Value) (list []item) {
 // ruleReason says why a rule about exit codes or conditions matches the exit, or does not.
 func (d *document) ruleReason(r, e manifest.Value, matches bool) string {
 	on := r.Get("onExitCodes")
-	if written := draftRule(r); on.Kind() != manifest.Object && !r.Get("onPodConditions").Exists() && strings.Contains(written, "xitCode") {
+	if on.Kind() != manifest.Object && !r.Get("onPodConditions").Exists() && strings.Contains(draftRule(r), "xitCode") {
 		if matches {
 			return "it matches " + itoa(number(e, "exitCode"))
 		}

@@ -301,7 +301,7 @@ func (d *document) offer(r manifest.Value, container string, code int64, templat
 	default:
 		words = []string{"restart"}
 	}
-	var list []item
+	list := make([]item, 0, len(words))
 	for _, to := range words {
 		flip := string(append(manifest.AppendQuoted([]byte(`{"container":`), container), `,"exit":`+itoa(code)+`,"to":"`+to+`"}`...))
 		if template != "" {

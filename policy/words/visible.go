@@ -9,14 +9,11 @@ import (
 // Visible returns s with every character that hides, reorders or moves text written out as \u202e.
 // Names and messages of the user go through it, so that what is read is what is there.
 func Visible(s string) string {
-	plain := true
-	for _, r := range s {
-		if Hides(r) {
-			plain = false
-			break
-		}
+	first := 0 // character that is hidden or not in ASCII
+	for first < len(s) && s[first] >= 0x20 && s[first] < 0x7F {
+		first++
 	}
-	if plain {
+	if strings.IndexFunc(s[first:], Hides) < 0 {
 		return s
 	}
 	var b strings.Builder
@@ -73,25 +70,29 @@ func Span(ms int64) string { return span(ms) }
 // span writes milliseconds as Kubernetes writes lengths of time, without the parts that are zero:
 // 1m30s, 0.5s.
 func span(ms int64) string {
+	var room [32]byte
+	b := room[:0]
 	if ms < 0 {
-		return "-" + span(-ms)
+		b, ms = append(b, '-'), -ms
 	}
-	s := ""
 	if h := ms / 3_600_000; h > 0 {
-		s = strconv.FormatInt(h, 10) + "h"
+		b = append(strconv.AppendInt(b, h, 10), 'h')
 	}
 	if m := ms / 60_000 % 60; m > 0 {
-		s += strconv.FormatInt(m, 10) + "m"
+		b = append(strconv.AppendInt(b, m, 10), 'm')
 	}
 	rest := ms % 60_000
-	if rest == 0 && s != "" {
-		return s
+	if rest == 0 && len(b) > 0 {
+		return string(b)
 	}
-	s += strconv.FormatInt(rest/1000, 10)
+	b = strconv.AppendInt(b, rest/1000, 10)
 	if f := rest % 1000; f > 0 {
-		s += "." + strings.TrimRight(strconv.FormatInt(1000+f, 10)[1:], "0")
+		b = append(b, '.')
+		for ; f > 0; f = f % 100 * 10 {
+			b = append(b, '0'+byte(f/100))
+		}
 	}
-	return s + "s"
+	return string(append(b, 's'))
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }

@@ -29,6 +29,7 @@ const (
 	opI64Eq        = 0x51
 	opI64GeU       = 0x5A
 	opI32And       = 0x71
+	opI32Or        = 0x72
 	opI32ShrU      = 0x76
 	opI64ShrU      = 0x88
 	opI32WrapI64   = 0xA7

@@ -30,11 +30,14 @@ var goType = signature{i32x1, i32x1}
 
 // compactor rewrites the code of a module into equal but smaller code.
 type compactor struct {
-	m                   *module
-	types               []signature // of all functions by index
-	goFunctions         []bool      // of the defined functions
-	dead                []bool      // of the defined functions: it never runs, and its body is a trap
-	neverReturns, moves []bool      // of the defined functions: see reload.go
+	m           *module
+	types       []signature // of all functions by index
+	goFunctions []bool      // of the defined functions
+	dead        []bool      // of the defined functions: it never runs, and its body is a trap
+	// neverReturns and switches are for the defined functions; see reload.go, as for stacksStay.
+	neverReturns, switches []bool
+	stacksStay             bool  // no stack moves but to grow
+	fault                  int64 // the index of faultName, 0 if there is none
 	// resumes are the resume points of each defined function that a program counter outside of
 	// jumps can hold.
 	resumes []map[int64]bool
@@ -70,6 +73,7 @@ func (m *module) compact(memory []byte, trapUnneeded bool) error {
 				f.shortenCalls()
 				f.dropReloads()
 				f.takeAddress()
+				f.shareAddresses()
 			}
 		}
 		m.order(bodies)

@@ -204,24 +204,28 @@ func TestCallsKeepTheMeaning(t *testing.T) {
 		name    string
 		caller  *code
 		shorter bool
+		stay    bool
 	}{
-		{"and goes on where the stack was", unwinding(1), true},
-		{"and goes on where the stack is", unwinding(3), true},
-		{"and the caller of the caller moves the stack", unwinding(7), true},
-		{"and is left", unwinding(4), true},
-		{"and is left in turn", unwinding(5), true},
-		{"and goes on after what is not left", unwinding(6), true},
+		{"and goes on where the stack was", unwinding(1), true, false},
+		{"and goes on where the stack stays", unwinding(1), true, true},
+		{"and goes to another stack, too", goFunction(list(push(pcOf(0, 3)), call(3), reload, plain(opDrop), getLocal(localSP), const64(77), store64(0),
+			getGlobal(globalSP), setGlobal(globalSP), const32(0))...), true, true},
+		{"and goes on where the stack is", unwinding(3), true, false},
+		{"and the caller of the caller moves the stack", unwinding(7), true, false},
+		{"and is left", unwinding(4), true, false},
+		{"and is left in turn", unwinding(5), true, false},
+		{"and goes on after what is not left", unwinding(6), true, false},
 		{"and a call that must not be left is", goFunction(list(push(pcOf(0, 3)), call(4), reload, inst{op: opIf, a: noResult, b: 1}, plain(opUnreachable),
-			inst{op: opEnd, b: 1}, const32(0))...), true},
-		{"direct", goFunction(list(push(pcOf(0, 7)), call(1), reload)...), true},
-		{"direct, to a function that can be resumed", goFunction(list(push(pcOf(0, 9)), call(2), reload)...), true},
-		{"through the table", goFunction(list(const64(pcOf(1, 0)), push(pcOf(0, 1)), through, reload)...), true},
-		{"through the table, to a function that can be resumed", goFunction(list(const64(pcOf(2, 0)), push(pcOf(0, 65535)), through, reload)...), true},
-		{"twice", goFunction(list(push(pcOf(0, 1)), call(1), reload, plain(opDrop), push(pcOf(0, 2)), call(1), reload)...), true},
-		{"as assembly does", goFunction(list(getLocal(localSP), const32(8), plain(opI32Sub), setGlobal(globalSP), call(1))...), false},
-		{"tail call", goFunction(list(call(1), plain(opReturn))...), false},
-		{"resumed by the loop of the runtime", goFunction(list(const32(3), inst{op: opCall, a: 2})...), false},
-		{"with an address that is none", goFunction(list(push(99), call(1), reload)...), false},
+			inst{op: opEnd, b: 1}, const32(0))...), true, false},
+		{"direct", goFunction(list(push(pcOf(0, 7)), call(1), reload)...), true, false},
+		{"direct, to a function that can be resumed", goFunction(list(push(pcOf(0, 9)), call(2), reload)...), true, false},
+		{"through the table", goFunction(list(const64(pcOf(1, 0)), push(pcOf(0, 1)), through, reload)...), true, false},
+		{"through the table, to a function that can be resumed", goFunction(list(const64(pcOf(2, 0)), push(pcOf(0, 65535)), through, reload)...), true, false},
+		{"twice", goFunction(list(push(pcOf(0, 1)), call(1), reload, plain(opDrop), push(pcOf(0, 2)), call(1), reload)...), true, false},
+		{"as assembly does", goFunction(list(getLocal(localSP), const32(8), plain(opI32Sub), setGlobal(globalSP), call(1))...), false, false},
+		{"tail call", goFunction(list(call(1), plain(opReturn))...), false, false},
+		{"resumed by the loop of the runtime", goFunction(list(const32(3), inst{op: opCall, a: 2})...), false, false},
+		{"with an address that is none", goFunction(list(push(99), call(1), reload)...), false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := []*code{c.caller, leaf, jumping(), mover, thrower, bouncer, unwinding(1), unwinding(3)}
@@ -233,10 +237,11 @@ func TestCallsKeepTheMeaning(t *testing.T) {
 				shared.resumes = append(shared.resumes, all)
 			}
 			shared.findReturns(before)
-			if got, want := fmt.Sprint(shared.neverReturns[1:], shared.moves[1:]),
-				"[false false false true true false false] [false false true false false false true]"; got != want {
-				t.Errorf("never return, move: %s, want %s", got, want)
+			if got, want := fmt.Sprint(shared.neverReturns[1:], shared.switches[1:]),
+				"[false false false true true false false] [false false true false false false false]"; got != want {
+				t.Errorf("never return, go to another stack: %s, want %s", got, want)
 			}
+			shared.stacksStay = c.stay
 			for i, b := range before {
 				f := &function{code: decode(b.encode()), compactor: shared, number: i}
 				n := len(f.insts)
@@ -246,6 +251,7 @@ func TestCallsKeepTheMeaning(t *testing.T) {
 				}
 				f.dropReloads()
 				f.takeAddress()
+				f.shareAddresses()
 				after = append(after, f.code)
 			}
 			for _, word := range []uint64{0, 1, 1 << 63} {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -27,7 +28,12 @@ var never = []struct{ why, names string }{
 // return at once: names and lines are not there to be printed.
 var silent = []string{"traceback1", "tracebacksomeothers", "goroutineheader", "printcreatedby", "hexdumpWords", "tracebackHexdump", "dumpgstatus"}
 
-// checkedVersion is the release of Go that the two lists were checked against.
+// still are functions that do nothing. A stack that keeps its size once it has grown is never moved
+// while its functions wait for a call, so what they know of it stays true; see reload.go. It holds
+// the deepest call there was, a few KiB.
+var still = []string{"shrinkstack"}
+
+// checkedVersion is the release of Go that the lists were checked against.
 const checkedVersion = "go1.26."
 
 // readNames returns the names of functions in the custom section that the linker writes, by index.
@@ -50,8 +56,8 @@ func readNames(section []byte) map[uint32]string {
 	return names
 }
 
-// removeDead replaces the bodies of functions that never run. It needs the names of functions: a
-// module linked without is left as it is.
+// removeDead replaces the bodies of functions that never run, and finds those that other passes
+// ask for by name. It needs the names: a module linked without is left as it is.
 func (c *compactor) removeDead(bodies []*code, memory []byte) {
 	c.dead = make([]bool, len(bodies))
 	section, ok := c.m.custom["name"]
@@ -72,10 +78,14 @@ func (c *compactor) removeDead(bodies []*code, memory []byte) {
 			}
 		}
 	}
-	for _, name := range silent {
+	for _, name := range slices.Concat(silent, still) {
 		mute[systemPrefix+name] = true
 	}
+	c.stacksStay = true
 	for index, name := range readNames(section) {
+		if name == faultName {
+			c.fault = int64(index)
+		}
 		i := int(index) - len(c.m.imports)
 		if i < 0 || i >= len(bodies) || c.signatureOf(i) != goType {
 			continue

@@ -62,7 +62,8 @@
 //	negateComparisons    a comparison that is negated becomes its opposite
 //	shortenJumps         a jump forward leaves the block that ends at its target; blocks that nothing leads to go, and what cannot be reached
 //	shortenCalls         the return address is passed as parameter, and the function that is called pushes it; 16,000 places
-//	dropReloads          the stack pointer is read anew only after calls that can move the stack, and functions that only ever unwind are left at once
+//	dropReloads          the stack pointer is not read anew after calls, since no stack shrinks, and functions that only ever unwind are left at once
+//	shareAddresses       what the return addresses of a function have in common is kept in a variable; 43 KB of 956 with brotli 11
 //
 // The first two rely on the stack pointer being an address in memory and equal in its global and
 // its local variable, as the compiler keeps it. shortenJumps relies on knowing where a function can

@@ -5,30 +5,22 @@ package main
 //
 //   - A function that returns only to unwind, such as a panic or the growing of the stack, needs
 //     neither: what it returns is what its caller returns.
-//   - The stack of a goroutine moves while functions of it wait for a call only if the call leads
-//     to systemstack, where the collector may shrink the stack that called it. Growing a stack does
-//     not return. So a function that calls nothing by the table, where systemstack might be, and
-//     only such functions, returns with the stack where it was.
+//   - The stack of a goroutine moves for two reasons. To grow, it leaves all of its functions, which
+//     does not return. The collector would make it smaller where systemstack has called it;
+//     removeDead takes that away. What remains are the few functions of the runtime that switch to
+//     another stack themselves.
 
-// findReturns fills neverReturns and moves. It looks at the code as the compiler wrote it.
+// findReturns fills neverReturns and switches. It looks at the code as the compiler wrote it.
 func (c *compactor) findReturns(bodies []*code) {
-	c.neverReturns, c.moves = make([]bool, len(bodies)), make([]bool, len(bodies))
-	for i := range bodies {
-		c.neverReturns[i] = c.signatureOf(i) == goType
+	c.neverReturns, c.switches = make([]bool, len(bodies)), make([]bool, len(bodies))
+	for i, body := range bodies {
+		c.neverReturns[i], c.switches[i] = c.signatureOf(i) == goType, switchesStack(body)
 	}
 	for changed := true; changed; { // the largest set: two functions that only call each other do not return either
 		changed = false
 		for i, body := range bodies {
 			if c.neverReturns[i] && c.canReturn(body) {
 				c.neverReturns[i], changed = false, true
-			}
-		}
-	}
-	for changed := true; changed; {
-		changed = false
-		for i, body := range bodies {
-			if !c.moves[i] && !c.neverReturns[i] && c.canMove(body) {
-				c.moves[i], changed = true, true
 			}
 		}
 	}
@@ -88,22 +80,12 @@ func (c *compactor) unwindsAfter(call inst) bool {
 	return ok && c.neverReturns[n]
 }
 
-// canMove reports whether the stack may have moved when the function returns. A stack pointer that
-// is set other than by adding to it counts.
-func (c *compactor) canMove(body *code) bool {
-	for at, i := range body.insts {
-		switch i.op {
-		case opCallIndirect:
+// switchesStack reports whether the code sets the stack pointer other than by adding to it.
+func switchesStack(body *code) bool {
+	for at := range body.insts {
+		if match(body.insts[at:], setGlobal(globalSP)) && !(at > 3 && match(body.insts[at-4:], getLocal(localSP)) && body.insts[at-3].op == opI32Const &&
+			(body.insts[at-2].op == opI32Add || body.insts[at-2].op == opI32Sub) && match(body.insts[at-1:], teeLocal(localSP))) {
 			return true
-		case opCall:
-			if n, ok := c.defined(i.a); ok && c.moves[n] {
-				return true
-			}
-		case opGlobalSet:
-			if i.a == globalSP && !(at > 3 && match(body.insts[at-4:], getLocal(localSP)) && body.insts[at-3].op == opI32Const &&
-				(body.insts[at-2].op == opI32Add || body.insts[at-2].op == opI32Sub) && match(body.insts[at-1:], teeLocal(localSP))) {
-				return true
-			}
 		}
 	}
 	return false
@@ -129,7 +111,7 @@ func (f *function) dropReloads() {
 		case defined && f.neverReturns[n] && len(rest) > 0 && rest[0].op == opBrIf && f.leads(rest[0].a):
 			out = append(out, plain(opReturn))
 			at += 3
-		case !defined || !f.moves[n]:
+		case !defined || f.stacksStay && !f.switches[f.number]:
 			at += 2
 		}
 	}
