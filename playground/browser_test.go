@@ -411,6 +411,62 @@ func TestBelowTheWindow(t *testing.T) {
 	p.clean(t)
 }
 
+// TestAskedBeforeItIsTyped: a key's question is asked before the field has its letter. If another text comes of it, or none, no
+// answer to the text that did not come is shown.
+func TestAskedBeforeItIsTyped(t *testing.T) {
+	origin := serve(t)
+	p := open(t, origin)
+	p.run(t, chromedp.Navigate(origin+"/"))
+	p.until(t, "the module answers in the browser", answered)
+	// All that the page says, in the order of its answers.
+	p.eval(t, `(() => {
+		window.said = [];
+		new MutationObserver(() => said.push(document.querySelector('#reply .sentence').textContent.trim())).observe(document.getElementById('where'), {childList: true});
+		addEventListener('beforeinput', (event) => {
+			if (event.data === '7') event.preventDefault(); // as a page's own editor may do
+			if (event.data === '8') {
+				event.preventDefault();
+				exits.value = 'main=3';
+				exits.dispatchEvent(new InputEvent('input', {bubbles: true}));
+			}
+		});
+		exits.focus();
+		exits.setSelectionRange(exits.value.length, exits.value.length);
+		return '';
+	})()`)
+	for _, c := range []struct{ key, exits, says string }{
+		{kb.Backspace, "main=4", "main exits 4 → Stop"}, {"7", "main=4", ""}, {"2", "main=42", "main exits 42 → Restart"}, {"8", "main=3", "main exits 3 → Stop"},
+		{kb.Backspace, "main=", "The question does not fit this manifest"}, {"1", "main=1", "main exits 1 → Stop"},
+	} {
+		p.eval(t, `(said.length = 0, '')`)
+		p.run(t, chromedp.KeyEvent(c.key))
+		if c.says != "" {
+			p.until(t, c.says, says(c.says))
+		}
+		p.run(t, chromedp.Evaluate[chromedp.Void](`new Promise((done) => setTimeout(done, 100))`, chromedp.EvalAwaitPromise)) // another answer would come now
+		if exits, said := p.eval(t, `exits.value`), p.eval(t, `[...new Set(said)].join('|').replace(/^\S /, '')`); exits != c.exits || said != c.says {
+			t.Errorf("%q: the exits are %q and the page says %q, want %q and %q", c.key, exits, said, c.exits, c.says)
+		}
+	}
+	p.clean(t)
+}
+
+// TestTakenOver: the answer that the server painted stays in the page when the browser has the same one.
+func TestTakenOver(t *testing.T) {
+	origin := serve(t)
+	p := open(t, origin)
+	call(t, p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `addEventListener('DOMContentLoaded', () => { window.sent = [...document.getElementById('reply')?.children ?? []]; })`})
+	for _, address := range []string{"/", "/?view=codes", "/?view=versions", "/?view=backoff&run=2s&outage=7m", "/?example=rule-until-another-code", "/?example=live-crash-loop", "/?example=job-both",
+		"/?example=kep-5307-proposal", "/?example=wrong-case"} {
+		p.run(t, chromedp.Navigate(origin+address))
+		p.until(t, "the module answers in the browser", answered)
+		if n := p.eval(t, `sent.filter((e) => !e.isConnected).length + ' of ' + (sent.length > 2)`); n != "0 of true" {
+			t.Errorf("%s: %s of what was sent is gone", address, n)
+		}
+	}
+	p.clean(t)
+}
+
 // TestPrint: a page that is dark on the screen is printed black on white.
 func TestPrint(t *testing.T) {
 	origin := serve(t)

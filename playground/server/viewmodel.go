@@ -84,7 +84,7 @@ func (s *Server) answerForm(ctx context.Context, form views.Form) (*views.Outcom
 // answered is the outcome of a request whose explained answer is here.
 func answered(name, asked string, request *schema.Request, explained []byte) (*views.Outcome, error) {
 	return outcome(name, asked, request.Relocate(explained), func(path string) (line, column int) {
-		_, line, column = request.Position(schema.InManifest(path))
+		_, line, column = request.NamePosition(schema.InManifest(path)) // as in the browser
 		return line, column
 	})
 }

@@ -5,10 +5,11 @@ import {addressOf, readAddress} from './address.js';
 import {choose, strip} from './answer.js';
 import {commandLine, curl} from './commands.js';
 import {compare} from './compare.js';
+import {h, set} from './elements.js';
 import {Engine} from './engine.js';
 import {clear, keep, kept, latest} from './kept.js';
 import {timed} from './operation.js';
-import {h, live, marks} from './paint.js';
+import {live, marks} from './paint.js';
 import {repaint} from './repaint.js';
 import {LinkError, decode, encode, holdsState} from './share.js';
 import {say, use} from './text.js';
@@ -46,6 +47,7 @@ let unpainted; // paints what is below the window, until that is done
 let awaited = false; // what becomes of the question in each version has not come yet
 let unkept; // the timer of the text that is kept next
 let offer = ''; // the question that is asked instead of the form's, one that the answer before offered
+let foreseen; // what a key is about to make of a field, and is asked already: {field, value, wrong}
 let number = 0; // under which the reader's own text is kept, 0 for an example's or a link's
 
 // --- the form ---
@@ -170,7 +172,7 @@ function read(reading) {
 
 /** Shows which reading the answer has, if the question has several. */
 function showReading(text) {
-  $('reading').hidden = !timed(text);
+  set($('reading'), 'hidden', !timed(text));
   const chosenOne = text.search(documented) < 0 ? 'kubelet' : 'documented';
   for (const button of $('reading').querySelectorAll('button')) button.ariaPressed = String(button.value === chosenOne);
 }
@@ -226,15 +228,11 @@ const lineOf = (n) => $('L' + n);
 /** The number of a line's element in the gutter, 0 for others. */
 const numberOf = (e) => (gutter.contains(e) && /^L\d+$/.test(e.id) ? Number(e.id.slice(1)) : 0);
 
-function setRows(field, rows) {
-  if (field.rows !== rows) field.rows = rows;
-}
-
 /** Numbers the lines and marks those that the answer speaks of. */
 function showLines(marked) {
-  for (const [field, least] of [[pods, 10], [$('old'), 4], [$('other'), 12]]) setRows(field, Math.min(Math.max(field.value.split('\n').length, least), maxLines));
+  for (const [field, least] of [[pods, 10], [$('old'), 4], [$('other'), 12]]) set(field, 'rows', Math.min(Math.max(field.value.split('\n').length, least), maxLines));
   const lines = Math.min(manifest.value.split('\n').length, maxLines);
-  setRows(manifest, Math.max(lines + 1, 12));
+  set(manifest, 'rows', Math.max(lines + 1, 12));
   let n = numberOf(gutter.lastElementChild?.lastElementChild);
   for (; n > lines; n--) (n % perGroup === 1 ? lineOf(n).parentElement : lineOf(n)).remove();
   while (n < lines) {
@@ -277,16 +275,14 @@ function highlight({type, target} = {}) {
 
 // --- answers ---
 
-/**
- * Asks the module in this browser, about a text that is not in the form yet if there is one, and
- * shows what it says.
- */
-async function run(text = manifest.value) {
-  const form = {...readForm(), manifest: text, ...(offer && {offer, view: ''})};
+/** Asks the module in this browser, about a text that is not in its field yet if there is one, and shows what it says. */
+async function run(soon) {
+  const form = {...readForm(), ...(soon && {[soon.field.id]: soon.value}), ...(offer && {offer, view: ''})};
   asking = true;
   const result = await engine.ask(form);
   if (!result) return; // another question came before
   asking = false;
+  if (soon && (soon.wrong || soon === foreseen)) return; // the field has another text, or none came: what is shown is of the one it has
   const {document: painted} = result;
   last = result.bytes && result;
   choose(painted, form.view);
@@ -313,20 +309,23 @@ async function run(text = manifest.value) {
   fixes = painted.blocks.find((b) => b.block === 'fixes')?.items ?? [];
   paint(!document.hidden); // without frames nothing is painted a frame later
   showReading(form.exits);
-  if ($('answer-title').textContent !== say('heading.answer')) $('answer-title').textContent = say('heading.answer');
+  set($('answer-title'), 'textContent', say('heading.answer'));
   showLines(marks(painted));
   brief(live(painted), painted.verdict.tone);
   $('where').textContent = say(result.millis === undefined ? 'where' : 'where.millis', {n: result.millis?.toFixed(1)});
-  $('compare').disabled = !last;
-  if ($('compared').textContent) $('compared').textContent = '';
-  if (!unseen) requestAnimationFrame(() => setTimeout(afterwards)); // the answer is seen first
+  set($('compare'), 'disabled', !last);
+  set($('compared'), 'textContent', '');
+  if (!unseen) requestAnimationFrame(() => inTheEnd(afterwards)); // the answer is seen first
   unseen = () => showCommands(form, result);
 }
+
+/** Does work when nothing else waits: a key that is pressed goes first. */
+const inTheEnd = (work) => (globalThis.scheduler?.postTask ? scheduler.postTask(work, {priority: 'background'}) : setTimeout(work));
 
 /** Says that what the page shows is not all of the answer yet. */
 function busy() {
   const now = unpainted || awaited ? 'true' : null;
-  if ($('reply').ariaBusy !== now) $('reply').ariaBusy = now;
+  set($('reply'), 'ariaBusy', now);
 }
 
 /**
@@ -347,8 +346,8 @@ function afterwards() {
  * reader.
  */
 function brief(text, tone = '') {
-  $('brief').className = 'verdict ' + tone;
-  if ($('brief').textContent !== text) $('brief').textContent = text;
+  set($('brief'), 'className', 'verdict ' + tone);
+  set($('brief'), 'textContent', text);
   announce(text);
 }
 
@@ -359,7 +358,7 @@ function brief(text, tone = '') {
 function announce(text) {
   clearTimeout(announced);
   announced = setTimeout(() => {
-    if ($('live').textContent !== text) $('live').textContent = text;
+    set($('live'), 'textContent', text);
   }, 500);
 }
 
@@ -425,12 +424,33 @@ function paste(event) {
     event.preventDefault();
     offer = '';
     const made = before.slice(0, from) + data.replace(/\r\n?/g, '\n') + before.slice(to);
-    const answer = run(made); // the worker answers while the browser lays the text out
+    const answer = run({field: manifest, value: made}); // the worker answers while the browser lays the text out
     manifest.setRangeText(data, from, to, 'end');
     showLines();
     remember();
     answer.then(() => target.value === made && showFixed('paste.made', before));
   }
+}
+
+/**
+ * Asks about the text that a key is about to make: the worker answers while the browser puts the letter into the field and lays it out.
+ * What the key will do is not guessed where it may be something else, as with letters of several parts.
+ */
+function foresee({target: field, inputType: type, data, isComposing}) {
+  foreseen = undefined;
+  if (field !== manifest && field !== exits || !loaded || isComposing) return;
+  const {value} = field;
+  let [from, to] = [field.selectionStart, field.selectionEnd];
+  const typed = {insertText: data, insertLineBreak: field === manifest ? '\n' : null, deleteContentBackward: '', deleteContentForward: ''}[type];
+  if (typeof typed !== 'string') return;
+  if (!typed && from === to) {
+    if (type === 'deleteContentBackward') from--;
+    else to++;
+    if (!/^[ -~\n](?:[ -~\n]|$)/.test(value.slice(from, from + 2))) return;
+  }
+  offer = '';
+  foreseen = {field, value: value.slice(0, from) + typed + value.slice(to)};
+  run(foreseen);
 }
 
 /** Says what became of a fix, and offers to take it back. */
@@ -617,8 +637,11 @@ function openExample(event) {
 
 function asked(control) {
   if (control.id.startsWith('event') || control.id === 'timing' || control.id === 'first') return; // written when Add is pressed
+  const known = foreseen?.field === control && foreseen.value === control.value;
+  if (foreseen && !known) foreseen.wrong = true;
+  foreseen = undefined;
   offer = '';
-  const answer = runSoon(); // the rest is done while the worker answers
+  const answer = known || runSoon(); // the rest is done while the worker answers
   showLines();
   if (control !== manifest && control !== exits) showGates();
   remember();
@@ -647,6 +670,7 @@ function wire() {
     asked(event.target);
   });
   document.addEventListener('beforeinput', paste);
+  document.addEventListener('beforeinput', foresee);
   ask.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();

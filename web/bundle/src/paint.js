@@ -1,46 +1,17 @@
-// Paints a document of explain: the same elements as views/document.templ and drawing.templ do,
-// which a test compares. Text only ever becomes text nodes.
+// Paints a document of explain: plans the same elements as views/document.templ and drawing.templ make,
+// which a test compares.
 import {control} from './answer.js';
 import {drawAxis, drawLane, drawPlot, laneHeight, percent} from './draw.js';
+import {made, plan} from './elements.js';
 import {glyphs} from './glyphs.js';
 import {say} from './text.js';
 import {visible} from './visible.js';
 
-/**
- * An element with attributes and children; a child is an element, a text, a list of these, or
- * nothing.
- */
-export const h = (name, ...rest) => fill(document.createElement(name), ...rest);
-export const s = (name, ...rest) => fill(document.createElementNS('http://www.w3.org/2000/svg', name), ...rest);
-
-function fill(element, attributes, ...children) {
-  for (const [key, value] of Object.entries(attributes)) if (value !== '') element.setAttribute(key, value);
-  element.append(...children.flat(3).filter((child) => child || child === 0));
-  return element;
-}
-
-let later; // rows that are made when they are needed, during a repaint
-
-/**
- * What paint gives, and the rows in it that are not made yet: {key, make} by their elements, which
- * are empty.
- */
-export function lazily(paint) {
-  const rows = later = new Map();
-  try {
-    return [paint(), rows];
-  } finally {
-    later = undefined;
-  }
-}
+const h = (name, attributes, ...children) => plan(false, name, attributes, children);
+const s = (name, attributes, ...children) => plan(true, name, attributes, children);
 
 /** A row of a table, which says what of says. */
-function row(of, make) {
-  if (!later) return make(of);
-  const empty = h('tr', {});
-  later.set(empty, {key: JSON.stringify(of), make: () => make(of)});
-  return empty;
-}
+const row = (of, make) => ({key: JSON.stringify(of), row: () => make(of)});
 
 const results = {matched: 'matched', skipped: 'skipped', notmatched: 'not matched', notreached: 'not reached'};
 
@@ -52,11 +23,11 @@ const join = (first, second) => (!second || second === first ? first : `${first}
 export const parts = ({verdict, blocks, releases}) => [[verdict, paintVerdict], ...blocks.map((b) => [b, block]),
   ...(releases ? [[releases, () => note(say('cluster', {releases}))]] : [])];
 
-/** The elements of a part. */
-export const elements = ([of, paint]) => [paint(of)].flat(3).filter(Boolean);
+/** The plans of a part. */
+export const plans = ([of, paint]) => [paint(of)].flat(3).filter(Boolean);
 
 /** The elements of the answer. */
-export const reply = (document) => parts(document).flatMap(elements);
+export const reply = (document) => parts(document).flatMap(plans).map(made);
 
 /** What a screen reader is told about an answer, once: of what is refused also why. */
 export const live = ({verdict: {title, text, mark}}) => (mark === 'refused' ? `${title}: ${text}` : title);

@@ -1,24 +1,51 @@
-// Paints an answer over another one and touches only what differs: most keystrokes change little,
-// and what is not touched is neither laid out nor painted again.
-import {elements, lazily, parts} from './paint.js';
+// Paints an answer over another one and touches only what differs: most keystrokes change little, and what is not touched is neither
+// laid out nor painted again.
+import {made, unfold} from './elements.js';
+import {parts, plans} from './paint.js';
 
-let painted = []; // parts of the answer on the page: {text, kind, nodes}
-let rows = new Map(); // that are not made yet
-const keys = new WeakMap(); // what the rows on the page say
+let painted = []; // parts of the answer on the page: {text, kind, plans}
 
-const words = (node) => node.className + node.textContent.replace(/\s+/g, '');
 const describe = ([of]) => ({text: JSON.stringify(of), kind: of.block ? of.block + of.title : typeof of}); // the verdict's title is what it says
 
-/** Takes over what the server painted, if it says what would be painted here. */
+/** Takes over what the server painted, if it is what would be painted here. */
 function adopt(root, document) {
-  const ours = parts(document).map((part) => ({...describe(part), nodes: elements(part)}));
+  const ours = parts(document).map((part) => ({...describe(part), plans: plans(part)}));
   const there = [...root.children];
-  const all = ours.flatMap(({nodes}) => nodes);
-  if (all.length !== there.length || !all.every((node, i) => words(node) === words(there[i]))) return root.replaceChildren();
-  painted = ours.map((part) => ({...part, nodes: part.nodes.map(() => there.shift())}));
+  const all = ours.flatMap((part) => part.plans);
+  if (all.length === there.length && all.every((of, i) => found(of, there[i]))) painted = ours;
+  else root.replaceChildren();
 }
 
-const below = ({nodes: [first]}) => first?.getBoundingClientRect().top >= innerHeight;
+const squeezed = (text) => text.replace(/\s+/g, '');
+
+/** Whether an element is what a plan says, but for spaces, which are made the plan's; the plan remembers it then. */
+function found(of, node) {
+  if (of.row) unfold(of);
+  const there = [...node?.attributes ?? []].filter(({value}) => value);
+  if (node?.localName !== of.name || there.length !== Object.keys(of.attributes).length || there.some(({name, value}) => value !== String(of.attributes[name]))) return false;
+  of.node = node;
+  let at = node.firstChild;
+  for (const child of of.children) {
+    if (child.text === undefined) {
+      if (at?.data !== undefined && !squeezed(at.data)) at = at.nextSibling;
+      if (!found(child, at)) return false;
+      at = at.nextSibling;
+      continue;
+    }
+    if (at?.data === undefined) {
+      if (squeezed(child.text)) return false;
+      node.insertBefore(made(child), at);
+      continue;
+    }
+    if (squeezed(at.data) !== squeezed(child.text)) return false;
+    if (at.data !== child.text) at.data = child.text;
+    child.node = at;
+    at = at.nextSibling;
+  }
+  return !at || at.data !== undefined && !squeezed(at.data);
+}
+
+const below = ({plans: [first]}) => first?.node.getBoundingClientRect().top >= innerHeight;
 
 /**
  * Paints an answer into the page. Elements that somebody else put among the parts stay behind the
@@ -50,15 +77,14 @@ export function repaint(root, document, inView = false) {
   }
   for (const now of next) {
     if (!now.part) continue;
-    const [nodes, empty] = lazily(() => elements(now.part));
-    rows = empty;
+    const fresh = plans(now.part);
     now.part = undefined;
-    now.nodes = take(({kind}) => kind === now.kind)?.nodes ?? [];
-    for (const node of now.nodes.slice(nodes.length)) node.remove();
-    now.nodes = nodes.map((node, i) => patched(now.nodes[i], node));
+    const before = take(({kind}) => kind === now.kind)?.plans ?? [];
+    for (const {node} of before.slice(fresh.length)) node.remove();
+    now.plans = fresh.map((of, i) => (before[i] ? patched(before[i], of) : planned(of)));
   }
-  for (const {nodes} of old) for (const node of nodes) node.remove();
-  const ours = next.flatMap(({nodes}) => nodes);
+  for (const part of old) for (const {node} of part.plans) node.remove();
+  const ours = next.flatMap((part) => part.plans.map(({node}) => node));
   const known = new Set(ours);
   let at = root.firstChild;
   for (const node of ours) {
@@ -70,54 +96,57 @@ export function repaint(root, document, inView = false) {
   return left;
 }
 
-/** A node with all that is in it. */
-function made(node) {
-  for (const [empty, {key, make}] of rows) {
-    if (!node.contains(empty)) continue;
-    rows.delete(empty);
-    const row = make();
-    keys.set(row, key);
-    if (node === empty) return row;
-    empty.replaceWith(row);
-  }
-  return node;
+/** A plan that is made. */
+const planned = (of) => {
+  made(of);
+  return of;
+};
+
+/** Whether two plans say the same. */
+function same(a, b) {
+  if (a.key !== undefined || b.key !== undefined) return a.key === b.key;
+  if (a.name !== b.name || a.text !== b.text) return false;
+  if (a.text !== undefined) return true;
+  const names = Object.keys(a.attributes);
+  return names.length === Object.keys(b.attributes).length && names.every((name) => a.attributes[name] === b.attributes[name]) &&
+    a.children.length === b.children.length && a.children.every((child, i) => same(child, b.children[i]));
 }
 
-const same = (old, now) => (rows.has(now) ? keys.get(old) === rows.get(now).key : old.isEqualNode(now));
-
-/** The node that says what now says: an old one that was made the same, if it has the same name. */
+/** Makes the node of an old plan what now says, and gives the plan that it is then; another node if it cannot be made that. */
 function patched(old, now) {
-  if (old?.nodeName !== now.nodeName) {
-    const node = made(now);
-    old?.replaceWith(node);
-    return node;
+  if (old.key !== undefined && old.key === now.key) return old;
+  if (now.row) unfold(now);
+  const {node} = old;
+  if (old.name !== now.name) {
+    node.replaceWith(made(now));
+    return now;
   }
-  if (rows.has(now)) {
-    keys.set(old, rows.get(now).key);
-    now = made(now);
+  now.node = node;
+  if (now.text !== undefined) {
+    if (old.text !== now.text) node.data = now.text;
+    return now;
   }
-  if (old.nodeType === Node.TEXT_NODE) {
-    if (old.data !== now.data) old.data = now.data;
-    return old;
+  for (const name in old.attributes) if (!(name in now.attributes)) node.removeAttribute(name);
+  for (const name in now.attributes) {
+    const value = now.attributes[name];
+    if (value === old.attributes[name]) continue;
+    const near = name === 'class' && node.classList.contains('near'); // what belongs together is marked anew after the answer's frame
+    node.setAttribute(name, near ? value + ' near' : value);
   }
-  if (old.classList.contains('near')) now.classList.add('near'); // what belongs together is marked anew after the answer's frame
-  for (const name of old.getAttributeNames()) if (!now.hasAttribute(name)) old.removeAttribute(name);
-  for (const {name, value} of now.attributes) {
-    const moved = name === 'tabindex' && now.hasAttribute('data-code'); // the reader's place in a map is kept
-    if (!moved && old.getAttribute(name) !== value) old.setAttribute(name, value);
-  }
-  const [was, is] = [[...old.childNodes], [...now.childNodes]];
+  const [was, is] = [old.children, now.children];
   const both = Math.min(was.length, is.length);
   let from = 0, tail = 0;
-  while (from < both && same(was[from], is[from])) from++;
-  while (tail < both - from && same(was[was.length - 1 - tail], is[is.length - 1 - tail])) tail++;
-  const after = was[was.length - tail] ?? null;
-  const rest = was.slice(from, was.length - tail);
-  for (const child of is.slice(from, is.length - tail)) {
-    const before = rest.shift();
-    if (!before) old.insertBefore(made(child), after);
-    else if (!same(before, child)) patched(before, child);
+  if (was.length !== is.length) {
+    while (from < both && same(was[from], is[from])) from++;
+    while (tail < both - from && same(was[was.length - 1 - tail], is[is.length - 1 - tail])) tail++;
   }
-  for (const child of rest) child.remove();
-  return old;
+  const [after, rest] = [was[was.length - tail]?.node ?? null, was.slice(from, was.length - tail)];
+  now.children = [...was.slice(0, from), ...is.slice(from, is.length - tail).map((child) => {
+    const before = rest.shift();
+    if (before) return patched(before, child);
+    node.insertBefore(made(child), after);
+    return child;
+  }), ...was.slice(was.length - tail)];
+  for (const child of rest) child.node.remove();
+  return now;
 }

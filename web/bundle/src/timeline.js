@@ -2,7 +2,8 @@
 // its axis, and see what belongs together. All that is shown comes from the document: the instants
 // and what happens then are the rows of its table.
 import {placeOf} from './draw.js';
-import {h, lanes, s} from './paint.js';
+import {h, made as elementOf, s, set} from './elements.js';
+import {lanes} from './paint.js';
 import {say} from './text.js';
 
 const scales = ['linear', 'log', 'fit'];
@@ -15,11 +16,17 @@ let at = 0; // the row that is selected
 let drawing, lines = []; // the elements of b and rows on the page
 let shown = ''; // what the controls are of
 let wired; // the element that listens
+let redrawn; // the element whose shapes are made here
 let made = []; // the controls on the page
 let range, told, back, on; // parts of them
 
 const drawn = () => ({...b, ...(scale === 'log' && {scale}), ...(scale === 'fit' && stopsOf(b))});
-const redraw = () => drawing.replaceChildren(...lanes(drawn()).childNodes);
+
+/** Draws with the reader's axis. The painter does not know of it, so from then on this drawing is made here. */
+function redraw() {
+  redrawn = drawing;
+  drawing.replaceChildren(...elementOf(lanes(drawn())).childNodes);
+}
 
 /**
  * Puts the controls below the drawing of an answer, if it has one and a table that says what
@@ -46,28 +53,33 @@ export function timeline(reply, {blocks}, soon = false) {
   if (at < 0) at = Math.max(rows.findLastIndex((r) => r.path), 0);
   if (made.length === 0) made = controls();
   if (wired !== drawing) wire(reply);
-  for (const e of [back, range, on, told]) e.hidden = rows.length === 0;
-  range.max = String(Math.max(rows.length - 1, 0));
+  for (const e of [back, range, on, told]) set(e, 'hidden', rows.length === 0);
+  set(range, 'max', String(Math.max(rows.length - 1, 0)));
   if (made[0].previousSibling !== drawing) drawing.after(...made);
-  if (scale !== scales[0]) redraw();
+  if (scale !== scales[0] || redrawn === drawing) redraw();
   show();
 }
 
 /** Shows the row that is selected, in the drawing, in the table and in words. */
 function show() {
   const row = rows[at];
-  for (const e of drawing.parentElement.querySelectorAll('.selected')) e.classList.remove('selected');
-  for (const e of drawing.querySelectorAll('.cursor')) e.remove();
+  const now = new Set(row && [lines[at], ...drawing.querySelectorAll(`[data-at="${row.atMillis}"]`)]);
+  for (const e of drawing.parentElement.querySelectorAll('.selected')) if (!now.delete(e)) e.classList.remove('selected');
+  for (const e of now) e?.classList.add('selected');
+  const x = row && `${placeOf(row.atMillis, drawn()) / 100}%`;
+  for (const svg of drawing.querySelectorAll('svg')) {
+    const cursor = svg.querySelector('.cursor');
+    if (row && cursor === svg.lastChild && cursor?.getAttribute('x') === x) continue;
+    cursor?.remove();
+    if (row) svg.append(s('rect', {class: 'cursor', x, y: 0, width: '2px', height: '100%'}));
+  }
   if (!row) return;
-  for (const e of [lines[at], ...drawing.querySelectorAll(`[data-at="${row.atMillis}"]`)]) e?.classList.add('selected');
-  const x = `${placeOf(row.atMillis, drawn()) / 100}%`;
-  for (const svg of drawing.querySelectorAll('svg')) svg.append(s('rect', {class: 'cursor', x, y: 0, width: '2px', height: '100%'}));
   const text = row.cells.filter(Boolean);
   told.replaceChildren(h('b', {}, text[0]), ' ' + text.slice(1).join(' '), row.line > 0 ? h('span', {class: 'at'}, ' (',
     h('a', {href: '#L' + row.line, 'data-line': row.line, 'data-column': row.column}, say('place', {line: row.line})), ')') : '');
-  range.value = String(at);
+  set(range, 'value', String(at));
   range.setAttribute('aria-valuetext', say('instant.value', {n: at + 1, of: rows.length, what: text.join(' ')}));
-  for (const [button, end] of [[back, 0], [on, rows.length - 1]]) button.disabled = at === end;
+  for (const [button, end] of [[back, 0], [on, rows.length - 1]]) set(button, 'disabled', at === end);
 }
 
 function go(to) {

@@ -121,8 +121,12 @@ const questions = (form) => versions.length * sidesOf(form).length;
 function* strip(sides, names) {
   const answers = [];
   for (const version of versions) {
-    answers.push(sides.map((side) => answer({...side, version, view: 'trace'}).document.verdict));
-    yield;
+    const row = [];
+    answers.push(row);
+    for (const side of sides) {
+      row.push(answer({...side, version, view: 'trace'}).document.verdict);
+      yield;
+    }
   }
   return [versions, names, answers];
 }
