@@ -383,7 +383,8 @@ func (p *parser) parse() *Error {
 			}
 			pos = p.pos
 		}
-		n := &p.nodes[p.add(in, kind, flags, hash)]
+		index := p.add(in, kind, flags, hash) // before the list is read: it may move
+		n := &p.nodes[index]
 		n.start, n.end, n.keyStart, n.keyEnd = uint32(start), uint32(pos), uint32(keyStart), uint32(keyEnd)
 
 		for { // what follows a value

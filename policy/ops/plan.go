@@ -290,8 +290,9 @@ func (p *planner) listEdits(path string, was, is []line, write func(*line) strin
 	return edits
 }
 
-// cost is what a change is measured by, the first first.
-type cost [4]int
+// cost is what a change is measured by, the first first. The codes of Windows are more than an int
+// of 32 bits counts.
+type cost [4]int64
 
 func (a *cost) less(b *cost) bool {
 	for i := range a {
@@ -313,7 +314,7 @@ func (a *cost) plus(b *cost) (sum cost) {
 // price measures a list of rules that came out of another one: for wishes by its rules, then its
 // values; for a flip by the rules and values that change, then the rules alone.
 func price(was, is []line, flip bool, edits int) (c cost) {
-	c[3] = edits
+	c[3] = int64(edits)
 	kept := 0
 	for i := range is {
 		x := &is[i]
@@ -329,7 +330,7 @@ func price(was, is []line, flip bool, edits int) (c cost) {
 		}
 	}
 	if flip {
-		c[1] += len(was) - kept
+		c[1] += int64(len(was) - kept)
 		c[1], c[2] = c[1]+c[2], c[1]
 	}
 	return c
@@ -516,7 +517,7 @@ func (p *planner) kubelet(never bool) []choice {
 				lists = [][]line{p.rules}
 			}
 			for _, rules := range lists {
-				acts, changed, ok := p.acts(pod, own, rules), 0, true
+				acts, changed, ok := p.acts(pod, own, rules), int64(0), true
 				for code := range acts {
 					if want[code] != 0 {
 						ok = ok && acts[code] == want[code]
@@ -639,7 +640,7 @@ func (p *planner) controller() []choice {
 	}
 	var found []choice
 	for _, lines := range lists {
-		changed, ok := 0, p.disruption == 0 || disrupted(lines, p.disruption)
+		changed, ok := int64(0), p.disruption == 0 || disrupted(lines, p.disruption)
 		for code := 1; code < codes; code++ {
 			act := first(lines, code)
 			if act == 0 {
@@ -886,7 +887,7 @@ type change struct {
 
 // check decides about every exit again. ok reports that the wishes hold and that nothing else
 // changes about disrupted Pods.
-func (p *planner) check(after *loaded, cl cluster) (changes []change, n int, ok bool) {
+func (p *planner) check(after *loaded, cl cluster) (changes []change, n int64, ok bool) {
 	q := newAsked(after, cl)
 	q.steps = p.steps
 	exits, from := exitsOf(after, 0), 0
@@ -928,7 +929,7 @@ func (p *planner) check(after *loaded, cl cluster) (changes []change, n int, ok 
 		}
 		across(was.beyond, is.beyond, func(from, to int32, old, now *fate) {
 			if !old.comesTo(now) {
-				n += int(to-from) + 1
+				n += int64(to) - int64(from) + 1
 				changes = append(changes, change{name, from, to, old, now, false})
 			}
 		})

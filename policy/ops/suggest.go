@@ -337,7 +337,7 @@ func (p *planner) search() (list []suggestion) {
 		if !ok {
 			continue
 		}
-		n := 0
+		n := int64(0)
 		if s.changes, n, ok = p.check(&l, p.cl); !ok {
 			continue
 		}
@@ -346,7 +346,7 @@ func (p *planner) search() (list []suggestion) {
 		}
 		list = append(list, s)
 	}
-	out, more := make([]suggestion, 0, maxSuggestions), 1
+	out, more := make([]suggestion, 0, maxSuggestions), int64(1)
 	if p.flip {
 		more = 2 // a new rule with a value
 	}

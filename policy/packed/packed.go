@@ -33,7 +33,8 @@ func Head(batch []byte, room int) (question policy.Question, size, count int, co
 	if u16(batch[4:]) != batchVersion {
 		return 0, 0, 0, -unsupportedVersion
 	}
-	size, count, question = int(u16(batch[6:])), int(u32(batch[8:])), policy.Question(u32(batch[12:]))
+	size, question = int(u16(batch[6:])), policy.Question(u32(batch[12:]))
+	count = int(min(u32(batch[8:]), policy.MaxBatchRecords+1)) // an int may have 32 bits
 	switch {
 	case size < EventBytes || size > maxEventBytes || size%8 != 0 || question > policy.AskPods || u64(batch[16:]) != 0:
 		code = -eventInvalid

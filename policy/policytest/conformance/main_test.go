@@ -3,6 +3,11 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -63,6 +68,31 @@ func TestEnginesInGo(t *testing.T) {
 			t.Logf("evaluations=%d memory=%d", evaluations, bytes)
 		})
 	}
+}
+
+// TestOn32Bits makes the vectors with a core in which an int has 32 bits: some thousand, or in CI
+// all. A program for such a machine gets the same answers as every other.
+func TestOn32Bits(t *testing.T) {
+	policytest.Quick(t, "the core is compiled for another machine")
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("only Linux on amd64 runs programs of 32 bits as they are")
+	}
+	made, args := few, []string{"-o", os.DevNull, "-small"}
+	if policytest.Long() || policytest.RequireAll() {
+		made, args = all, args[:2]
+	}
+	_, want := made(t)
+	program := filepath.Join(t.TempDir(), "conformance")
+	build := policytest.Command("go", "build", "-o", program, ".")
+	build.Env = append(os.Environ(), "GOARCH=386", "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	out, err := policytest.Command(program, args...).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), " count="+strconv.Itoa(want.Count)+" ") || !strings.Contains(string(out), " digest="+want.Digest) {
+		t.Errorf("with an int of 32 bits: %s %v, want %s", out, err, want)
+	}
+	t.Logf("%s", out)
 }
 
 // few and all make the vectors once for all engines.
