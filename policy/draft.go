@@ -15,9 +15,8 @@ type DraftRule struct {
 	CodesAt    string       // path of the exit codes, "" for none
 	NameAt     string       // path of the container's name beside them
 
-	// Of conditions of the Pod that are expressions, of which each type and status makes one:
-	// PerType is how many a type has, 0 where they are no expressions, TypesAt and StatusesAt are the
-	// paths of the values.
+	// Of expressions on conditions of the Pod, of which each type and status makes one: how many a
+	// type has, 0 where there are none, and the paths of the values.
 	PerType             int
 	TypesAt, StatusesAt string
 }

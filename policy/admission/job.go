@@ -254,8 +254,8 @@ func (v *jobValidator) failureRules(spec *policy.PodSpec) {
 	}
 }
 
-// podConditions checks the conditions of a rule about the Pod. What is wrong with the expressions of
-// a draft is told once, where it is written.
+// podConditions checks the conditions of a rule about the Pod. What is wrong with a draft's
+// expressions is told once, where it is written.
 func (v *jobValidator) podConditions(rule *policy.PodFailurePolicyRule) {
 	before := len(v.Faults.Kept())
 	v.tooMany(".onPodConditions", len(rule.OnPodConditions), MaxJobRules)
