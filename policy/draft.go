@@ -12,6 +12,54 @@ type DraftRule struct {
 	Action     string       // the draft's word
 	NamedAt    string       // path of a containerName that is next to a reason, "" for none
 	NumberAt   string       // path of exit codes that are a number in place of a text, "" for none
+	CodesAt    string       // path of the exit codes, "" for none
+	NameAt     string       // path of the container's name beside them
+
+	// Of expressions on conditions of the Pod, of which each type and status makes one: how many a
+	// type has, 0 where there are none, and the paths of the values.
+	PerType             int
+	TypesAt, StatusesAt string
+}
+
+// CodesPath is the path of the exit codes in r, as its author spelt them.
+func (r *PodFailurePolicyRule) CodesPath() string {
+	if d := r.Written; d != nil && d.CodesAt != "" {
+		return d.CodesAt
+	}
+	return ".onExitCodes"
+}
+
+// NamePath is the path of the container's name beside the exit codes of r.
+func (r *PodFailurePolicyRule) NamePath() string {
+	if d := r.Written; d != nil && d.CodesAt != "" {
+		return d.NameAt
+	}
+	return ".onExitCodes.containerName"
+}
+
+// PatternPaths returns the paths of type and status of condition k of r, "" for one that an earlier
+// condition has from the same place: expressions make one of each type and status.
+func (r *PodFailurePolicyRule) PatternPaths(k int) (typeAt, statusAt string) {
+	d := r.Written
+	if d == nil || d.PerType == 0 {
+		at := ".onPodConditions" + Index(k)
+		return at + ".type", at + ".status"
+	}
+	if k%d.PerType == 0 {
+		typeAt = d.TypesAt + Index(k/d.PerType)
+	}
+	if k < d.PerType {
+		statusAt = d.StatusesAt + Index(k)
+	}
+	return typeAt, statusAt
+}
+
+// PatternPath is the path of condition k of r, or of the expression that it has its type from.
+func (r *PodFailurePolicyRule) PatternPath(k int) string {
+	if d := r.Written; d != nil && d.PerType > 0 {
+		return d.TypesAt + Index(k/d.PerType)
+	}
+	return ".onPodConditions" + Index(k)
 }
 
 // DraftFault is what is wrong with a condition.

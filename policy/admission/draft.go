@@ -36,7 +36,7 @@ func (v *jobValidator) draftRules(spec *policy.PodSpec) {
 			}
 		}
 		if on := rule.OnExitCodes; on != nil && on.ContainerName != nil && !hasOther(spec, *on.ContainerName) {
-			v.bad(".containerName", policy.Quoted(*on.ContainerName), "must be one of the container or initContainer names in the pod template")
+			v.bad(rule.NamePath(), policy.Quoted(*on.ContainerName), "must be one of the container or initContainer names in the pod template")
 		}
 	}
 	v.unworded(before, policy.KEP3329Draft)

@@ -243,14 +243,7 @@ func (v *jobValidator) failureRules(spec *policy.PodSpec) {
 		if codes {
 			v.onExitCodes(rule.OnExitCodes, spec)
 		}
-		v.tooMany(".onPodConditions", len(rule.OnPodConditions), MaxJobRules)
-		for k, c := range rule.OnPodConditions {
-			pattern := ".onPodConditions" + policy.Index(k)
-			for _, fault := range LabelKey.Faults(c.Type, v.f.Minor) {
-				v.bad(pattern+".type", policy.Quoted(c.Type), fault)
-			}
-			v.oneOf(pattern+".status", c.Status, "False True Unknown")
-		}
+		v.podConditions(rule)
 		if codes == conditions {
 			detail := "specifying one of OnExitCodes and OnPodConditions is required"
 			if codes {
@@ -258,6 +251,27 @@ func (v *jobValidator) failureRules(spec *policy.PodSpec) {
 			}
 			v.bad("", policy.Omitted, detail)
 		}
+	}
+}
+
+// podConditions checks the conditions of a rule about the Pod. What is wrong with a draft's
+// expressions is told once, where it is written.
+func (v *jobValidator) podConditions(rule *policy.PodFailurePolicyRule) {
+	before := len(v.Faults.Kept())
+	v.tooMany(".onPodConditions", len(rule.OnPodConditions), MaxJobRules)
+	for k, c := range rule.OnPodConditions {
+		typeAt, statusAt := rule.PatternPaths(k)
+		if typeAt != "" {
+			for _, fault := range LabelKey.Faults(c.Type, v.f.Minor) {
+				v.bad(typeAt, policy.Quoted(c.Type), fault)
+			}
+		}
+		if statusAt != "" {
+			v.oneOf(statusAt, c.Status, "False True Unknown")
+		}
+	}
+	if d := rule.Written; d != nil && d.PerType > 0 {
+		v.unworded(before, policy.KEP3329Draft)
 	}
 }
 

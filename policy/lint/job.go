@@ -162,11 +162,19 @@ func (l *linter) failureRules(rules []policy.PodFailurePolicyRule, path string) 
 			continue
 		}
 		on := rule.OnExitCodes
-		l.wrongCase(at+".onExitCodes.operator", string(on.Operator), "In", "NotIn")
-		l.neverOccurs(on.Values, at+".onExitCodes.values")
+		codes := at + rule.CodesPath()
+		text := rule.Written != nil && rule.Written.CodesAt != "" // of a draft, which has been read
+		if !text {
+			l.wrongCase(codes+".operator", string(on.Operator), "In", "NotIn")
+			l.neverOccurs(on.Values, codes+".values")
+		}
 		for k, v := range on.Values {
+			place := codes
+			if !text {
+				place += ".values" + policy.Index(k)
+			}
 			if v == 0 && on.Operator == policy.OperatorNotIn {
-				l.job(at+".onExitCodes.values"+policy.Index(k), ZeroNeverMatches)
+				l.job(place, ZeroNeverMatches)
 			}
 		}
 		if sets[i].empty() {
@@ -181,13 +189,13 @@ func (l *linter) failureRules(rules []policy.PodFailurePolicyRule, path string) 
 		}
 		if on.ContainerName != nil {
 			if r, found := spec.Find(*on.ContainerName); found && spec.Container(r).IsSidecar(r.Kind) {
-				l.job(at+".onExitCodes.containerName", SidecarCode)
+				l.job(at+rule.NamePath(), SidecarCode)
 			}
 		} else if on.Operator == policy.OperatorNotIn && len(spec.Containers) > 1 {
-			l.job(at+".onExitCodes", AnyContainer)
+			l.job(codes, AnyContainer)
 		}
 		if l.restartsFirst(endings, on, sets[i]) {
-			l.job(at+".onExitCodes", ContainerRestarts)
+			l.job(codes, ContainerRestarts)
 		}
 		switch {
 		case rule.Action == policy.ActionIgnore:
@@ -234,15 +242,19 @@ func shadowedBy(rules []policy.PodFailurePolicyRule, sets []codeSet, i int) int 
 func (l *linter) conditions(rules []policy.PodFailurePolicyRule, i int, at string) {
 	disruption, shadowed := false, len(rules[i].OnPodConditions) > 0
 	for k, c := range rules[i].OnPodConditions {
-		path := at + ".onPodConditions" + policy.Index(k)
-		l.wrongCase(path+".status", c.Status, "True", "False", "Unknown")
-		l.wrongCase(path+".type", c.Type, strings.Fields(conditionTypes)...)
+		typeAt, statusAt := rules[i].PatternPaths(k)
+		if statusAt != "" {
+			l.wrongCase(at+statusAt, c.Status, "True", "False", "Unknown")
+		}
 		disruption = disruption || c.Type == disruptionTarget
-		if slices.Contains(strings.Fields(notConditions), c.Type) {
-			l.job(path+".type", ReasonNoCondition)
+		if typeAt != "" {
+			l.wrongCase(at+typeAt, c.Type, strings.Fields(conditionTypes)...)
+			if slices.Contains(strings.Fields(notConditions), c.Type) {
+				l.job(at+typeAt, ReasonNoCondition)
+			}
 		}
 		if c.Status == "False" && (c.Type == "Ready" || c.Type == "ContainersReady") {
-			l.job(path, FailedNotReady)
+			l.job(at+rules[i].PatternPath(k), FailedNotReady)
 		}
 		before := false
 		for _, earlier := range rules[:i] {

@@ -258,7 +258,9 @@ func readExpressions(list Value, rule *policy.PodFailurePolicyRule) {
 		d.Faults = append(d.Faults, policy.DraftFault{At: ".onPodConditions", Detail: text})
 	}
 	var types, statuses []string
-	for e := list.First(); e.Exists(); e = e.Next() {
+	i := 0
+	for e := list.First(); e.Exists(); e, i = e.Next(), i+1 {
+		at := ".onPodConditions" + policy.Index(i) + ".values"
 		var values []string
 		for v := e.Get("values").First(); v.Exists() && len(values) < policy.MaxPatterns; v = v.Next() {
 			values = append(values, v.Text())
@@ -271,9 +273,9 @@ func readExpressions(list Value, rule *policy.PodFailurePolicyRule) {
 		case str(e, "operator") != "In" || len(values) == 0:
 			fault("an expression needs the operator In and values: the draft does not say what anything else means")
 		case key == "Type":
-			types = values
+			types, d.TypesAt = values, at
 		default:
-			statuses = values
+			statuses, d.StatusesAt = values, at
 		}
 	}
 	if statuses == nil {
@@ -282,6 +284,7 @@ func readExpressions(list Value, rule *policy.PodFailurePolicyRule) {
 	if types == nil && d.Faults == nil {
 		fault("an expression with the key Type is required")
 	}
+	d.PerType = len(statuses)
 	rule.Written, rule.OnPodConditions = d, nil
 	for _, t := range types {
 		for _, s := range statuses {
@@ -405,6 +408,11 @@ func (r *backoffReader) exits(v Value, path, in, notIn, expressions string) {
 		}
 		for code := range set {
 			not[code] = not[code] || set[code] == (operator == policy.OperatorNotIn)
+		}
+		if r.d.CodesAt != "" {
+			r.d.CodesAt = path + "." + expressions
+		} else {
+			r.d.CodesAt, r.d.NameAt = r.at, path+".containerName"
 		}
 		listed = listed || operator == policy.OperatorIn
 		r.rule.OnExitCodes = &policy.PodFailurePolicyOnExitCodes{}
