@@ -112,7 +112,7 @@ type statusView struct{ restarting, deleted, mainCreated bool }
 // count replaces the share of c in the phase.
 func (k *kubelet) count(c *container) {
 	now := &c.next
-	st := policy.ContainerState{Listed: now.listed, Kind: now.state.kind, Started: now.started, Ended: now.state.ended()}
+	st := policy.ContainerState{Listed: now.listed, Kind: now.state.kind, Started: k.knownStarted(c), Ended: now.state.ended()}
 	if now.last.kind == policy.StateTerminated {
 		last := now.last.ended()
 		st.Last = &last
@@ -123,6 +123,16 @@ func (k *kubelet) count(c *container) {
 		k.counts.Add(share)
 		c.share = share
 	}
+}
+
+// knownStarted reports whether the kubelet knows that c has started when it works out the phase,
+// which it does before it asks the prober: until 1.34 it never does, then it knows what it has last
+// kept.
+//
+// Source: generateAPIPodStatus and convertToAPIContainerStatuses in pkg/kubelet/kubelet_pods.go,
+// Kubernetes v1.33 to v1.37.
+func (k *kubelet) knownStarted(c *container) bool {
+	return k.f.Minor >= 35 && c.api.started && c.next.state.kind == policy.StateRunning
 }
 
 // succeeded reports whether an init container that ended so has done its work.

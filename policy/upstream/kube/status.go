@@ -24,7 +24,19 @@ func (p *kubeletPod) Judge(s *simulate.Step) (j diff.Judgement, known bool) {
 	}
 	kept, api, made := p.statusOf(&s.Kept), p.statusOf(&s.API), p.statusOf(&s.Made)
 	all := append(slices.Clone(made.InitContainerStatuses), made.ContainerStatuses...)
-	j.Phase = linked.Phase(p.pod, all, s.Options.Terminating, s.Options.Initialized)
+	asked := slices.Clone(all) // the prober has not been asked yet who has started
+	for i := range asked {
+		s := &asked[i]
+		if s.Started = nil; p.a.Minor < 35 || s.State.Running == nil {
+			continue
+		}
+		for _, old := range append(slices.Clone(kept.InitContainerStatuses), kept.ContainerStatuses...) {
+			if old.Name == s.Name {
+				s.Started = old.Started
+			}
+		}
+	}
+	j.Phase = linked.Phase(p.pod, asked, s.Options.Terminating, s.Options.Initialized)
 	j.Conditions = conditionsOf(linked.Conditions(p.pod, kept, all, v1.PodPhase(s.By)))
 	j.Dropped = linked.Transition(kept, made, &p.pod.Spec) != nil
 	j.Denied = denied(p.pod, api, made)
