@@ -105,7 +105,7 @@ func (o outcome) at0(i document.Item, level, rule, text string) finding {
 	if !fromFlags(path) {
 		path = schema.InManifest(path)
 	}
-	if source, line, column := o.asked.request.Position(path); line > 0 {
+	if source, line, column := o.asked.request.NamePosition(path); line > 0 {
 		f.file, f.line, f.column = source, line, column
 	}
 	return f

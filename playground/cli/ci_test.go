@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -213,5 +214,25 @@ func TestSARIFSchemaRefuses(t *testing.T) {
 func TestFormsForCIOfOtherVerbs(t *testing.T) {
 	if status, _, errs := runIn(t, plainPod, "decide", "-f", "-", "--exit", "1", "-o", "sarif"); status != 2 || !strings.Contains(errs, "must be text, json, jsonl or yaml") {
 		t.Errorf("status %d: %s", status, errs)
+	}
+}
+
+// TestPlacesAreTheSameInEachForm: a fault of a field that is missing is where text and JSON say.
+func TestPlacesAreTheSameInEachForm(t *testing.T) {
+	file := write(t, t.TempDir(), "job.yaml", "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: j\nspec:\n  completions: -1\n  template:\n    spec:\n      containers:\n      - name: a\n        image: b\n")
+	t.Chdir(filepath.Dir(file))
+	text := podfate(t, "", "validate", "-f", "job.yaml").err
+	places := regexp.MustCompile(`(?m)^job\.yaml:(\d+):(\d+): spec\.`).FindAllStringSubmatch(text, -1)
+	if len(places) != 2 {
+		t.Fatalf("%s", text)
+	}
+	github, sarif := podfate(t, "", "validate", "-f", "job.yaml", "-o", "github").out, podfate(t, "", "validate", "-f", "job.yaml", "-o", "sarif").out
+	for _, p := range places {
+		if !strings.Contains(github, "line="+p[1]+",col="+p[2]+",") {
+			t.Errorf("line %s, column %s is not in\n%s", p[1], p[2], github)
+		}
+		if at := regexp.MustCompile(`"startLine": ?` + p[1] + `,\s*"startColumn": ?` + p[2] + `\b`); !at.MatchString(sarif) {
+			t.Errorf("line %s, column %s is not in\n%s", p[1], p[2], sarif)
+		}
 	}
 }

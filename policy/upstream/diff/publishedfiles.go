@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -52,6 +53,13 @@ func (c *comparison) publishedFiles(t *testing.T) {
 		default:
 			v.refused++
 			c.judgeFile(t, &shown, d, theirs, ours)
+		}
+	}
+	if c.release.Minor() >= 36 { // of which docs/exactness.md speaks
+		page, err := os.ReadFile("../../../docs/exactness.md")
+		says := fmt.Sprintf("each refuse %d of them. Podfate refuses %d of these with the same messages,", v.refused, v.same)
+		if err != nil || !strings.Contains(strings.Join(strings.Fields(string(page)), " "), says) {
+			t.Errorf("docs/exactness.md does not say: %s (%v)", says, err)
 		}
 	}
 	fmt.Printf("%s%s: %d files, %d documents: %d accepted, %d refused (%d with the same messages, %d for fields that are named as not checked, %d with other messages), %d refused here alone\n",

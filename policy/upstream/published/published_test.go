@@ -2,6 +2,7 @@ package published_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -45,7 +46,8 @@ func TestFilesAreThoseOfTheList(t *testing.T) {
 
 // TestEachDocumentIsAnswered asks about all of them: at least 300 files must take part, each answer
 // says how far it looked unless the manifest cannot be decoded, and a fault has a message or says
-// why it has none.
+// why it has none. docs/exactness.md has their numbers; that the API server refuses the same ones
+// with the same messages is compared with the real packages.
 func TestEachDocumentIsAnswered(t *testing.T) {
 	documents, files, err := published.Documents()
 	if err != nil {
@@ -85,6 +87,18 @@ func TestEachDocumentIsAnswered(t *testing.T) {
 		}
 		if a.Checked != nil && len(a.NotChecked) == 0 {
 			whole++
+		}
+	}
+	page, err := os.ReadFile("../../../docs/exactness.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, says := range []string{
+		fmt.Sprintf("whole verdicts on %d files", files), fmt.Sprintf("hold %d documents;", len(documents)),
+		fmt.Sprintf("each refuse %d of them. Podfate refuses %d of these", refused, refused),
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(string(page)), " "), says) {
+			t.Errorf("docs/exactness.md does not say: %s", says)
 		}
 	}
 	t.Logf("%d files, %d documents: %d refused; everything is checked in %d", files, len(documents), refused, whole)
