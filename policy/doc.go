@@ -18,7 +18,7 @@
 // # Sources
 //
 // The truth is the code of Kubernetes v1.33.5, v1.34.1, v1.35.4, v1.36.3 and v1.37.1; each function
-// names what it follows. policy/upstream runs that code beside this one.
+// names what it follows. policy/upstream runs that code next to this one.
 //
 // # Why a table per container?
 //

@@ -52,7 +52,7 @@ const (
 	TypeDuplicate   FaultType = "Duplicate value"
 )
 
-// FaultCode names what is wrong, for programs and tests. Codes are stable; the sentences beside
+// FaultCode names what is wrong, for programs and tests. Codes are stable; the sentences next to
 // them are not.
 type FaultCode string
 

@@ -179,7 +179,7 @@ func (s *slips) line() {
 		return
 	}
 	if indent <= s.parent {
-		s.awaits = s.awaits && indent == s.parent && s.peek(i) == '-' // a list may stand right below its key
+		s.awaits = s.awaits && indent == s.parent && s.peek(i) == '-' // a list may be right below its key
 	}
 	s.afterPlain, s.plain, s.begun = s.plain, false, true
 	s.node(i, true)

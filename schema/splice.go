@@ -30,7 +30,7 @@ type Edit struct {
 var ErrShared = errors.New("it stands at an alias or a merge key, and others may share it")
 
 // ErrByHand is why an edit is not made in the text: it is written in a way that would have to be
-// printed anew.
+// reformatted.
 var ErrByHand = errors.New("the text there cannot be changed without being printed anew")
 
 // Splice makes edits in document number of a text of YAML or JSON documents, counted from 0 without

@@ -82,7 +82,7 @@ func TestJSONIsWhatTheCoreWrites(t *testing.T) {
 	}
 }
 
-// placeOfWarning is where a warning about a code that no process has stands, in a request: what
+// placeOfWarning is where a warning about a code that no process has is, in a request: what
 // flags set is nowhere.
 var placeOfWarning = regexp.MustCompile(`("source":"wait\(2\)"),"line":\d+,"column":\d+`)
 
@@ -234,7 +234,7 @@ func TestFaultsHaveFileLineAndColumn(t *testing.T) {
 	}
 }
 
-// TestTooDeepForWords: what is just too deep for the answer in words stands where it does in the
+// TestTooDeepForWords: what is just too deep for the answer in words is where it does in the
 // text, not where it is in the request around it (R-W5).
 func TestTooDeepForWords(t *testing.T) {
 	brackets := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
@@ -249,7 +249,7 @@ func TestTooDeepForWords(t *testing.T) {
 	}
 }
 
-// TestMembersBesideTheManifestAreKnown holds the list of members whose faults do not stand in the
+// TestMembersBesideTheManifestAreKnown holds the list of members whose faults are not in the
 // manifest to the schemas of the requests.
 func TestMembersBesideTheManifestAreKnown(t *testing.T) {
 	members := 0
@@ -378,7 +378,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestObjectsWithoutPods: what helm template prints can be read as it is; what is passed over is
+// TestObjectsWithoutPods: what helm template prints can be read as it is; what is skipped is
 // named.
 func TestObjectsWithoutPods(t *testing.T) {
 	const service = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n"

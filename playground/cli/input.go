@@ -22,7 +22,7 @@ type asked struct {
 	faults  schema.Faults
 }
 
-// reader reads everything that -f names, asks about each manifest, and says what it passed over.
+// reader reads everything that -f names, asks about each manifest, and says what it skipped.
 // Each document is judged for itself: what is wrong with one does not keep the others from being
 // answered. No more than one is in memory, besides those that belong to all.
 type reader struct {
@@ -270,7 +270,7 @@ func (r *reader) end() error {
 	case r.objects > 0 && len(r.pending) == 0:
 		r.out.bad = true
 		r.out.note("none of %d objects has Pods, so that there is nothing to answer", r.objects)
-	case r.objects > 0: // each is a fault, and not passed over
+	case r.objects > 0: // each is a fault, and not skipped
 		r.objects = 0
 		for _, w := range r.pending {
 			if len(w.docs) == 0 {

@@ -51,7 +51,7 @@ type printer struct {
 	repeated int             // how often they came again
 
 	progress *progress
-	files    int  // that were passed over
+	files    int  // that were skipped
 	broken   bool // a file in a folder cannot be read
 }
 

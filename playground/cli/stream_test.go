@@ -82,7 +82,7 @@ func TestEachDocumentIsJudgedForItself(t *testing.T) {
 }
 
 // TestFilesOfOtherPrograms: a document that is neither a manifest nor a part of a Scenario is one
-// fault, and belongs to no manifest beside it (R-W9); a part of a Scenario does.
+// fault, and belongs to no manifest next to it (R-W9); a part of a Scenario does.
 func TestFilesOfOtherPrograms(t *testing.T) {
 	const other = "services: {web: {image: x}}\nversion: '3'\n"
 	got := podfate(t, pod+"\n---\n"+other+"---\n"+pod+"\n", "validate", "-f", "-")
@@ -117,7 +117,7 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 	}
 }
 
-// TestFoldersAndLinks: a linked folder is walked once, and everything passed over is named and
+// TestFoldersAndLinks: a linked folder is walked once, and everything skipped is named and
 // counted (R-W10).
 func TestFoldersAndLinks(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -164,7 +164,7 @@ func TestScenarioInAFolder(t *testing.T) {
 }
 
 // TestPartsOfARequestInAFile: a document without a kind goes with the manifests of its file,
-// wherever it stands.
+// wherever it is.
 func TestPartsOfARequestInAFile(t *testing.T) {
 	dir := tree(t, map[string]string{"a.yaml": pod + "\n---\nexits: [{exitCode: 1}]\n", "b.yaml": "exits: [{exitCode: 2}]\n---\n" + pod})
 	got := podfate(t, "", "decide", "-f", dir, "-o", "json")

@@ -707,7 +707,7 @@ func codesOf(answer map[string]any) map[string]any {
 // ranges are actions by exit code.
 type ranges [256]string
 
-// match compares what is expected of codes, such as 42 or 1-41, with what they come to.
+// match compares what is expected of codes, such as 42 or 1-41, with what they lead to.
 func (r ranges) match(path string, want map[string]any, found *[]mismatch) {
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		first, last, isRange := strings.Cut(key, "-")

@@ -231,7 +231,7 @@ func shorten(core json.RawMessage, limit int) json.RawMessage {
 	return short
 }
 
-// quote makes text fit to stand in an answer or a log line: at most limit bytes of it, whole
+// quote makes text fit to be in an answer or a log line: at most limit bytes of it, whole
 // characters, in one line, with control characters, bidirectional marks and anything else that a
 // terminal could act upon written as escapes, which can make it up to four times as long.
 func quote(text string, limit int) string {

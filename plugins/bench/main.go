@@ -1,5 +1,5 @@
 // Command bench prints one table: what a decision costs with Podfate on each engine that is
-// installed here, what starting costs, how large the module is, and beside it what one would take
+// installed here, what starting costs, how large the module is, and next to it what one would take
 // instead for the nearest equal policy.
 //
 //	cd plugins/bench && go run .

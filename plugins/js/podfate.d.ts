@@ -93,8 +93,8 @@ export class Engine {
   /** When do restarts come? @throws EventError */
   curve(request: CurveRequest | Uint8Array): CurveAnswer;
   /**
-   * Any of these in words and drawings: its answer, and a document to paint. A refused request is an
-   * answer here.
+   * Any of these in words and drawings: its answer, and a document to paint. A refused request is
+   * an answer here.
    * @throws EventError
    */
   explain(request: ExplainRequest | Uint8Array): ExplainAnswer;

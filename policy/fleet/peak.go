@@ -264,7 +264,7 @@ func (w *window) started(t *stair, whole, rest int64) (n int64, rises bool) {
 	return n, true
 }
 
-// since returns the whole Pods that start until b, and the rest, but for the first.
+// since returns the whole Pods that start until b, and the rest, except for the first.
 func (w *window) since(b policy.Millis) (whole, rest int64) {
 	n, s := int64(b+1)*w.f.Pods-1, int64(w.f.Spread)
 	return n / s, n % s

@@ -98,7 +98,7 @@ func (l *linter) warn(path string, code policy.FaultCode, detail, source string)
 	l.found.Add(policy.FieldError{Path: path, Code: code, Detail: detail, Source: source})
 }
 
-// wrongCase warns about a value that is right but for case.
+// wrongCase warns about a value that is right except for case.
 func (l *linter) wrongCase(path, value string, allowed ...string) {
 	for _, a := range allowed {
 		if a != value && policy.EqualFold(a, value) {
@@ -262,7 +262,7 @@ func (l *linter) rules(c *policy.Container, kind policy.ContainerKind, path stri
 	}
 }
 
-// values warns about the first value that cannot occur and the first that stands twice.
+// values warns about the first value that cannot occur and the first that occurs twice.
 func (l *linter) values(values []int32, path string) {
 	l.neverOccurs(values, path)
 	if i := firstDuplicate(values); i >= 0 {
@@ -454,7 +454,7 @@ func (u universe) all() codeSet {
 	return s
 }
 
-// matched returns the codes that a rule matches when it stands alone.
+// matched returns the codes that a rule matches when it is alone.
 func (u universe) matched(on *policy.ContainerRestartRuleOnExitCodes) codeSet {
 	s := make(codeSet, (u.n+63)/64)
 	if on == nil || on.Operator != policy.OperatorIn && on.Operator != policy.OperatorNotIn {

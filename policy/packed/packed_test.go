@@ -96,7 +96,7 @@ func TestBytes(t *testing.T) {
 	wrong[4] = 1 // no container has this number
 	longer := append(slices.Clone(event), 1, 2, 3, 4, 5, 6, 7, 8)
 	long := slices.Clone(event)
-	binary.LittleEndian.PutUint64(long[16:], 600_001) // so long a run begins the back-off anew
+	binary.LittleEndian.PutUint64(long[16:], 600_001) // so long a run resets the back-off
 	for _, c := range []struct {
 		name  string
 		batch []byte

@@ -479,7 +479,7 @@ func (f fate) write(b *strings.Builder) {
 	b.WriteString("\n")
 }
 
-// tableRows are what exits come to after some number of restarts.
+// tableRows are what exits lead to after some number of restarts.
 type tableRows struct {
 	Ranges, OomKilledRanges, Beyond []fate
 	OomKilled                       *fate
@@ -757,7 +757,7 @@ func (o *owner) String() string {
 	return text
 }
 
-// end is what an exit comes to in a few words.
+// end is what an exit leads to in a few words.
 func (f fate) end() string {
 	text := f.Action
 	if f.Undecided != nil {

@@ -289,7 +289,7 @@ func (k *kubelet) reborn() {
 	k.note(PodCreated, none, "")
 }
 
-// restartKubelet begins with another kubelet, or the same anew.
+// restartKubelet begins with another kubelet, or the same again.
 func (k *kubelet) restartKubelet(with *Kubelet) {
 	k.stopKubelet()
 	k.down = false

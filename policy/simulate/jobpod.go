@@ -470,7 +470,7 @@ func (k *kubelet) restarts() (n int64) {
 }
 
 // podHeap holds Pods by their next instant and number. An entry whose Pod has gone on since is
-// passed over.
+// skipped.
 type podHeap []podDue
 
 type podDue struct {

@@ -222,7 +222,7 @@ func (d *document) restarted(e manifest.Value) bool {
 }
 
 // stopped is what becomes of a Pod whose init container was killed for memory and ended with 0: for
-// the kubelet it has failed, and the phase goes by the code.
+// the kubelet it has failed, and the phase depends on the code.
 //
 // Source: isInitContainerFailed in pkg/kubelet/kuberuntime/helpers.go and getPhase in
 // pkg/kubelet/kubelet_pods.go, Kubernetes v1.33 to v1.37.
@@ -269,7 +269,7 @@ func (d *document) oneExit(e manifest.Value) {
 // job is what a decision says about the Job; absent for a Pod without one.
 func job(e manifest.Value) manifest.Value { return e.Get("job") }
 
-// decider is the path of what decided, "" where the manifest has nothing there: a default stands
+// decider is the path of what decided, "" where the manifest has nothing there: a default is
 // nowhere.
 func (d *document) decider(e manifest.Value) string {
 	path := text(e.Get("decidedBy"), "path")
@@ -676,8 +676,8 @@ func (d *document) noJob(c *card) {
 	}
 }
 
-// jobBy says what the Job goes by, and its path: a rule, that no rule matches, that an index has no
-// second try, or that no failure is allowed.
+// jobBy says what the Job decides by, and its path: a rule, that no rule matches, that an index has
+// no second try, or that no failure is allowed.
 func (d *document) jobBy(job manifest.Value) (path, by string) {
 	switch path = text(job, "path"); {
 	case job.Get("indexFails").Bool() && text(job, "action") != "FailIndex":

@@ -14,7 +14,7 @@ type JobEnd struct {
 	Reason, Message string
 }
 
-// jobEnds compares what n Jobs come to.
+// jobEnds compares what n Jobs lead to.
 func (c *comparison) jobEnds(t *testing.T, n int) {
 	shown := 0
 	for i := range n {

@@ -30,7 +30,7 @@ export function repaint(root, document, inView = false) {
   let old = painted;
   const fold = inView ? old.findIndex(below) : -1;
   const hidden = fold < 0 ? [] : old.slice(fold);
-  painted = []; // until the nodes are there: if one of them fails, the next answer is painted anew
+  painted = []; // until the nodes are there: if one of them fails, the next answer is painted again
   const take = (like) => {
     const i = old.findIndex(like);
     return i < 0 ? undefined : old.splice(i, 1)[0];
@@ -100,7 +100,7 @@ function patched(old, now) {
     if (old.data !== now.data) old.data = now.data;
     return old;
   }
-  if (old.classList.contains('near')) now.classList.add('near'); // what belongs together is marked anew after the answer's frame
+  if (old.classList.contains('near')) now.classList.add('near'); // what belongs together is marked again after the answer's frame
   for (const name of old.getAttributeNames()) if (!now.hasAttribute(name)) old.removeAttribute(name);
   for (const {name, value} of now.attributes) {
     const moved = name === 'tabindex' && now.hasAttribute('data-code'); // the reader's place in a map is kept

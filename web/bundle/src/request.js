@@ -75,7 +75,7 @@ export function buildRequest(form, lint = false) {
   if (bare) form = {...form, exits: '', pods: '', view: ''};
   const pods = form.pods?.trim();
   const asked = asking.test(form.exits);
-  const more = []; // members beside those of the documents, by name
+  const more = []; // members besides those of the documents, by name
   const [old, file] = bare ? [] : [form.old?.trim(), form.static];
   for (const [name, value] of Object.entries(offer?.request ?? {})) more.push([name, JSON.stringify(value)]);
   if (form.template?.trim() && !offer?.request.templatePath) more.push(['templatePath', JSON.stringify(form.template.trim())]);

@@ -92,7 +92,7 @@ class Slips {
     else if (this.continues(indent, i)) this.at = this.next(i);
     else if (this.plain && this.lone >= 0 && indent > this.parent && this.keyLine(i)) this.noColon(this.lone);
     else {
-      if (indent <= this.parent) this.awaits &&= indent === this.parent && this.peek(i) === '-'; // a list may stand right below its key
+      if (indent <= this.parent) this.awaits &&= indent === this.parent && this.peek(i) === '-'; // a list may be right below its key
       this.afterPlain = this.plain;
       this.plain = false;
       this.begun = true;
