@@ -44,7 +44,7 @@ type Event struct {
 	Tag     uint32 // the caller's; repeated in the verdict
 	RanFor  Millis // how long the container ran, from 0 on; 0 for Pods
 	// Conditions are those of the Pod, as bits with the numbers of [Batch.Conditions]; the events
-	// of one Pod add theirs. Of an exit with [EventRestarts] they are the restartCount of the
+	// of one Pod add theirs. For an exit with [EventRestarts] they are the restartCount of the
 	// container, and in the upper half the sum of those of all containers: proposals ask for them.
 	// Without the flag both are 0.
 	Conditions uint64

@@ -325,7 +325,7 @@ var commonKind = regexp.MustCompile(`\bkind["']?\s*:\s*["']?(Scenario|KubeletCon
 // well-formed.
 func isBroken(doc *schema.Document) bool { return !json.Valid(doc.JSON()) }
 
-// isCommon reports whether a document says something about all manifests and is none itself.
+// isCommon reports whether a document says something about all manifests and is not one itself.
 func isCommon(doc *schema.Document) bool {
 	kind, _, manifest := head(doc)
 	return kind == "KubeletConfiguration" || kind == "Scenario" && !manifest

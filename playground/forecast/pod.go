@@ -36,7 +36,7 @@ const (
 	unknown
 )
 
-// Owner is the controller of a Pod. Of a Pod without one it is the Pod itself.
+// Owner is the controller of a Pod, or the Pod itself if it has none.
 type Owner struct {
 	Namespace string `json:"namespace"`
 	Kind      string `json:"kind"`

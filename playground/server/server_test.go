@@ -119,7 +119,7 @@ func problemOf(t testing.TB, status int, header http.Header, body []byte) (p str
 
 func code(problemType string) string { return strings.TrimPrefix(problemType, "urn:podfate:problem:") }
 
-// running is a server behind a real listener.
+// running is a server with a real listener.
 type running struct {
 	*Server
 	address string

@@ -64,7 +64,7 @@ func best(f func()) float64 {
 	return float64(shortest.Nanoseconds()) / float64(calls)
 }
 
-// must ends the program: a figure of something that does not work is none.
+// must ends the program: a figure of something that does not work says nothing.
 func must[T any](v T, err error) T {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)

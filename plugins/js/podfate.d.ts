@@ -19,7 +19,7 @@ export type ModuleSource = string | {readonly href: string} | ArrayBuffer | Arra
 export interface LoadOptions {
   /**
    * The SHA-256 that the bytes must have, 64 lower-case hexadecimal digits: that of the package's
-   * own module, if it is not given. null runs any bytes. Of a compiled module nothing is left to
+   * own module, if it is not given. null runs any bytes. In a compiled module nothing is left to
    * compare: its digest is what this says, '' if it says nothing.
    */
   sha256?: string | null;

@@ -11,7 +11,7 @@ type Peak struct {
 	Restarts int64
 }
 
-// cursor is the instants of a progression that are still to come. Of a group all Pods are meant.
+// cursor is the instants of a progression that are still to come. For a group, those of all Pods.
 type cursor struct {
 	at, period policy.Millis
 	left       int64

@@ -179,8 +179,8 @@ func (l *linter) container(c *policy.Container, kind policy.ContainerKind, path 
 	}
 }
 
-// olderKubelet warns about nodes one release behind, as they are during an upgrade. A kubelet may
-// be three behind.
+// olderKubelet warns about nodes one release older, as they are during an upgrade. A kubelet may
+// be three releases older.
 func (l *linter) olderKubelet(path string) {
 	if l.saidOlderKubelet || l.node != l.f || l.f.Minor == policy.OldestMinor || policy.DefaultFeatures(l.f.Minor-1).ContainerRestartRules {
 		return
@@ -189,7 +189,7 @@ func (l *linter) olderKubelet(path string) {
 	l.warn(path, OlderKubelet, "a kubelet of "+policy.VersionName(l.f.Minor-1)+" with default gates ignores the container's restartPolicy and its rules and uses the Pod's restartPolicy", sourceRollout)
 }
 
-// olderNode warns about nodes one release behind, where the scheduler does not place the Pod.
+// olderNode warns about nodes one release older, where the scheduler does not place the Pod.
 func (l *linter) olderNode(path string) {
 	if l.saidOlderNode || l.node != l.f || policy.DefaultFeatures(l.f.Minor-1).RestartAllContainersOnContainerExits {
 		return

@@ -24,7 +24,7 @@ type cluster struct {
 	skewed *cluster
 }
 
-// node is the cluster as the kubelet has it, which decides what happens to containers.
+// node is the cluster as the kubelet sees it, which decides what happens to containers.
 func (cl *cluster) node() *cluster {
 	if cl.skewed != nil {
 		return cl.skewed

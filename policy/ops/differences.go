@@ -69,7 +69,7 @@ func (d *differ) one(kind string, first, here manifest.Value, more func()) {
 	d.end()
 }
 
-// value writes a value as it is, unless it is absent. Of an object it leaves out the trace and
+// value writes a value as it is, unless it is absent. From an object it leaves out the trace and
 // places.
 func (d *differ) value(name string, v manifest.Value) {
 	if !v.Exists() {

@@ -242,7 +242,7 @@ type call struct {
 
 	strange     []located       // exit codes in the request with which no process on Linux ends, at most policy.MaxFaults
 	strangeMore int             // how many more there are
-	unreached   []unreached     // runs behind an init container without runs
+	unreached   []unreached     // runs of containers after an init container without runs
 	question    *manifest.Short // of the request, nil for none
 	expect      []expectation   // of it
 	inQuestion  bool            // what is read is part of it

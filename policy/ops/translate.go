@@ -719,7 +719,7 @@ func (t *translator) condition(name, within, short, flat string, operators, valu
 	return text
 }
 
-// rangesText is a list of codes as the draft has it: 1-3,7.
+// rangesText is a list of codes as the draft writes it: 1-3,7.
 func rangesText(values []int32) string {
 	var has [codes]bool
 	for _, v := range values {

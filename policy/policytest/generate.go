@@ -300,7 +300,7 @@ func (g *generator) pod() pod {
 	return p
 }
 
-// failurePolicy is that of a Job, with the comma behind it.
+// failurePolicy is that of a Job, with the comma after it.
 func (g *generator) failurePolicy(names []string) string {
 	if g.rand.IntN(4) == 0 {
 		return ""

@@ -64,7 +64,7 @@ type answer struct {
 	suggestions
 }
 
-// podDecision is what a Job makes of a Pod.
+// podDecision is how a Job treats a Pod.
 type podDecision struct {
 	Pod, NotJudged, Action, Message string
 	Rule                            *int
@@ -737,7 +737,7 @@ func (s *suggested) write(b *strings.Builder) {
 	}
 }
 
-// owner is what the owner of another kind makes of a failed Pod.
+// owner is what the owner of another kind does about a failed Pod.
 type owner struct {
 	Action, Undecided, Path string
 	Limit                   int

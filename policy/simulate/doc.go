@@ -55,7 +55,7 @@
 //
 // A Job is a Job controller next to one kubelet for each Pod that runs. Of an instant first the
 // kubelets see what they can, then the controller makes one round, and so on until nothing changes.
-// What the API server refuses is refused here as well. Of the two views of a Pod only the API's is
+// What the API server refuses is refused here as well. Of the two views of a Pod, only the API's is
 // told, which is all that the controller sees. Scaling, Pods of others with the same labels and a
 // status that somebody else writes are not modelled.
 //

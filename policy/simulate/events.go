@@ -219,8 +219,8 @@ func (k *kubelet) podEvent(e *Event) {
 }
 
 // markEvicted sets the phase that the kubelet gives a Pod which it ends itself, before the
-// containers are killed. Of several reasons the last one counts. If all of them then end with 0,
-// the phase computed at the end wins.
+// containers are killed. If there are several reasons, the last one counts. If all of them then end
+// with 0, the phase computed at the end wins.
 //
 // Source: SyncTerminatingPod in pkg/kubelet/kubelet.go, acknowledgeTerminating in
 // pkg/kubelet/pod_workers.go, Kubernetes v1.33 to v1.37.

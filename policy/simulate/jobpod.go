@@ -4,7 +4,7 @@ import "github.com/podfate/podfate/policy"
 
 // jobPod is a Pod of the Job.
 type jobPod struct {
-	PodResult          // Over and what follows is as the API has it
+	PodResult          // Over and what follows is as in the API
 	k         *kubelet // nil once the Pod is over
 	at        Millis   // its next instant
 	ready     bool

@@ -236,7 +236,7 @@ func fails(e manifest.Value, zero bool) string {
 	return "the Pod fails"
 }
 
-// oneExit writes the verdict about a single exit. Of a Job the Job's fate is what people ask for.
+// oneExit writes the verdict about a single exit. For a Job, people ask what becomes of the Job.
 func (d *document) oneExit(e manifest.Value) {
 	tone, mark, word := outcome(e)
 	v := item{

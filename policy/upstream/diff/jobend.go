@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// JobEnd is what the Job controller makes of a Job when it looks at its Pods once. The zero value
-// goes on.
+// JobEnd is what the Job controller decides about a Job when it looks at its Pods once. The zero
+// value goes on.
 type JobEnd struct {
 	Succeeds        bool
 	Reason, Message string
