@@ -169,8 +169,8 @@
 // with all its buffers and policies that is asked about 128,000 wrong rules, ends at 56 MiB: faults
 // beyond a few thousand are only counted, and their texts are not made. So 64 MiB it is. Real
 // requests are far from that: 10,000 decisions of 1 KB leave an instance at 7 MiB. If the reader of
-// JSON comes to bound the number of values, and hosts ask for less, 512 pages are enough, and that
-// is worth changing.
+// JSON ever bounds the number of values, and hosts ask for less, 512 pages are enough, and that is
+// worth changing.
 //
 // # How much memory does a host use?
 //
@@ -197,7 +197,7 @@
 // 2336). Each host compiles for itself, and a program needs one. A directory ([Options.CacheDir])
 // saves compiling between runs: 35 ms instead of 590. What lies there is machine code that this
 // process will run, so it has to be private; and, because wazero takes it as it is, with a checksum
-// beside it: a damaged file is compiled again.
+// next to it: a damaged file is compiled again.
 //
 // # Why is an instance replaced after 100,000 calls, or above 256 pages?
 //
