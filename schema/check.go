@@ -197,7 +197,7 @@ func (c *checker) alias(n *yaml.Node, level int) weight {
 		return weight{}
 	}
 	if c.open[n.Alias] {
-		c.fault(n, CodeSelfReference, "the alias "+quoted("*"+n.Value)+" is inside what it stands for")
+		c.fault(n, CodeSelfReference, "the alias "+quoted("*"+n.Value)+" contains itself")
 		return weight{}
 	}
 	w := c.weights[n.Alias]

@@ -357,7 +357,7 @@ func TestUsage(t *testing.T) {
 		{"validate -f testdata/pod.yaml --kubernetes-version 1.2", 1, "1.2"},
 		{"validate -f testdata/pod.yaml --feature-gates NoSuchGate=true", 1, "NoSuchGate"},
 		{"decide -f testdata/pod.yaml", 1, "add --exit NAME=CODE"},
-		{"suggest -f testdata/pod.yaml", 1, "podfate: wishes: what should an exit come to? add --flip NAME=CODE:RESULT"},
+		{"suggest -f testdata/pod.yaml", 1, "podfate: wishes: what should an exit lead to? add --flip NAME=CODE:RESULT"},
 		{"suggest -f testdata/pod.yaml --flip 1:restart --restart 42", 1, "podfate: wishes: either wishes or a flip is required, not both"},
 		{"verify testdata/nothing.html", 2, "podfate: testdata/nothing.html: no such file"},
 		{"embed testdata/nothing.html", 2, "podfate: testdata/nothing.html: no such file"},
@@ -392,7 +392,7 @@ func TestObjectsWithoutPods(t *testing.T) {
 		got := podfate(t, "", "validate", "-f", dir, "-o", output)
 		want := filepath.Join(dir, "a.yaml") + ":4:7: note: \"Service web\" has no Pods and is not read\n" +
 			filepath.Join(dir, "service.yaml") + ":2:7: note: \"Service web\" has no Pods and is not read\n" +
-			"podfate: note: passed over: 2 objects without a Pod template\n"
+			"podfate: note: skipped: 2 objects without a Pod template\n"
 		if got.status != 0 || got.err != want || strings.Contains(got.out, "Service") || got.out == "" {
 			t.Errorf("%s: status %d\n%s%s", output, got.status, got.out, got.err)
 		}

@@ -269,7 +269,7 @@ func (r *reader) end() error {
 		r.name()
 	case r.objects > 0 && len(r.pending) == 0:
 		r.out.bad = true
-		r.out.note("none of %d objects has Pods, so that there is nothing to answer", r.objects)
+		r.out.note("none of the %d objects has Pods, so there is nothing to answer", r.objects)
 	case r.objects > 0: // each is a fault, and not skipped
 		r.objects = 0
 		for _, w := range r.pending {

@@ -250,7 +250,7 @@ func (t *tester) read(head members, doc *schema.Document, at finding) (e expecta
 	e.op = op
 	for _, name := range e.foreign() {
 		if line, _ := doc.Position(name); !said {
-			wrong("%s in line %d: %s is not asked it, and by %s this is a test of %s; leave one of both out, or say of", name, line, of, e.sign(), of)
+			wrong("%s in line %d: %s does not take it, and by %s this is a test of %s; leave one of the two out, or set of", name, line, of, e.sign(), of)
 		}
 	}
 	allowed := append(slices.Clone(expected[of]), expected[""]...)

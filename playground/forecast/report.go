@@ -37,7 +37,7 @@ type Report struct {
 	ofJobs   map[Owner][]Loop // which their Jobs may end
 }
 
-// Counts counts Pods by what becomes of them.
+// Counts counts Pods by state.
 type Counts struct {
 	All         int `json:"all"`
 	Fine        int `json:"fine"`

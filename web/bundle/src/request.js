@@ -86,7 +86,7 @@ export function buildRequest(form, lint = false) {
   }
   if (asked) more.push(['question', JSON.stringify(form.exits)]);
   if (pods && operationOf(form) === 'simulate') {
-    refuse('conflict', 'the Pods have ended, the exits play the Job from its beginning: leave one of the two empty', 'pods');
+    refuse('conflict', 'the Pods have ended, but the exits simulate the Job from its beginning: leave one of the two empty', 'pods');
   }
   if (pods) more.push(['pods', parsePods(form.pods)]);
   more.sort(([a], [b]) => (a < b ? -1 : 1));
