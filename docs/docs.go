@@ -8,7 +8,7 @@ import _ "embed"
 //go:embed codes.md
 var Codes string
 
-// Claims is claims.md: the figures that proposals publish, and what they come to. A test recomputes
+// Claims is claims.md: the figures that proposals publish, and what they lead to. A test recomputes
 // them.
 //
 //go:embed claims.md

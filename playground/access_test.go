@@ -21,7 +21,7 @@ import (
 // views are the tabs of the page.
 var views = []string{"answer", "trace", "codes", "backoff", "kubectl", "compare", "versions", "table"}
 
-// axe is the source of the npm package axe-core, which lies beside the programs of other packages.
+// axe is the source of the npm package axe-core, which lies next to the programs of other packages.
 func axe(t *testing.T) string {
 	t.Helper()
 	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
@@ -47,7 +47,7 @@ func shown(view string) string {
 }
 
 // TestNoViolations: axe finds nothing in any tab, in light and dark, in a wide and a narrow window,
-// in Chromium and Firefox; nor on the pages beside the playground.
+// in Chromium and Firefox; nor on the pages next to the playground.
 func TestNoViolations(t *testing.T) {
 	source := axe(t)
 	origin := serve(t)

@@ -191,7 +191,7 @@ func (p *tab) until(t *testing.T, what, condition string) {
 	}
 }
 
-// sees waits until a script says what contains want. Errors are passed over: scripts fail while one
+// sees waits until a script says what contains want. Errors are skipped: scripts fail while one
 // page gives way to the next. Unlike until it needs no scripts of the page.
 func (p *tab) sees(t *testing.T, what, script, want string) {
 	t.Helper()
@@ -646,7 +646,7 @@ func TestLivePod(t *testing.T) {
 }
 
 // TestJob plays a Job: once on the server alone in a narrow window, once in the browser, which must
-// show the same with the same bytes behind it. Its three layers stand side by side where there is
+// show the same with the same bytes behind it. Its three layers are side by side where there is
 // room.
 func TestJob(t *testing.T) {
 	origin := serve(t)

@@ -75,7 +75,7 @@ spec:
 }
 
 // TestEmbeds: ten embeds on a page with a strict policy load nothing but one small script before
-// the reader asks, and then one module for all; without scripts their tables stand.
+// the reader asks, and then one module for all; without scripts their tables remain.
 func TestEmbeds(t *testing.T) {
 	d := serveDocs(t, strict, embedPage(10))
 	p := open(t, d.origin)

@@ -62,7 +62,7 @@ func (f *figures) row(what, figure, bar string, kept bool) {
 	f.rows += fmt.Sprintf("\n%-62s  %16s  %s", what, figure, bar)
 }
 
-// longManifest is a manifest of n lines. What is typed into comes first: beside the line that is
+// longManifest is a manifest of n lines. What is typed into comes first: next to the line that is
 // typed into, the answer is in view.
 func longManifest(n int) string {
 	var b strings.Builder

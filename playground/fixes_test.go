@@ -36,7 +36,7 @@ spec:
     image: i
 `
 
-// TestFixes: what the API server accepts and is not what it seems is said beside any answer, one
+// TestFixes: what the API server accepts and is not what it seems is said next to any answer, one
 // press mends it in the text, and one press takes that back; the same without scripts.
 func TestFixes(t *testing.T) {
 	origin := serve(t)

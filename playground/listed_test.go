@@ -18,7 +18,7 @@ import (
 	"github.com/podfate/podfate/web"
 )
 
-// TestJobOfOneExit (R-D1): what one exit comes to is said of the Job as well as of the container.
+// TestJobOfOneExit (R-D1): what one exit leads to is said of the Job as well as of the container.
 func TestJobOfOneExit(t *testing.T) {
 	origin := serve(t)
 	p := open(t, origin)
@@ -50,7 +50,7 @@ func TestMapOfCodes(t *testing.T) {
 	p.run(t, chromedp.Navigate(origin+"/?view=codes"))
 	p.until(t, "the module answers in the browser", answered)
 	p.until(t, "the map", `document.querySelectorAll('#reply .map [role=grid] td, #reply table.map[role=grid] td').length === 256`)
-	// A map that changes is not made anew: only the cells that differ are touched.
+	// A map that changes is not recreated: only the cells that differ are touched.
 	p.eval(t, `(() => { window.touched = []; for (const td of document.querySelectorAll('#reply .map td')) td.old = true;
 		new MutationObserver((list) => touched.push(...list)).observe(document.querySelector('#reply .map'), {subtree: true, childList: true, attributes: true, characterData: true}); return '' })()`)
 	p.edit(t, "manifest", `f.value = f.value.replace('[42]', '[42, 43]')`)

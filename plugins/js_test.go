@@ -39,7 +39,8 @@ func node(t *testing.T) string {
 	return policytest.Executable(t, "Node.js 20", "the JavaScript package", "node")
 }
 
-// installed is an empty folder in which the packed package was installed, with its tests beside it.
+// installed is an empty folder in which the packed package was installed, with its tests next to
+// it.
 type installed struct {
 	folder string
 	packed []string // paths in the package

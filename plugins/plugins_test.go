@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 // lanes are two: more engines at once would only take turns on the processors, and memory.
 var lanes = make(chan struct{}, 2)
 
-// parallel lets t run beside one other test. It is for tests without subtests: one that waits for
+// parallel lets t run next to one other test. It is for tests without subtests: one that waits for
 // its own would keep its lane.
 func parallel(t *testing.T) {
 	t.Helper()
@@ -163,7 +163,7 @@ func output(t *testing.T, command *exec.Cmd) []byte {
 }
 
 // trapModule is a test build of the module with the operations that trap, see
-// wasm/guest/machine/traps.go. Its digest lies beside it, in the file with .sha256 appended.
+// wasm/guest/machine/traps.go. Its digest lies next to it, in the file with .sha256 appended.
 var trapModule = sync.OnceValues(func() (file string, err error) {
 	file = filepath.Join(temporary, "trap.wasm")
 	build := policytest.Command("go", "run", "./wasm/seal", "-tags", "trap", "-o", file)

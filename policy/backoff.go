@@ -51,7 +51,7 @@ func KubeletBackoff(f Features, configured Millis) Backoff {
 	return b
 }
 
-// Delay returns how long restart n waits; n counts the restarts since the back-off began anew.
+// Delay returns how long restart n waits; n counts the restarts since the back-off was last reset.
 // Number 0 does not wait, number 1 waits Initial, each further one twice as long as the one before
 // it, but none longer than Max. Initial is at most Max.
 //

@@ -38,13 +38,13 @@ type Event struct {
 	ExitCode  int32
 	Container uint16 // its number, see [Batch]; [NoContainer] if the Pod has a single main container, or for one not in the manifest
 	Flags     EventFlags
-	// History is how often the container was restarted since its back-off began anew; for Pods, the
-	// failures in a row before this one, of its index if the Job counts per index.
+	// History is how often the container was restarted since its back-off was last reset; for Pods,
+	// the failures in a row before this one, of its index if the Job counts per index.
 	History uint32
 	Tag     uint32 // the caller's; repeated in the verdict
 	RanFor  Millis // how long the container ran, from 0 on; 0 for Pods
 	// Conditions are those of the Pod, as bits with the numbers of [Batch.Conditions]; the events
-	// of one Pod add theirs. Of an exit with [EventRestarts] they are the restartCount of the
+	// of one Pod add theirs. For an exit with [EventRestarts] they are the restartCount of the
 	// container, and in the upper half the sum of those of all containers: proposals ask for them.
 	// Without the flag both are 0.
 	Conditions uint64

@@ -4,7 +4,7 @@ package policy
 type CurveModel string
 
 // The models. They differ by more than the first restart; both are in use, since pages and
-// proposals reckon with the documented one.
+// proposals assume the documented one.
 const (
 	// ModelKubelet is what the kubelet does: the first restart is immediate, and an entry is
 	// forgotten by a sweep that also ends a wait.

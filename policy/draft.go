@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// DraftRule is what a rule of the draft of KEP-3329 says beside what [PodFailurePolicyRule] holds.
+// DraftRule is what a rule of the draft of KEP-3329 says besides what [PodFailurePolicyRule] holds.
 type DraftRule struct {
 	Conditions int          // how many conditions there are
 	Faults     []DraftFault // what is wrong with their texts

@@ -158,7 +158,7 @@ func (t term) nanos() (n uint64, ok bool) {
 }
 
 // leadingFraction returns the digits as a number and the power of ten below it. Digits that do not
-// fit are passed over.
+// fit are skipped.
 func leadingFraction(digits string) (n uint64, scale float64) {
 	scale = 1
 	for i := range len(digits) {

@@ -52,7 +52,7 @@ const (
 	TypeDuplicate   FaultType = "Duplicate value"
 )
 
-// FaultCode names what is wrong, for programs and tests. Codes are stable; the sentences beside
+// FaultCode names what is wrong, for programs and tests. Codes are stable; the sentences next to
 // them are not.
 type FaultCode string
 
@@ -99,7 +99,7 @@ type FieldError struct {
 	Within  int       // of a question in short: 1 + the offset in its text; 0 for other faults
 	Source  string    // of a warning: what it rests on, a KEP or a function with its file and version
 
-	Proposal string // that knows the word which is wrong here, or that is behind the fault; "" for none
+	Proposal string // that knows the word which is wrong here, or that causes the fault; "" for none
 	more     int    // see More
 }
 

@@ -64,7 +64,7 @@ var policies = []struct {
 //
 // One rule: all ordered lists of up to three values, all codes from -1 to 256. Two rules: lists of
 // up to one value. When every runtime is demanded, two rules have all lists of up to three values
-// too: ascending ones with all codes, ordered ones with the codes at and beside the values.
+// too: ascending ones with all codes, ordered ones with the codes at and next to the values.
 // PODFATE_EXHAUSTIVE=all leaves nothing out: 3.7 billion decisions, several minutes of two
 // cores; give it -timeout 1h.
 func TestExhaustive(t *testing.T) {

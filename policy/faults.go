@@ -6,7 +6,7 @@ import (
 )
 
 // Faults collects faults in the order in which they are found. A request of 1 MiB can have a
-// hundred thousand; of each of two kinds, words that a kubelet passes over
+// hundred thousand; of each of two kinds, words that a kubelet ignores
 // ([FieldError.UnknownWord]) and all others, it keeps the first
 // [MaxKeptFaults] and counts the rest. The zero Faults is empty.
 type Faults struct {

@@ -198,7 +198,7 @@ type GateSetting struct {
 //
 // Only gates that [Gates] lists are modelled. Kubernetes has many more: most say nothing about what
 // Podfate answers, and what the others do, such as which fields the API server drops, is as the
-// release has it by default. To set one is a fault, as an answer that passes over it would be wrong
+// release has it by default. To set one is a fault, as an answer that ignores it would be wrong
 // for some of them.
 //
 // Source: Set and Validate in k8s.io/component-base v0.36, featuregate/feature_gate.go.

@@ -18,7 +18,7 @@ type Object struct {
 	// SpecPath is the path of Spec with its dot: "spec." for a Pod, "spec.template.spec." for a
 	// Job.
 	SpecPath string
-	// Step is "" but for an Argo template, the first of whose main containers is a member of its
+	// Step is "" except for an Argo template, the first of whose main containers is a member of its
 	// own, with this name; the others are in the list sidecars.
 	Step string
 	// FirstOrdinal is the number of a StatefulSet's first Pod, 0 unless spec.ordinals has another.

@@ -90,9 +90,9 @@ func (s *PodSpec) Paced(waits *Waits, b Backoff, p Proposals) *Waits {
 	return &paced
 }
 
-// OwnWaits names what the manifest itself says of the waits of a container on a node with p, beside
-// the back-off of the node and what exits come to: a policy of KEP4603Draft, or AlwaysPod where the
-// waits are not those of its action. It is "" for nothing.
+// OwnWaits names what the manifest itself says of the waits of a container on a node with p, next
+// to the back-off of the node and what exits lead to: a policy of KEP4603Draft, or AlwaysPod where
+// the waits are not those of its action. It is "" for nothing.
 func (s *PodSpec) OwnWaits(kind ContainerKind, c *Container, p Proposals) string {
 	pace := c.Pace
 	if c.RestartPolicy == nil {

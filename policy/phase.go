@@ -187,7 +187,7 @@ func (t *Termination) succeeded() bool {
 }
 
 // RestartsAfter reports whether rules and policies ask to restart container r after it exited with
-// code. It looks at nothing else: not at the kind of container, and rules only beside a
+// code. It looks at nothing else: not at the kind of container, and rules only next to a
 // restartPolicy of the container. Without ContainerRestartRules only the Pod's policy counts.
 //
 // It is what phase and plan are computed with; [Policy.Decide] says what comes of it.

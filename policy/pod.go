@@ -33,7 +33,7 @@ const (
 	ActionComplete     ContainerRestartRuleAction = "Complete"     // as if it had succeeded
 	ActionTerminate    ContainerRestartRuleAction = "Terminate"    // it is never started again
 	ActionTerminatePod ContainerRestartRuleAction = "TerminatePod" // the Pod fails, its other containers are killed
-	ActionRestartPod   ContainerRestartRuleAction = "RestartPod"   // the Pod starts anew, with a new sandbox
+	ActionRestartPod   ContainerRestartRuleAction = "RestartPod"   // the Pod restarts, with a new sandbox
 )
 
 // ExitCodesOperator says how a rule compares an exit code with its values.
@@ -63,13 +63,13 @@ type ContainerRestartRule struct {
 	Conditions int    // how many conditions are written, where a proposal lets there be other ones than ExitCodes
 	Spelling   string // path of the exit codes in the rule; "" for exitCodes, as releases have it
 	At         string // path of restartTimes, or else of oomKilled, in the rule
-	From       string // path of a rule that does not stand in restartPolicyRules; "" for one that does
+	From       string // path of a rule that is not in restartPolicyRules; "" for one that is
 }
 
 // ExitCodesPath is the path of the exit codes in r, as its author spelt it.
 func (r *ContainerRestartRule) ExitCodesPath() string { return cmp.Or(r.Spelling, "exitCodes") }
 
-// ContainerKind says in which list of the Pod a container stands.
+// ContainerKind says in which list of the Pod a container is.
 type ContainerKind uint8
 
 // The kinds. The zero value is a container of spec.containers.

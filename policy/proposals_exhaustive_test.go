@@ -266,7 +266,8 @@ func waitsLike(b *Batch, event Event, d Decision, f Features) (v Verdict, ok boo
 	return verdict[0], verdict[0].Wait == want && verdict[0].Decision() == d
 }
 
-// Flat rules under the proposal come to what they come to without it, where the manifest is valid.
+// Flat rules under the proposal have the outcome that they have without it, where the manifest is
+// valid.
 func TestFlatRulesUnderTheProposal(t *testing.T) {
 	f := DefaultFeatures(NewestMinor)
 	future := f

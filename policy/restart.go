@@ -6,14 +6,14 @@ type Action string
 // The actions.
 const (
 	Restart              Action = "Restart"              // the kubelet starts it again, after the back-off
-	RestartAllContainers Action = "RestartAllContainers" // every container of the Pod but the ephemeral ones starts anew
+	RestartAllContainers Action = "RestartAllContainers" // every container of the Pod but the ephemeral ones restarts
 	Stop                 Action = "Stop"                 // it stays as it is
 
 	// Of proposals; see [KEP5307Future].
 	Complete     Action = "Complete"     // it stays as it is, and counts as one that has succeeded
 	Terminate    Action = "Terminate"    // it stays as it is
 	TerminatePod Action = "TerminatePod" // the Pod fails, and its other containers are killed with their grace period
-	RestartPod   Action = "RestartPod"   // the Pod starts anew in a new sandbox
+	RestartPod   Action = "RestartPod"   // the Pod restarts in a new sandbox
 )
 
 // Level says which part of the manifest decided.
@@ -50,14 +50,14 @@ const (
 // Ignored says why the rule that matched first did not decide.
 type Ignored string
 
-// The reasons to pass over a matching rule.
+// The reasons to skip a matching rule.
 const (
 	NotIgnored           Ignored = ""
 	IgnoredUnknownAction Ignored = "unknown_action" // the release does not know the action
 	IgnoredGateOff       Ignored = "gate_off"       // RestartAllContainersOnContainerExits is off
 	IgnoredSidecar       Ignored = "sidecar"        // a sidecar restarts anyway
 	IgnoredInitCompleted Ignored = "init_completed" // a completed init container is not restarted
-	IgnoredNoPolicy      Ignored = "no_policy"      // rules count only beside a restartPolicy
+	IgnoredNoPolicy      Ignored = "no_policy"      // rules count only together with a restartPolicy
 	IgnoredRestartLimit  Ignored = "restart_limit"  // of a proposal
 )
 
@@ -330,7 +330,7 @@ func (j judge) decide(rule int, e Exit) Decision {
 
 // endsPod reports whether the Pod has failed before the kubelet looks at rules that restart all
 // containers: what ends it is a failed init container that only the Pod's policy speaks of. A
-// manifest that is created with rules and no policy beside them is refused, except by 1.34.
+// manifest that is created with rules and no policy next to them is refused, except by 1.34.
 //
 // Source: getPhase and SyncPod in pkg/kubelet, kubelet_pods.go and kubelet.go, Kubernetes v1.35 to
 // v1.37.

@@ -106,7 +106,7 @@ func (j judge) ownPolicy() *RestartPolicy {
 // Again reports whether a container is started again after a.
 func (a Action) Again() bool { return a == Restart || a.Whole() }
 
-// Whole reports whether all containers are started anew.
+// Whole reports whether all containers are restarted.
 func (a Action) Whole() bool { return a == RestartAllContainers || a == RestartPod }
 
 // Waits reports whether the start that d leads to waits for the back-off.

@@ -7,7 +7,7 @@ type Result string
 const (
 	Matched    Result = "matched"     // it applies
 	NotMatched Result = "not_matched" // it was looked at and does not apply
-	Skipped    Result = "skipped"     // Kubernetes passes over it
+	Skipped    Result = "skipped"     // Kubernetes ignores it
 	NotReached Result = "not_reached" // something before it had decided, or ended the search
 )
 

@@ -197,7 +197,7 @@ func (c *checker) alias(n *yaml.Node, level int) weight {
 		return weight{}
 	}
 	if c.open[n.Alias] {
-		c.fault(n, CodeSelfReference, "the alias "+quoted("*"+n.Value)+" is inside what it stands for")
+		c.fault(n, CodeSelfReference, "the alias "+quoted("*"+n.Value)+" contains itself")
 		return weight{}
 	}
 	w := c.weights[n.Alias]
@@ -306,7 +306,7 @@ func (c *checker) repeat(at *yaml.Node, detail string) {
 	c.fault(at, CodeDuplicateKey, detail)
 }
 
-// scalar checks what must hold for a scalar wherever it stands.
+// scalar checks what must hold for a scalar wherever it is.
 func (c *checker) scalar(n *yaml.Node) {
 	if len(n.Value) > c.d.budget.scalarBytes {
 		c.limit(n, CodeLimitScalarBytes, "a scalar of "+strconv.Itoa(len(n.Value))+" bytes", c.d.budget.scalarBytes)

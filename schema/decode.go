@@ -50,7 +50,7 @@ func (d *Document) Notes() []Fault { return d.notes }
 
 // Duplicates returns the keys that are set twice in a manifest of this document, in document order;
 // nil for JSON, whose duplicates the core finds. fieldValidation says what comes of them: see
-// [NewRequest]. Of the values the last one counts, as for Kubernetes. Anywhere else a key that is
+// [NewRequest]. The last of the values counts, as for Kubernetes. Anywhere else a key that is
 // set twice is an error of [Decode].
 func (d *Document) Duplicates() []Fault { return d.repeats }
 

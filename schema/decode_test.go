@@ -154,7 +154,7 @@ func TestDuplicatesNameBothPlaces(t *testing.T) {
 	}
 }
 
-// Paths in a manifest count from the manifest, wherever it stands.
+// Paths in a manifest count from the manifest, wherever it is.
 func TestPathsCountFromTheManifest(t *testing.T) {
 	for text, want := range map[string]string{
 		"kind: Pod\nspec: {a: 1, a: 2}\n":                           "spec.a",

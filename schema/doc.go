@@ -16,11 +16,11 @@
 //
 // Size and encoding are checked first, then the text is split at its separators as kubectl does.
 // Each document is read by yaml/v3 into a node tree, without building values. A walk over the tree
-// counts what limits.go limits, with aliases weighed but not followed, finds keys that are there
-// twice, and notes scalars that YAML 1.1 reads differently from how they look. What is left after
-// that is converted by sigs.k8s.io/yaml, the reader of Kubernetes: its result counts. The tree
-// stays, to find the place of every key and value. JSON is not touched at all: a request in JSON
-// reaches the core byte for byte.
+// counts what limits.go limits, with aliases weighed but not followed, finds duplicate keys, and
+// notes scalars that YAML 1.1 reads differently from how they look. What is left after that is
+// converted by sigs.k8s.io/yaml, the reader of Kubernetes: its result counts. The tree stays, to
+// find the place of every key and value. JSON is not touched at all: a request in JSON reaches the
+// core byte for byte.
 //
 // # What a stream may hold
 //
@@ -28,11 +28,11 @@
 // (podfate.dev/v1), which holds members of a request. A v1 List stands for its items. An operation
 // takes one manifest; [NewRequests] makes a request of each instead. Anything else is a fault:
 // nothing in a stream is ignored, unlike by Kubernetes, which takes the first of several documents,
-// or what is before "...", without a word.
+// or what is before "...", silently.
 //
 // # Where this door is narrower than Kubernetes
 //
-// Besides the limits: a key that is there twice is refused in a Scenario and in a
+// Besides the limits: a duplicate key is refused in a Scenario and in a
 // KubeletConfiguration, and in a manifest unless fieldValidation is Warn or Ignore; then the last
 // one counts, as for Kubernetes. Text after "..." is refused; exponents beyond MaxNumberExponent
 // in plain scalars are refused, which Kubernetes takes as text; the tag "!" and tags on keys are
@@ -40,16 +40,16 @@
 //
 // # What the schemas are for at run time
 //
-// Nothing that decides. The core judges a request, so that every front says the same in the same
-// bytes, and so that what is wrong is said in the words of Kubernetes. The schemas are for people:
-// hints in editors, the OpenAPI document. They describe the same requests, and tests hold them to
-// it: whatever the core accepts a request schema accepts, and every answer fits its answer schema,
-// with no member left undescribed. A schema cannot say what depends on the version or on gates (an
+// They decide nothing. The core judges a request, so that every front says the same in the same
+// bytes, and faults are reported in the words of Kubernetes. The schemas are for people: hints in
+// editors, the OpenAPI document. They describe the same requests, and tests hold them to it:
+// whatever the core accepts a request schema accepts, and every answer fits its answer schema, with
+// no member left undescribed. A schema cannot say what depends on the version or on gates (an
 // unknown action is a fault in one release, dropped in another), so that it says less than the
 // core.
 //
-// A manifest inside a request is therefore described and not judged: its schema is in an anyOf
-// beside one that accepts everything, which editors use for hints. To have a manifest judged, ask
+// A manifest inside a request is therefore described and not judged: its schema is in an anyOf next
+// to one that accepts everything, which editors use for hints. To have a manifest judged, ask
 // validate.
 //
 // # Why two YAML libraries?

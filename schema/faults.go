@@ -11,7 +11,7 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// The codes of faults that reading a text finds. Codes are stable; the sentences beside them are
+// The codes of faults that reading a text finds. Codes are stable; the sentences next to them are
 // not.
 const (
 	CodeBadUTF8          policy.FaultCode = "bad_utf8"          // a byte that is not UTF-8
@@ -56,7 +56,7 @@ const (
 )
 
 // The codes of notes: what YAML 1.1 makes of a plain scalar, and a person might not expect, and
-// what is passed over.
+// what is skipped.
 const (
 	NoteBoolean policy.FaultCode = "reads_as_boolean" // no, yes, on, off, y, n
 	NoteNumber  policy.FaultCode = "reads_as_number"  // 012, 0x2A, 1_000, 1.30
@@ -314,7 +314,7 @@ func cut(s string, n int) string {
 	return s[:n] + "…"
 }
 
-// quoted returns the user's text as it stands in a detail: in quotes, control characters escaped,
+// quoted returns the user's text as it is in a detail: in quotes, control characters escaped,
 // at most MaxQuotedBytes of it.
 func quoted(s string) string {
 	const marks = 8 // the two quotes and "…", with room

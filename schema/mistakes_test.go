@@ -137,7 +137,7 @@ var scenarioMistakes = []mistake{
 	{timed + "  sync: kubelet\n  jitter: full\n  jitterMillis: ⟦5\n", "timing.jitterMillis", "forbidden", nil},
 }
 
-// TestAMistakeInEachField: each is named at its place in the text, alone, with what could stand
+// TestAMistakeInEachField: each is named at its place in the text, alone, with what could be
 // there.
 func TestAMistakeInEachField(t *testing.T) {
 	for operation, list := range map[string][]mistake{"validate": podMistakes, "simulate": scenarioMistakes} {

@@ -23,7 +23,7 @@ func (r *Request) Position(path string) (source string, line, column int) {
 	return p.source, p.line, p.column
 }
 
-// NamePosition is Position for the name of a member, where a fault about it stands; for an element
+// NamePosition is Position for the name of a member, where a fault about it is; for an element
 // it is the element.
 func (r *Request) NamePosition(path string) (source string, line, column int) {
 	root, _ := manifest.Parse(r.json)

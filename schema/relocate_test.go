@@ -67,7 +67,7 @@ func TestFaultsStandInTheOrderOfTheText(t *testing.T) {
 }
 
 // TestPlacesInWords: the one sentence of the core with places in it has those of the text, wherever
-// its JSON stands (R-W5).
+// its JSON is (R-W5).
 func TestPlacesInWords(t *testing.T) {
 	const twice = "{\"apiVersion\": \"v1\", \"kind\": \"Pod\",\n \"spec\": {\"restartPolicy\": \"Never\",\n  \"restartPolicy\": \"Always\", \"containers\": [{\"name\": \"main\", \"image\": \"i\"}]}, \"metadata\": {\"name\": \"p\"}}\n"
 	for places, text := range map[string]string{

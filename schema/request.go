@@ -39,7 +39,7 @@ type Overrides struct {
 	// Members are further members of the request as JSON. Each replaces the member of that name;
 	// one that a field above sets as well is a fault.
 	Members map[string]json.RawMessage
-	// Leave are members of other operations. They are left out of a Scenario that stands apart from
+	// Leave are members of other operations. They are left out of a Scenario that is apart from
 	// the manifest, as one in a folder does; see [Overrides.LeftOut]. nil leaves everything in: the
 	// core refuses what it does not ask for.
 	Leave []string
@@ -82,7 +82,7 @@ type Request struct {
 	json     []byte
 	spans    []span // ascending
 	anchor   place  // what the request as a whole stands for: its first document
-	verbatim bool   // the request is a text as it stands: places are the same
+	verbatim bool   // the request is a text as it is: places are the same
 	notes    []Fault
 	repeats  []Fault // of the manifest, to be warned of
 
@@ -178,10 +178,10 @@ func (r *Request) Template() string { return r.template }
 // document with neither kind nor apiVersion, holds members of the request. A KubeletConfiguration
 // becomes cluster.kubeletConfiguration; its featureGates count as the node's and must not
 // contradict the cluster's, or those of cluster.kubelet if there is one. A single document that is
-// a request is taken as it stands, byte for byte, so that the core's answer is the same as if it
+// a request is taken as it is, byte for byte, so that the core's answer is the same as if it
 // had been given the text itself.
 //
-// Nothing is passed over: a document that has no place in the request is a fault, and so is a
+// Nothing is skipped: a document that has no place in the request is a fault, and so is a
 // second one of its kind. What the parts say is for the core to judge. No documents and no
 // overrides make the request {}. An error is of type
 // [Faults], in the order of the documents.
@@ -203,7 +203,7 @@ func NewRequest(docs []*Document, o Overrides) (*Request, error) {
 // NewRequests is [NewRequest] for a stream with several manifests: it returns a request for each of
 // them, in their order, that share all the rest. Items of a List count as manifests.
 //
-// Beside a manifest it passes over what [Others] names, so that whatever helm template or kubectl
+// Beside a manifest it skips what [Others] names, so that whatever helm template or kubectl
 // get all prints can be read; it is for the caller to tell.
 func NewRequests(docs []*Document, o Overrides) ([]*Request, error) {
 	b := builder{o: o, passOthers: true}
@@ -703,7 +703,7 @@ func (w *writer) copy(doc *Document, start, end int) {
 	w.r.spans = append(w.r.spans, span{at, w.Len(), doc, start})
 }
 
-// member writes name and value of m as they stand.
+// member writes name and value of m as they are.
 func (w *writer) member(doc *Document, m manifest.Value) { w.copy(doc, m.KeyOffset(), m.End()) }
 
 // value writes name and then the value v of a document.

@@ -114,7 +114,7 @@ func TestNewRequest(t *testing.T) {
 	}
 }
 
-// What a Scenario says about time reaches the core as it stands, beside a manifest or without one.
+// What a Scenario says about time reaches the core as it is, next to a manifest or without one.
 func TestScenariosOverTime(t *testing.T) {
 	const head = "apiVersion: podfate.dev/v1\nkind: Scenario\n"
 	for _, c := range []struct {
@@ -258,7 +258,7 @@ func TestNewRequests(t *testing.T) {
 	}
 }
 
-// What has no Pods is passed over beside a manifest and named; what may be a slip of the pen never
+// What has no Pods is skipped next to a manifest and named; what may be a slip of the pen never
 // is.
 func TestOthers(t *testing.T) {
 	const others = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n---\n" +
@@ -443,7 +443,7 @@ func TestPositions(t *testing.T) {
 		{`["b c"][0].w`, "3:3", "3:3"},
 		{"d", "5:3", "4:3"},
 		{"e", "7:4", "7:1"},
-		{"e[0].v", "3:13", "3:10"}, // after an alias it is the place where the text stands
+		{"e[0].v", "3:13", "3:10"}, // after an alias it is the place where the text is
 		{"zzz", "1:1", "1:1"},
 	} {
 		line, column := docs[0].Position(c.path)

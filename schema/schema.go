@@ -320,7 +320,7 @@ var rawSchemas = sync.OnceValue(func() map[string]any {
 		}
 		var v any
 		numbers := json.NewDecoder(f)
-		numbers.UseNumber() // to be printed as they stand
+		numbers.UseNumber() // to be printed as they are
 		if err := numbers.Decode(&v); err != nil {
 			panic("the schema was compiled: " + err.Error())
 		}
@@ -329,7 +329,7 @@ var rawSchemas = sync.OnceValue(func() map[string]any {
 	return raw
 })
 
-// schemaKeyword returns the value of the keyword at an absolute location, and the keywords beside
+// schemaKeyword returns the value of the keyword at an absolute location, and the keywords next to
 // it.
 func schemaKeyword(location string) (parameter any, siblings map[string]any) {
 	document, pointer, _ := strings.Cut(location, "#")

@@ -120,8 +120,8 @@ var (
 
 const (
 	wordsTemplate  = "{{ … }} and {% … %} are for a template engine: render the text first, as helm template does"
-	wordsConflict  = "a conflict of version control begins here: settle it first"
-	wordsDirective = `a line that begins with "%" is for the YAML reader, and Kubernetes reads none: leave it out`
+	wordsConflict  = "a merge conflict begins here: resolve it first"
+	wordsDirective = `a line that begins with "%" is a YAML directive, which Kubernetes does not support: leave it out`
 	wordsNoColon   = `a key is not followed by ": ": check this line and the indentation`
 	wordsKey       = "a key is expected here: check the indentation"
 	wordsDash      = `"- " is expected here: check the indentation`
@@ -179,7 +179,7 @@ func (s *slips) line() {
 		return
 	}
 	if indent <= s.parent {
-		s.awaits = s.awaits && indent == s.parent && s.peek(i) == '-' // a list may stand right below its key
+		s.awaits = s.awaits && indent == s.parent && s.peek(i) == '-' // a list may be right below its key
 	}
 	s.afterPlain, s.plain, s.begun = s.plain, false, true
 	s.node(i, true)
@@ -322,7 +322,7 @@ func (s *slips) properties(i int) (end int, after bool) {
 			s.is(i, "a value has one anchor at most")
 			return i, true
 		case c == '*' && anchored:
-			s.is(i, "an alias has no anchor of its own")
+			s.is(i, "an alias cannot have an anchor")
 			return i, true
 		case c == '&':
 			anchored = true

@@ -35,7 +35,7 @@ func TestSlips(t *testing.T) {
 	rows := append(slipRows(t),
 		slipRow{"a: !!binary \"@@@\"\n", "syntax", "the text after !!binary is not base64; leave the tag out to keep it as it is", 1, 4},
 		slipRow{"x:\n  - y\n  - z: !!binary |\n      @@@\n", "syntax", "the text after !!binary is not base64; leave the tag out to keep it as it is", 3, 8},
-		slipRow{"a:\n  - \tb: 1\n", "tab_indent", "a tab cannot stand before a key, a value or a comment here; use spaces", 2, 5},
+		slipRow{"a:\n  - \tb: 1\n", "tab_indent", "a tab is not allowed before a key, a value or a comment here; use spaces", 2, 5},
 		slipRow{"...\n", "syntax", wordsNoEnd, 1, 1},
 		slipRow{": a\n", "syntax", wordsKey, 1, 1},
 		slipRow{"a\x00:\x00 \x00b\x00", "utf16", "byte 0: the text looks like UTF-16 or UTF-32; only UTF-8 is read", 1, 1},

@@ -27,11 +27,11 @@ type Edit struct {
 
 // ErrShared is why an edit is not made in the text: what it is about is written elsewhere, where an
 // anchor or a merge key names it, and may be meant for others, too.
-var ErrShared = errors.New("it stands at an alias or a merge key, and others may share it")
+var ErrShared = errors.New("it is at an alias or a merge key, which other places may share")
 
 // ErrByHand is why an edit is not made in the text: it is written in a way that would have to be
-// printed anew.
-var ErrByHand = errors.New("the text there cannot be changed without being printed anew")
+// reformatted.
+var ErrByHand = errors.New("the text there cannot be changed without being reformatted")
 
 // Splice makes edits in document number of a text of YAML or JSON documents, counted from 0 without
 // those that are empty. Only the bytes change that the edits are about: comments, anchors, quotes

@@ -133,7 +133,7 @@ func (s *Stream) begin() *Piece {
 	return nil
 }
 
-// skip passes over bytes that are in the buffer.
+// skip skips bytes that are in the buffer.
 func (s *Stream) skip(n int) {
 	skipped, _ := s.in.Peek(n)
 	s.lines += bytes.Count(skipped, []byte("\n"))
@@ -333,7 +333,7 @@ func (r *itemReader) flush() {
 	}
 	var head headReader
 	inner := len(r.prefix) + 1
-	for line := range bytes.Lines(r.p.text) { // the members of an item stand where those of a document would
+	for line := range bytes.Lines(r.p.text) { // the members of an item are where those of a document would
 		if len(line) > inner {
 			head.line(line[inner:], 0)
 		}
@@ -418,7 +418,7 @@ func (s *Stream) nextJSON() (*Piece, error) {
 	}
 }
 
-// blanks passes over what is between values and returns the byte after.
+// blanks skips what is between values and returns the byte after.
 func (s *Stream) blanks() (byte, error) {
 	for {
 		next, err := s.in.Peek(1)

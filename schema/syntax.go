@@ -39,7 +39,7 @@ func (d *decoder) syntax(text []byte, base int, err error) {
 		code, offset = CodeTabIndent, line+i
 		message = wordsTab
 	} else if offset < len(text) && text[offset] == '\t' && strings.Contains(message, "cannot start any token") {
-		code, message = CodeTabIndent, "a tab cannot stand before a key, a value or a comment here; use spaces"
+		code, message = CodeTabIndent, "a tab is not allowed before a key, a value or a comment here; use spaces"
 	}
 	if code == CodeSyntax {
 		message = plainWords(message, text[offset:])

@@ -27,7 +27,7 @@ func TestSyntaxInPlainWords(t *testing.T) {
 		{"a:\n  b: 1\n c: 2\n", 3, 2, "a key is expected here: check the indentation"},
 		{"a:\n- b\nc\n", 3, 1, `a key is not followed by ": ": check this line and the indentation`},
 		{"a: \"\\d\"\n", 1, 5, `a backslash begins an escape in double quotes, and this is not one: use single quotes, or \\`},
-		{"%YAML 1.2\n---\na: 1\n", 1, 1, `a line that begins with "%" is for the YAML reader, and Kubernetes reads none: leave it out`},
+		{"%YAML 1.2\n---\na: 1\n", 1, 1, `a line that begins with "%" is a YAML directive, which Kubernetes does not support: leave it out`},
 	} {
 		_, err := Decode([]byte(test.text))
 		var faults Faults

@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// sumSuffix is the end of the name of a file beside compiled code that has the checksum of that
+// sumSuffix is the end of the name of a file next to compiled code that has the checksum of that
 // code.
 const sumSuffix = ".crc32c"
 
-// dropDamaged removes from dir what does not have the checksum that sumCode left beside it. wazero
+// dropDamaged removes from dir what does not have the checksum that sumCode left next to it. wazero
 // trusts what it finds: it panics at some files with a flipped byte, would run others, and refuses
 // the rest at each start.
 //
@@ -52,7 +52,7 @@ func sumCode(dir string) error {
 }
 
 // eachCode calls f for the files in dir that wazero has finished. One that is gone when its turn
-// comes is passed over.
+// comes is skipped.
 func eachCode(dir string, f func(path string) error) error {
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Type().IsRegular() && !strings.HasSuffix(path, sumSuffix) && !strings.HasSuffix(path, ".tmp") {

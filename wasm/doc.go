@@ -65,7 +65,7 @@
 // and 8 MiB of them (handleBytes) live in one instance.
 //
 // pf_eval takes an entry of decide's exits and gives that decision without its trace. With restarts
-// (since the back-off began anew) and ranForMillis, a restart has delayMillis.
+// (since the back-off was last reset) and ranForMillis, a restart has delayMillis.
 //
 // Schemas: https://podfate.dev/schema/v1/NAME.schema.json with the names compile-request,
 // compile-answer, eval-request and eval-answer.
@@ -104,12 +104,12 @@
 // -6; an address that does not fit -10; a short out -11. A record that is not meaningful (a
 // container or condition without a number, a flag that is not known, a run of less than nothing, a
 // Pod that is not complete) fails alone, with status 4. What a newer host has after byte 32 of a
-// record is passed over.
+// record is skipped.
 //
 // Question 0, exits: container may be 0xFFFF if the Pod has one main container. history is how
-// often the container was restarted since its back-off began anew, ranForMillis how long it ran.
-// Conditions are 0, or with RESTARTS, which rules of proposals ask for, the restartCount of the
-// container, and in the upper half the sum of those of all containers. The verdict is that of
+// often the container was restarted since its back-off was last reset, ranForMillis how long it
+// ran. Conditions are 0, or with RESTARTS, which rules of proposals ask for, the restartCount of
+// the container, and in the upper half the sum of those of all containers. The verdict is that of
 // pf_eval for the same exit, waitMillis its delayMillis.
 //
 // Question 1, failed Pods, for a Job: one record for each terminated container, those of
@@ -169,8 +169,8 @@
 // with all its buffers and policies that is asked about 128,000 wrong rules, ends at 56 MiB: faults
 // beyond a few thousand are only counted, and their texts are not made. So 64 MiB it is. Real
 // requests are far from that: 10,000 decisions of 1 KB leave an instance at 7 MiB. If the reader of
-// JSON comes to bound the number of values, and hosts ask for less, 512 pages are enough, and that
-// is worth changing.
+// JSON ever bounds the number of values, and hosts ask for less, 512 pages are enough, and that is
+// worth changing.
 //
 // # How much memory does a host use?
 //
@@ -197,7 +197,7 @@
 // 2336). Each host compiles for itself, and a program needs one. A directory ([Options.CacheDir])
 // saves compiling between runs: 35 ms instead of 590. What lies there is machine code that this
 // process will run, so it has to be private; and, because wazero takes it as it is, with a checksum
-// beside it: a damaged file is compiled again.
+// next to it: a damaged file is compiled again.
 //
 // # Why is an instance replaced after 100,000 calls, or above 256 pages?
 //

@@ -120,7 +120,7 @@ func hexDigit(c byte) bool { return digit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
 
 func digit(c byte) bool { return '0' <= c && c <= '9' }
 
-// wordEnd returns the place after word, -1 if it does not stand at i.
+// wordEnd returns the place after word, -1 if it is not at i.
 func wordEnd(b []byte, i int, word string) int {
 	if len(b)-i < len(word) || string(b[i:i+len(word)]) != word {
 		return -1

@@ -62,7 +62,7 @@ type Event struct {
 	ExitCode   int32
 	Container  uint16 // its number; 0xFFFF for none
 	Flags      uint16 // 1 OOMKilled, 2 history is given, 4 the next event is about the same Pod
-	History    uint32 // restarts since the back-off began anew; for Pods the failures in a row before
+	History    uint32 // restarts since the back-off was last reset; for Pods the failures in a row before
 	Tag        uint32 // the caller's
 	RanFor     int64  // in milliseconds, from 0 on
 	Conditions uint64 // of a Pod

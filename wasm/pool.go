@@ -9,7 +9,7 @@ import (
 // pool lends members, each to one caller at a time, and replaces those that come back broken. It
 // knows nothing of WebAssembly, so its tests run on virtual time with members that cost nothing.
 //
-// size callers are served at once; spares more members stand ready, so that the caller after a
+// size callers are served at once; spares more members are ready, so that the caller after a
 // broken member does not wait until a new one is made.
 type pool[T any] struct {
 	create  func() (T, error)

@@ -239,7 +239,7 @@ func read(t *testing.T, q asked) *document.Document {
 }
 
 // everyBlock is an explanation with all kinds of blocks and members, and with one of a later
-// release. Its texts are hostile but for hidden characters, which the core writes out.
+// release. Its texts are hostile except for hidden characters, which the core writes out.
 const everyBlock = `{"answer":{},"document":{"releases":"R","verdict":{"title":"T","text":"<b>","tone":"wait","mark":"crashloop","because":"b","path":"spec",` +
 	`"source":{"name":"n","url":"https://kubernetes.io/"},"share":{"ranMillis":1,"ofMillis":3}},"blocks":[` +
 	`{"block":"list","title":"<i>","items":[{"text":"t","mark":"note","tone":"fail","path":X,"allowed":["a","b"],"because":"w","line":3,"column":4}],"more":7},` +
@@ -405,8 +405,8 @@ func TestSourcesAreAllowed(t *testing.T) {
 	}
 }
 
-// Manifests that are in the gallery to the letter are those beside them but for a name, and that
-// they have none is all that is wrong with them.
+// Manifests that are in the gallery to the letter are those next to them except for a name, and
+// that they have none is all that is wrong with them.
 func TestPrintedForms(t *testing.T) {
 	validate, _ := ops.Lookup("validate")
 	n := 0
@@ -447,8 +447,8 @@ func TestPrintedForms(t *testing.T) {
 
 var updateShipped = flag.Bool("update-shipped", false, "write the shipped forms of printed examples")
 
-// Each printed manifest has a shipped form beside it, which is what translate makes of it under its
-// proposal; what has no form there is in its head.
+// Each printed manifest has a shipped form next to it, which is what translate makes of it under
+// its proposal; what has no form there is in its head.
 func TestShippedForms(t *testing.T) {
 	translate, _ := ops.Lookup("translate")
 	n := 0

@@ -31,7 +31,7 @@ type finding struct {
 	line, column int
 }
 
-// checked is what a check comes to about one manifest.
+// checked is what a check found about one manifest.
 type checked struct {
 	subject, file string
 	title         string
@@ -40,7 +40,7 @@ type checked struct {
 	text          string // the whole document
 }
 
-// gather keeps what an outcome comes to until all are there.
+// gather collects outcomes until all are there.
 func (p *printer) gather(o outcome) error {
 	d := o.document
 	c := checked{subject: o.subject(), file: o.asked.source, title: d.Verdict.Title, failed: o.failed && o.asked.request == nil}
@@ -337,7 +337,7 @@ func (f finding) place() string {
 	return fmt.Sprintf("%s:%d:%d: ", f.file, f.line, f.column)
 }
 
-// annotations are workflow commands of GitHub Actions, which show findings beside the lines of a
+// annotations are workflow commands of GitHub Actions, which show findings next to the lines of a
 // pull request.
 func annotations(all []checked) []byte {
 	var b bytes.Buffer

@@ -83,7 +83,7 @@ func TestJSONIsWhatTheCoreWrites(t *testing.T) {
 	}
 }
 
-// placeOfWarning is where a warning about a code that no process has stands, in a request: what
+// placeOfWarning is where a warning about a code that no process has is, in a request: what
 // flags set is nowhere.
 var placeOfWarning = regexp.MustCompile(`("source":"wait\(2\)"),"line":\d+,"column":\d+`)
 
@@ -235,7 +235,7 @@ func TestFaultsHaveFileLineAndColumn(t *testing.T) {
 	}
 }
 
-// TestTooDeepForWords: what is just too deep for the answer in words stands where it does in the
+// TestTooDeepForWords: what is just too deep for the answer in words is where it does in the
 // text, not where it is in the request around it (R-W5).
 func TestTooDeepForWords(t *testing.T) {
 	brackets := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
@@ -250,7 +250,7 @@ func TestTooDeepForWords(t *testing.T) {
 	}
 }
 
-// TestMembersBesideTheManifestAreKnown holds the list of members whose faults do not stand in the
+// TestMembersBesideTheManifestAreKnown holds the list of members whose faults are not in the
 // manifest to the schemas of the requests.
 func TestMembersBesideTheManifestAreKnown(t *testing.T) {
 	members := 0
@@ -358,7 +358,7 @@ func TestUsage(t *testing.T) {
 		{"validate -f testdata/pod.yaml --kubernetes-version 1.2", 1, "1.2"},
 		{"validate -f testdata/pod.yaml --feature-gates NoSuchGate=true", 1, "NoSuchGate"},
 		{"decide -f testdata/pod.yaml", 1, "add --exit NAME=CODE"},
-		{"suggest -f testdata/pod.yaml", 1, "podfate: wishes: what should an exit come to? add --flip NAME=CODE:RESULT"},
+		{"suggest -f testdata/pod.yaml", 1, "podfate: wishes: what should an exit lead to? add --flip NAME=CODE:RESULT"},
 		{"suggest -f testdata/pod.yaml --flip 1:restart --restart 42", 1, "podfate: wishes: either wishes or a flip is required, not both"},
 		{"verify testdata/nothing.html", 2, "podfate: testdata/nothing.html: no such file"},
 		{"embed testdata/nothing.html", 2, "podfate: testdata/nothing.html: no such file"},
@@ -379,7 +379,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestObjectsWithoutPods: what helm template prints can be read as it is; what is passed over is
+// TestObjectsWithoutPods: what helm template prints can be read as it is; what is skipped is
 // named.
 func TestObjectsWithoutPods(t *testing.T) {
 	const service = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n"
@@ -393,7 +393,7 @@ func TestObjectsWithoutPods(t *testing.T) {
 		got := podfate(t, "", "validate", "-f", dir, "-o", output)
 		want := filepath.Join(dir, "a.yaml") + ":4:7: note: \"Service web\" has no Pods and is not read\n" +
 			filepath.Join(dir, "service.yaml") + ":2:7: note: \"Service web\" has no Pods and is not read\n" +
-			"podfate: note: passed over: 2 objects without a Pod template\n"
+			"podfate: note: skipped: 2 objects without a Pod template\n"
 		if got.status != 0 || got.err != want || strings.Contains(got.out, "Service") || got.out == "" {
 			t.Errorf("%s: status %d\n%s%s", output, got.status, got.out, got.err)
 		}

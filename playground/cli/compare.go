@@ -311,7 +311,7 @@ func (c *comparison) pairs(p *printer, of ops.Operation, read func([]string, fun
 	for _, key := range keys {
 		sides := found[key]
 		if len(sides) < len(c.files) {
-			if !p.broken { // otherwise it may stand in what cannot be read
+			if !p.broken { // otherwise it may be in what cannot be read
 				p.onlyIn(sides, names)
 			}
 			continue

@@ -167,7 +167,7 @@ func TestComparePlaces(t *testing.T) {
 	}
 }
 
-// Of two folders those manifests of one name are compared that stand in files of one name, whatever
+// Of two folders those manifests of one name are compared that are in files of one name, whatever
 // else is there; and what cannot be read is named, and ends nothing.
 func TestCompareFolders(t *testing.T) {
 	base := t.TempDir()

@@ -123,7 +123,7 @@ func (o *forecastOptions) run(streams Streams) error {
 	}
 	if o.output != "text" {
 		for i := range report.Broken {
-			fmt.Fprintf(streams.Err, "podfate: passed over: %s\n", report.Broken[i].String())
+			fmt.Fprintf(streams.Err, "podfate: skipped: %s\n", report.Broken[i].String())
 		}
 	}
 	switch {

@@ -23,7 +23,7 @@ func TestForecast(t *testing.T) {
 		{"-f - --now 2026-05-04T09:15:20Z -o json", looping, `"nextStart": "2026-05-04T09:15:50Z"`, "", 0},
 		{"-f - --now 2026-05-04T09:15:20Z -o html", looping, "<svg", "", 0},
 		{"-f - --now 2026-05-04T09:15:20Z -o metrics", looping, `podfate_forecast_backoff_seconds{namespace="default",pod="worker-0"`, "", 0},
-		{"-f - -o metrics", live + "---\n7\n", "podfate_forecast_broken_items 1", "podfate: passed over: stdin: item 2 in line", 0},
+		{"-f - -o metrics", live + "---\n7\n", "podfate_forecast_broken_items 1", "podfate: skipped: stdin: item 2 in line", 0},
 		{"-f - --feature-gates ReduceDefaultCrashLoopBackOffDecay=true,KubeletCrashLoopBackOffMax=false --now 2026-05-04T09:15:20Z", looping, "(in 30s)", "", 0},
 		{"-f -", "7\n", "Skipped", "", StatusFaults},
 		{"-f - --kubernetes-version 1.3", live, "", "is not a modelled version", StatusFaults},

@@ -22,7 +22,7 @@ type asked struct {
 	faults  schema.Faults
 }
 
-// reader reads everything that -f names, asks about each manifest, and says what it passed over.
+// reader reads everything that -f names, asks about each manifest, and says what it skipped.
 // Each document is judged for itself: what is wrong with one does not keep the others from being
 // answered. No more than one is in memory, besides those that belong to all.
 type reader struct {
@@ -280,8 +280,8 @@ func (r *reader) end() error {
 		r.name()
 	case r.objects > 0 && len(r.pending) == 0:
 		r.out.bad = true
-		r.out.note("none of %d objects has Pods, so that there is nothing to answer", r.objects)
-	case r.objects > 0: // each is a fault, and not passed over
+		r.out.note("none of the %d objects has Pods, so there is nothing to answer", r.objects)
+	case r.objects > 0: // each is a fault, and not skipped
 		r.objects = 0
 		for _, w := range r.pending {
 			if len(w.docs) == 0 {
@@ -339,7 +339,7 @@ var commonKind = regexp.MustCompile(`\bkind["']?\s*:\s*["']?(Scenario|KubeletCon
 // well-formed.
 func isBroken(doc *schema.Document) bool { return !json.Valid(doc.JSON()) }
 
-// isCommon reports whether a document says something about all manifests and is none itself.
+// isCommon reports whether a document says something about all manifests and is not one itself.
 func isCommon(doc *schema.Document) bool {
 	kind, _, manifest := head(doc)
 	return kind == "KubeletConfiguration" || kind == "Scenario" && !manifest

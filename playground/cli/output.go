@@ -51,7 +51,7 @@ type printer struct {
 	repeated int             // how often they came again
 
 	progress *progress
-	files    int  // that were passed over
+	files    int  // that were skipped
 	broken   bool // a file in a folder cannot be read
 }
 
@@ -191,7 +191,7 @@ func (p *printer) passedObject(n schema.Fault) {
 func (p *printer) passedFile(name, why string) {
 	p.files++
 	p.progress.clear()
-	fmt.Fprintf(p.Err, "%s: note: passed over: %s\n", name, why)
+	fmt.Fprintf(p.Err, "%s: note: skipped: %s\n", name, why)
 }
 
 // unreadable names a file that cannot be read. The others are.
@@ -211,14 +211,14 @@ func (p *printer) passedOver(objects int) {
 		parts = append(parts, plural(int64(p.files), "file"))
 	}
 	if len(parts) > 0 {
-		p.note("passed over: %s", strings.Join(parts, ", "))
+		p.note("skipped: %s", strings.Join(parts, ", "))
 	}
 }
 
 // end returns what the command ends with.
 func (p *printer) end() error {
 	if p.repeated > 0 {
-		fmt.Fprintf(p.Err, "podfate: %s of what all manifests share, said once above\n", plural(int64(p.repeated), "more fault"))
+		fmt.Fprintf(p.Err, "podfate: %s about what all manifests share, printed once above\n", plural(int64(p.repeated), "more fault"))
 	}
 	p.progress.clear()
 	if err := p.writeChecked(); err != nil {

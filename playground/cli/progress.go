@@ -21,7 +21,7 @@ const (
 	progressEvery = 200 * time.Millisecond // often enough to be seen moving
 )
 
-// newProgress returns what writes to a terminal, or to nothing if out is none.
+// newProgress returns what writes to a terminal, or to nothing if out is not one.
 func newProgress(out io.Writer) *progress {
 	p := &progress{next: time.Now().Add(progressAfter)}
 	if f, ok := out.(*os.File); ok {

@@ -179,7 +179,7 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 	if err := os.Symlink("/dev/zero", endless); err != nil {
 		t.Fatal(err)
 	}
-	if got := podfate(t, "", "validate", "-f", dir); got.status != 0 || !strings.Contains(got.err, endless+": note: passed over: it is no ordinary file") {
+	if got := podfate(t, "", "validate", "-f", dir); got.status != 0 || !strings.Contains(got.err, endless+": note: skipped: it is no ordinary file") {
 		t.Errorf("a device in a folder: status %d\n%s%s", got.status, got.out, got.err)
 	}
 }

@@ -221,7 +221,7 @@ func fitTerminal(root *cobra.Command) {
 	}
 }
 
-// folded breaks the lines of a text anew, none longer than columns unless a single word is. An
+// folded breaks the lines of a text again, none longer than columns unless a single word is. An
 // empty line parts paragraphs.
 func folded(text string, columns int) string {
 	var out strings.Builder

@@ -25,7 +25,7 @@ func TestScenarioInHelp(t *testing.T) {
 }
 
 // TestScenarioWithoutItsHead: a file of runs that is not marked as a Scenario is a question of its
-// own, and the answer says how to make it count for the manifest beside it.
+// own, and the answer says how to make it count for the manifest next to it.
 func TestScenarioWithoutItsHead(t *testing.T) {
 	runs := write(t, t.TempDir(), "runs.yaml", "runs:\n  main:\n  - {for: 10s, exitCode: 1}\n")
 	const hint = "begins with apiVersion: podfate.dev/v1 and kind: Scenario"

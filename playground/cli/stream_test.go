@@ -76,13 +76,13 @@ func TestEachDocumentIsJudgedForItself(t *testing.T) {
 	if strings.Join(lines, "|") != want || got.status != StatusFaults {
 		t.Errorf("status %d\ngot  %s\nwant %s\n%s", got.status, strings.Join(lines, "|"), want, got.err)
 	}
-	if says := filepath.Join(dir, "a.yaml") + ":1:1: note: \"ConfigMap big\" has no Pods and is not read\npodfate: note: passed over: 1 object without a Pod template\n"; got.err != says {
+	if says := filepath.Join(dir, "a.yaml") + ":1:1: note: \"ConfigMap big\" has no Pods and is not read\npodfate: note: skipped: 1 object without a Pod template\n"; got.err != says {
 		t.Errorf("got  %s\nwant %s", got.err, says)
 	}
 }
 
 // TestFilesOfOtherPrograms: a document that is neither a manifest nor a part of a Scenario is one
-// fault, and belongs to no manifest beside it (R-W9); a part of a Scenario does.
+// fault, and belongs to no manifest next to it (R-W9); a part of a Scenario does.
 func TestFilesOfOtherPrograms(t *testing.T) {
 	const other = "services: {web: {image: x}}\nversion: '3'\n"
 	got := podfate(t, pod+"\n---\n"+other+"---\n"+pod+"\n", "validate", "-f", "-")
@@ -112,12 +112,12 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 	if slip := podfate(t, "", "validate", "--hook", in("sub/kindless.yaml")); slip.status != StatusFaults {
 		t.Errorf("status %d\n%s%s", slip.status, slip.out, slip.err)
 	}
-	if got.status != 0 || strings.Count(got.err, "note: ") != 4 || !strings.Contains(got.err, "passed over: 3 objects") {
+	if got.status != 0 || strings.Count(got.err, "note: ") != 4 || !strings.Contains(got.err, "skipped: 3 objects") {
 		t.Errorf("status %d\n%s%s", got.status, got.out, got.err)
 	}
 }
 
-// TestFoldersAndLinks: a linked folder is walked once, and everything passed over is named and
+// TestFoldersAndLinks: a linked folder is walked once, and everything skipped is named and
 // counted (R-W10).
 func TestFoldersAndLinks(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -135,9 +135,9 @@ func TestFoldersAndLinks(t *testing.T) {
 			t.Errorf("%s: status %d, %d answers\n%s%s", from, got.status, n, got.out, got.err)
 		}
 		for _, says := range []string{
-			"kustomization.yaml: note: passed over: it is for kustomize", "values.yaml: note: passed over: it holds values", "Chart.yaml: note: passed over: it describes",
-			"gone.yaml: note: passed over: this link leads nowhere", "gone: note: passed over: this link leads nowhere", "other: note: passed over: the folder that this link leads to is read already",
-			"podfate: note: passed over: ",
+			"kustomization.yaml: note: skipped: it is for kustomize", "values.yaml: note: skipped: it holds values", "Chart.yaml: note: skipped: it describes",
+			"gone.yaml: note: skipped: this link leads nowhere", "gone: note: skipped: this link leads nowhere", "other: note: skipped: the folder that this link leads to is read already",
+			"podfate: note: skipped: ",
 		} {
 			if !strings.Contains(got.err, says) {
 				t.Errorf("%s: %q is missing\n%s", from, says, got.err)
@@ -164,7 +164,7 @@ func TestScenarioInAFolder(t *testing.T) {
 }
 
 // TestPartsOfARequestInAFile: a document without a kind goes with the manifests of its file,
-// wherever it stands.
+// wherever it is.
 func TestPartsOfARequestInAFile(t *testing.T) {
 	dir := tree(t, map[string]string{"a.yaml": pod + "\n---\nexits: [{exitCode: 1}]\n", "b.yaml": "exits: [{exitCode: 2}]\n---\n" + pod})
 	got := podfate(t, "", "decide", "-f", dir, "-o", "json")
@@ -239,7 +239,7 @@ func TestManyFiles(t *testing.T) {
 	}{{dir, files, files}, {stream, blocks, blocks}} {
 		var peak uint64
 		measured, before := 0, held()
-		out, errs := counter{what: `"valid":true`}, counter{what: fmt.Sprintf("passed over: %d objects without a Pod template\n", c.over)}
+		out, errs := counter{what: `"valid":true`}, counter{what: fmt.Sprintf("skipped: %d objects without a Pod template\n", c.over)}
 		out.each = func() {
 			if out.n%50 == 0 {
 				now := held() // less than before where what earlier tests held is freed meanwhile

@@ -9,7 +9,7 @@ import (
 	"github.com/podfate/podfate/schema/document"
 )
 
-// TestOfferedCommands: the command that a document offers is one: called as it stands, it answers
+// TestOfferedCommands: the command that a document offers is one: called as it is, it answers
 // about the same file in the same world.
 func TestOfferedCommands(t *testing.T) {
 	folder := t.TempDir()

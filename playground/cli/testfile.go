@@ -250,7 +250,7 @@ func (t *tester) read(head members, doc *schema.Document, at finding) (e expecta
 	e.op = op
 	for _, name := range e.foreign() {
 		if line, _ := doc.Position(name); !said {
-			wrong("%s in line %d: %s is not asked it, and by %s this is a test of %s; leave one of both out, or say of", name, line, of, e.sign(), of)
+			wrong("%s in line %d: %s does not take it, and by %s this is a test of %s; leave one of the two out, or set of", name, line, of, e.sign(), of)
 		}
 	}
 	allowed := append(slices.Clone(expected[of]), expected[""]...)
@@ -707,7 +707,7 @@ func codesOf(answer map[string]any) map[string]any {
 // ranges are actions by exit code.
 type ranges [256]string
 
-// match compares what is expected of codes, such as 42 or 1-41, with what they come to.
+// match compares what is expected of codes, such as 42 or 1-41, with what they lead to.
 func (r ranges) match(path string, want map[string]any, found *[]mismatch) {
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		first, last, isRange := strings.Cut(key, "-")

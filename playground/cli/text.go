@@ -79,7 +79,7 @@ func (p *printer) report(o outcome, i document.Item) {
 		}
 		if i.Path == "wishes" && i.Mark == "fault" && !asks(o.asked.request, "wishes", "flip") {
 			missing = true
-			text = "wishes: what should an exit come to? add --flip NAME=CODE:RESULT, or wishes such as --restart 42, or a Scenario with either"
+			text = "wishes: what should an exit lead to? add --flip NAME=CODE:RESULT, or wishes such as --restart 42, or a Scenario with either"
 		}
 		// A member that is missing is nowhere: its place would be that of the first document.
 		if source, line, column := o.asked.request.Position(i.Path); source != "" && line > 0 && !missing {
@@ -87,7 +87,7 @@ func (p *printer) report(o outcome, i document.Item) {
 		}
 	}
 	if i.Path == "manifest" && strings.HasPrefix(i.Text, "manifest: unknown") {
-		text = "no manifest is asked for: " + o.op.Name + " takes a Scenario or a KubeletConfiguration"
+		text = "this question takes no manifest: " + o.op.Name + " takes a Scenario or a KubeletConfiguration"
 	}
 	if i.Path == "manifest" && strings.HasPrefix(i.Text, "manifest: a manifest is required, with") && asksInFile(o.asked.request) {
 		text += ". What a file says about manifests in others begins with apiVersion: podfate.dev/v1 and kind: Scenario (podfate help scenario)"

@@ -26,7 +26,7 @@ func (r *Report) Metrics(w io.Writer) error {
 		all = append(all, s)
 		return func(value float64, labels ...string) { s.samples = append(s.samples, sample(name, value, labels)) }
 	}
-	pods := metric("podfate_forecast_pods", "gauge", "Pods by what becomes of them.")
+	pods := metric("podfate_forecast_pods", "gauge", "Pods by state.")
 	for _, c := range []struct {
 		state string
 		n     int

@@ -36,7 +36,7 @@ const (
 	unknown
 )
 
-// Owner is the controller of a Pod. Of a Pod without one it is the Pod itself.
+// Owner is the controller of a Pod, or the Pod itself if it has none.
 type Owner struct {
 	Namespace string `json:"namespace"`
 	Kind      string `json:"kind"`
@@ -176,7 +176,7 @@ func (j *judge) pod(it *item, root manifest.Value) {
 		if w := state.Get("waiting"); waitingForGood[w.Get("reason").Text()] {
 			f.stuck = append(f.stuck, Stuck{
 				Namespace: f.namespace, Pod: f.name, UID: f.uid, Owner: f.owner, Container: v.Get("name").Text(), Reason: w.Get("reason").Text(),
-				Text: strings.TrimSuffix("the kubelet tries again without end: "+w.Get("message").Text(), ": "),
+				Text: strings.TrimSuffix("the kubelet keeps trying: "+w.Get("message").Text(), ": "),
 			})
 		}
 	})

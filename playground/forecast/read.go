@@ -128,7 +128,7 @@ func pieces(name string, text io.Reader, send func(*item)) error {
 			send(&it)
 			continue
 		}
-		if len(docs) == 0 && strings.TrimSpace(p.Text()) == "null" { // an item of a List; a document without text is none
+		if len(docs) == 0 && strings.TrimSpace(p.Text()) == "null" { // an item of a List; a document without text is not one
 			it.json = []byte("null")
 			send(&it)
 		}

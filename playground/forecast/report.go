@@ -37,7 +37,7 @@ type Report struct {
 	ofJobs   map[Owner][]Loop // which their Jobs may end
 }
 
-// Counts counts Pods by what becomes of them.
+// Counts counts Pods by state.
 type Counts struct {
 	All         int `json:"all"`
 	Fine        int `json:"fine"`
@@ -76,7 +76,7 @@ type OwnerCost struct {
 	Restarts int64 `json:"restarts"` // so far
 }
 
-// Broken is an item that was passed over.
+// Broken is an item that was skipped.
 type Broken struct {
 	Source string `json:"source"`
 	Number int    `json:"number"` // in its text, from 1
@@ -163,7 +163,7 @@ func (r *Report) pod(f *finding) {
 	r.Stuck = append(r.Stuck, f.stuck...)
 }
 
-// count adds loops of an owner to what all come to.
+// count adds loops of an owner to what all lead to.
 func (r *Report) count(o *OwnerCost, loops []Loop) {
 	for i := range loops {
 		l := &loops[i]

@@ -62,7 +62,7 @@ func newMetrics(s *Server) *metrics {
 		gauge("podfate_http_connections", "Connections that are served.", func() float64 { return float64(s.connections.open()) }),
 		gauge("podfate_gate_requests", "Requests past the gate.", func() float64 { taken, _ := s.gate.open(); return float64(taken) }),
 		gauge("podfate_gate_waiting", "Requests waiting at the gate.", func() float64 { _, waiting := s.gate.open(); return float64(waiting) }),
-		counter("podfate_http_connections_evicted_total", "Connections closed to let others in: their clients kept the server waiting.", &s.connections.evicted),
+		counter("podfate_http_connections_evicted_total", "Connections closed to make room for others: their clients kept the server waiting.", &s.connections.evicted),
 		counter("podfate_http_connections_refused_total", "Connections that got 503 because there were too many.", &s.connections.refused),
 		counter("podfate_http_accept_failures_total", "Attempts to accept a connection that failed.", &s.connections.failures),
 		collectors.NewGoCollector(),

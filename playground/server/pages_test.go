@@ -426,7 +426,7 @@ func TestGallery(t *testing.T) {
 	if page = send(s, "GET", "/examples?q=sidecar+88+fresh", "").Body.String(); strings.Count(page, "<li id=") != 1 || !strings.Contains(page, `id="restart-all-containers"`) {
 		t.Errorf("the search finds %s", page)
 	}
-	// Published figures that are wrong stand there with what they come to, and no others.
+	// Published figures that are wrong are there with what they lead to, and no others.
 	page = html.UnescapeString(send(s, "GET", "/examples", "").Body.String())
 	claims, wrong := views.ReadClaims(docs.Claims), 0
 	for _, c := range claims {

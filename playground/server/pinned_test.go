@@ -47,7 +47,7 @@ func TestDefaultLimits(t *testing.T) {
 	}
 }
 
-// TestLimitsReachTheServer: each figure stands where it takes effect. What it does there other
+// TestLimitsReachTheServer: each figure is where it takes effect. What it does there other
 // tests show, with smaller ones.
 func TestLimitsReachTheServer(t *testing.T) {
 	s := newServer(t, native, func(c *Config) { c.Limits = Limits{} })

@@ -51,7 +51,7 @@ var (
 	errBusy     = refuse(codeBusy, "all places are taken, try again")
 	errTooSlow  = &refusal{code: codeBusy, detail: "all places are taken and the body came slowly, try again", close: true}
 	errCrowded  = &refusal{code: codeBusy, detail: "too many connections are open, try again", close: true}
-	errSilent   = &refusal{code: codeNoRequest, detail: "the connection asked nothing while others waited for its place", close: true}
+	errSilent   = &refusal{code: codeNoRequest, detail: "the connection sent no request while others waited for its place", close: true}
 	errStarting = refuse(codeStarting, "the engine is not ready yet, try again")
 	errDeadline = refuse(codeDeadline, "the evaluation took too long: ask for less, such as a shorter time or fewer Pods, or try again when the server is less busy")
 	errInternal = refuse(codeInternal, "a fault of this server; nothing is known to be wrong with the request")
@@ -231,7 +231,7 @@ func shorten(core json.RawMessage, limit int) json.RawMessage {
 	return short
 }
 
-// quote makes text fit to stand in an answer or a log line: at most limit bytes of it, whole
+// quote makes text fit to be in an answer or a log line: at most limit bytes of it, whole
 // characters, in one line, with control characters, bidirectional marks and anything else that a
 // terminal could act upon written as escapes, which can make it up to four times as long.
 func quote(text string, limit int) string {

@@ -64,7 +64,7 @@ func patient(l *Limits) {
 	l.QueueWait = cmp.Or(l.QueueWait, time.Hour)
 }
 
-// send makes a request with a JSON body; headers come as "Name: value" and replace what stands
+// send makes a request with a JSON body; headers come as "Name: value" and replace what is
 // there.
 func send(s http.Handler, method, target, body string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
@@ -119,7 +119,7 @@ func problemOf(t testing.TB, status int, header http.Header, body []byte) (p str
 
 func code(problemType string) string { return strings.TrimPrefix(problemType, "urn:podfate:problem:") }
 
-// running is a server behind a real listener.
+// running is a server with a real listener.
 type running struct {
 	*Server
 	address string

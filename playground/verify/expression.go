@@ -14,7 +14,7 @@ var number = regexp.MustCompile(`-?[0-9][0-9,]*(\.[0-9]+)?`)
 // separator is between several figures.
 var separator = regexp.MustCompile(`,\s+|\s*/\s*|\s+and\s+|\s*->\s*|([0-9])-`)
 
-// value is what an expression comes to: numbers, or words.
+// value is what an expression leads to: numbers, or words.
 type value struct {
 	numbers []float64
 	words   []string

@@ -1,5 +1,5 @@
 // Command bench prints one table: what a decision costs with Podfate on each engine that is
-// installed here, what starting costs, how large the module is, and beside it what one would take
+// installed here, what starting costs, how large the module is, and next to it what one would take
 // instead for the nearest equal policy.
 //
 //	cd plugins/bench && go run .
@@ -64,7 +64,7 @@ func best(f func()) float64 {
 	return float64(shortest.Nanoseconds()) / float64(calls)
 }
 
-// must ends the program: a figure of something that does not work is none.
+// must ends the program: a figure of something that does not work says nothing.
 func must[T any](v T, err error) T {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)

@@ -14,7 +14,7 @@ import (
 )
 
 // The nearest equal policy in the languages of the others. They have no idea of a container, an OOM
-// kill or a back-off: what Podfate does beside comparing codes they leave out.
+// kill or a back-off: what Podfate does besides comparing codes they leave out.
 const (
 	celText  = `code in [42, 43] ? "Restart" : code in [137] ? "RestartAllContainers" : "Stop"`
 	regoText = `package podfate

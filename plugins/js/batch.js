@@ -73,8 +73,8 @@ export class Batch {
 
   /**
    * Adds an event. container is a name, or a number (its place in the policy's containers); it may
-   * be left out for the only container of a Pod. restarts (of the container since its back-off
-   * began anew; for Pods the failures in a row before this one) says that the history is known, and
+   * be left out for the only container of a Pod. restarts (of the container since its back-off was
+   * last reset; for Pods the failures in a row before this one) says that the history is known, and
    * how long to wait will be answered. conditions are those of the Pod, [{type, status}]; more says
    * that the next event is about the same Pod. Rules of proposals ask for restartCount, that of the
    * container in its status, and for restartSum, that of all containers of the Pod. A number that

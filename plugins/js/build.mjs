@@ -1,4 +1,4 @@
-// node build.mjs [policy.wasm]: what the package holds beside its sources. npm runs it before it
+// node build.mjs [policy.wasm]: what the package holds besides its sources. npm runs it before it
 // packs.
 //
 //   policy.wasm, LICENSE   copies

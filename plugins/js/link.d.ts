@@ -1,4 +1,4 @@
-/** A question as the page has it. */
+/** A question as on the page. */
 export interface Question {
   manifest: string;
   /** Pods of a Job, as kubectl get pods prints them. */
@@ -17,5 +17,5 @@ export interface Question {
  */
 export function encodeLink(question: Question): Promise<string>;
 
-/** The question of a fragment. It rejects what is none. */
+/** The question of a fragment. It rejects anything else. */
 export function decodeLink(fragment: string): Promise<Question>;

@@ -19,7 +19,7 @@ export type ModuleSource = string | {readonly href: string} | ArrayBuffer | Arra
 export interface LoadOptions {
   /**
    * The SHA-256 that the bytes must have, 64 lower-case hexadecimal digits: that of the package's
-   * own module, if it is not given. null runs any bytes. Of a compiled module nothing is left to
+   * own module, if it is not given. null runs any bytes. In a compiled module nothing is left to
    * compare: its digest is what this says, '' if it says nothing.
    */
   sha256?: string | null;
@@ -93,8 +93,8 @@ export class Engine {
   /** When do restarts come? @throws EventError */
   curve(request: CurveRequest | Uint8Array): CurveAnswer;
   /**
-   * Any of these in words and drawings: its answer, and a document to paint. A refused request is an
-   * answer here.
+   * Any of these in words and drawings: its answer, and a document to paint. A refused request is
+   * an answer here.
    * @throws EventError
    */
   explain(request: ExplainRequest | Uint8Array): ExplainAnswer;

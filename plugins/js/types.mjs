@@ -6,7 +6,7 @@
  */
 export function declarations(schemas) {
   const named = new Map(); // names of types by address
-  const taken = new Set(['Error', 'Event', 'Entry', 'State', 'Run', 'Time', 'Kind', 'Line', 'Column', 'Length', 'Reason']); // too short to stand alone
+  const taken = new Set(['Error', 'Event', 'Entry', 'State', 'Run', 'Time', 'Kind', 'Line', 'Column', 'Length', 'Reason']); // too short to be alone
   for (const [file, schema] of Object.entries(schemas)) {
     const name = pascal(file) + (file === 'error' ? 'Answer' : '');
     if (schema.type) {

@@ -212,7 +212,7 @@ func dnsName(s string) (ok, dots bool) {
 }
 
 // searchName reports whether s consists of labels with dots between them, in which underscores may
-// stand where letters do, but not at the end.
+// are where letters do, but not at the end.
 func searchName(s string) bool {
 	for {
 		label, rest, more := strings.Cut(s, ".")

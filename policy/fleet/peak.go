@@ -11,7 +11,7 @@ type Peak struct {
 	Restarts int64
 }
 
-// cursor is the instants of a progression that are still to come. Of a group all Pods are meant.
+// cursor is the instants of a progression that are still to come. For a group, those of all Pods.
 type cursor struct {
 	at, period policy.Millis
 	left       int64
@@ -264,7 +264,7 @@ func (w *window) started(t *stair, whole, rest int64) (n int64, rises bool) {
 	return n, true
 }
 
-// since returns the whole Pods that start until b, and the rest, but for the first.
+// since returns the whole Pods that start until b, and the rest, except for the first.
 func (w *window) since(b policy.Millis) (whole, rest int64) {
 	n, s := int64(b+1)*w.f.Pods-1, int64(w.f.Spread)
 	return n / s, n % s

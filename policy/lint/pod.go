@@ -100,7 +100,7 @@ func (l *linter) warn(path string, code policy.FaultCode, detail, source string)
 	l.found.Add(policy.FieldError{Path: path, Code: code, Detail: detail, Source: source})
 }
 
-// wrongCase warns about a value that is right but for case.
+// wrongCase warns about a value that is right except for case.
 func (l *linter) wrongCase(path, value string, allowed ...string) {
 	for _, a := range allowed {
 		if a != value && policy.EqualFold(a, value) {
@@ -181,8 +181,8 @@ func (l *linter) container(c *policy.Container, kind policy.ContainerKind, path 
 	}
 }
 
-// olderKubelet warns about nodes one release behind, as they are during an upgrade. A kubelet may
-// be three behind.
+// olderKubelet warns about nodes one release older, as they are during an upgrade. A kubelet may
+// be three releases older.
 func (l *linter) olderKubelet(path string) {
 	if l.saidOlderKubelet || l.node != l.f || l.f.Minor == policy.OldestMinor || policy.DefaultFeatures(l.f.Minor-1).ContainerRestartRules {
 		return
@@ -191,7 +191,7 @@ func (l *linter) olderKubelet(path string) {
 	l.warn(path, OlderKubelet, "a kubelet of "+policy.VersionName(l.f.Minor-1)+" with default gates ignores the container's restartPolicy and its rules and uses the Pod's restartPolicy", sourceRollout)
 }
 
-// olderNode warns about nodes one release behind, where the scheduler does not place the Pod.
+// olderNode warns about nodes one release older, where the scheduler does not place the Pod.
 func (l *linter) olderNode(path string) {
 	if l.saidOlderNode || l.node != l.f || policy.DefaultFeatures(l.f.Minor-1).RestartAllContainersOnContainerExits {
 		return
@@ -264,7 +264,7 @@ func (l *linter) rules(c *policy.Container, kind policy.ContainerKind, path stri
 	}
 }
 
-// values warns about the first value that cannot occur and the first that stands twice.
+// values warns about the first value that cannot occur and the first that occurs twice.
 func (l *linter) values(values []int32, path string) {
 	l.neverOccurs(values, path)
 	if i := firstDuplicate(values); i >= 0 {
@@ -456,7 +456,7 @@ func (u universe) all() codeSet {
 	return s
 }
 
-// matched returns the codes that a rule matches when it stands alone.
+// matched returns the codes that a rule matches when it is alone.
 func (u universe) matched(on *policy.ContainerRestartRuleOnExitCodes) codeSet {
 	s := make(codeSet, (u.n+63)/64)
 	if on == nil || on.Operator != policy.OperatorIn && on.Operator != policy.OperatorNotIn {

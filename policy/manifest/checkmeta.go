@@ -243,7 +243,7 @@ const (
 )
 
 // podAnnotations checks annotations that are read. nodeName and the containers' names are those of
-// the Pod beside them.
+// the Pod next to them.
 //
 // Source: ValidatePodSpecificAnnotations and what it calls in
 // pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.

@@ -11,7 +11,7 @@ import (
 // themselves: a manifest without faults, the usual one, then costs neither copies nor memory.
 //
 // Kubernetes puts defaults in before it checks; here each check knows the default of what it looks
-// at. Gates that policy.Features does not list are as the release has them by default.
+// at. Gates that policy.Features does not list have the release's default.
 type podChecker struct {
 	spec Value
 	at   string // path of spec with its dot

@@ -7,7 +7,7 @@ import (
 	"github.com/podfate/podfate/policy/admission"
 )
 
-// affinity checks beside which Pods a Pod wants to be, or not to be.
+// affinity checks next to which Pods a Pod wants to be, or not to be.
 //
 // Source: validatePodAffinity, validatePodAntiAffinity and what they call in
 // pkg/apis/core/validation/validation.go, Kubernetes v1.33 to v1.37.
@@ -156,7 +156,7 @@ func (c *objectChecker) selectorWith(path string, v Value, added []pair) {
 
 const inBoth = "exists in both matchLabelKeys and "
 
-// labelKeys checks the keys that term v names beside its selector, to which those of the Pod's
+// labelKeys checks the keys that term v names next to its selector, to which those of the Pod's
 // labels were added. The path of a key that is in both is that which Kubernetes prints.
 //
 // Source: ValidateMatchLabelKeysAndMismatchLabelKeys in pkg/apis/core/validation/validation.go,

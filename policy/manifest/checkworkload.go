@@ -81,7 +81,7 @@ func (c *objectChecker) notNegative(names ...string) {
 	}
 }
 
-// selector checks the selector of the spec and the labels of the template beside it. It returns
+// selector checks the selector of the spec and the labels of the template next to it. It returns
 // false if the selector cannot be read; detail is what is said then.
 func (c *objectChecker) selector(empty, detail string) bool {
 	v := c.spec.Get("selector")

@@ -27,7 +27,7 @@ type CommandRun struct {
 // ReadCommand reads the command of a container with its arguments. Understood are sleep, exit,
 // echo, true, false and : by themselves or in sh -c, there with && and ; and in the loops while …
 // do … done and until … do … done. Nothing of that can come out differently in another round.
-// retries reports whether a loop runs a program again and again that is none of these; then the
+// retries reports whether a loop repeats a program that is none of these; then the
 // rest is not understood.
 func ReadCommand(command, args Value) (run CommandRun, ok, retries bool) {
 	var argv []string

@@ -7,14 +7,14 @@
 // # Why not encoding/json?
 //
 // In the WebAssembly module it costs 260 KB and about 20 µs for the smallest request, it forgets
-// where a value stood, and it takes the last of two members of the same name. This reader keeps
-// offsets and decodes nothing that nobody asks for. Look again if the standard library gets a
+// where a value was, and it takes the last of two members of the same name. This reader keeps
+// offsets and decodes nothing that is not asked for. Look again if the standard library gets a
 // reader without reflection that small modules can afford.
 //
 // # Why a table of fields?
 //
-// Unknown fields and wrong types are what people get wrong most, and the words of the API server
-// are what they search for. A JSON Schema knows neither: it has no words, and one schema for each
+// Unknown fields and wrong types are what people get wrong most, and the API server's messages are
+// what they search for. A JSON Schema knows neither: it has no words, and one schema for each
 // release would be 2 MB. The table has each field once, with the releases that know it, and takes
 // 27 KB. policy/upstream/fields makes it and holds [CheckFields] against the decoder of each
 // release. What is known to differ: at the root of a manifest Kubernetes also takes "Kind" for kind

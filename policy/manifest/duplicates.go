@@ -72,7 +72,7 @@ func (v Value) repeats() []repeat {
 	type named struct {
 		name   string
 		member Value
-		first  int // where the first member of the same name stands among all
+		first  int // where the first member of the same name is among all
 		again  bool
 	}
 	all := make([]named, 0, v.Len())

@@ -71,7 +71,7 @@ func (c *checker) fault(v Value, code policy.FaultCode, r rank, want, message st
 	})
 }
 
-// show returns a value as it stands in a sentence: a list and an object by what they are.
+// show returns a value as it is in a sentence: a list and an object by what they are.
 func show(v Value) string {
 	switch v.Kind() {
 	case Array:
@@ -95,7 +95,7 @@ func (c *checker) wrongNumber(v Value, code policy.FaultCode, typ string, r rank
 }
 
 // cannotUnmarshal returns the decoder's error for v, "" if the fault will not be listed: a hundred
-// thousand of them shall leave no garbage.
+// thousand of them should leave no garbage.
 func (c *checker) cannotUnmarshal(v Value, found, typ string) string {
 	if c.faults.listed == policy.MaxFaults {
 		return ""

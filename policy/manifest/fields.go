@@ -96,7 +96,7 @@ func CheckProposed(v Value, kind string, f policy.Features) Checked {
 // notAnObject begins what Kubernetes says when it cannot find out apiVersion and kind.
 const notAnObject = "couldn't get version/kind; json parse error: json: cannot unmarshal "
 
-// checker walks through a manifest and the types beside it.
+// checker walks through a manifest and the types next to it.
 type checker struct {
 	bit    uint8 // of the release in fieldRow.minors
 	embeds bool  // type errors name embedded structs: since the decoder of 1.35

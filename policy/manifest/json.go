@@ -50,7 +50,7 @@ var kindNames = [...]string{"nothing", "null", "bool", "number", "string", "arra
 // "nothing" for Invalid.
 func (k Kind) String() string { return kindNames[min(int(k), len(kindNames)-1)] }
 
-// Error tells why a text is not accepted as JSON.
+// Error says why a text is not accepted as JSON.
 type Error struct {
 	Code    policy.ErrorCode // BadJSON, BadUTF8 or LimitExceeded
 	Message string           // what was found and what is allowed, without the position
@@ -117,7 +117,7 @@ type Value struct {
 	index uint32
 }
 
-// Parse reads one JSON text: strict RFC 8259 in UTF-8. A byte order mark before it is passed over,
+// Parse reads one JSON text: strict RFC 8259 in UTF-8. A byte order mark before it is skipped,
 // as section 8.1 of the RFC allows: editors and PowerShell write one. src is kept and must not
 // change while the Value or one got from it is in use.
 //
@@ -691,7 +691,7 @@ func (v Value) KeyOffset() int {
 	return int(n.keyStart)
 }
 
-// Name returns the quoted name of the member whose value v is, as it stands; nil when v is not a
+// Name returns the quoted name of the member whose value v is, as it is; nil when v is not a
 // member.
 func (v Value) Name() []byte {
 	n := v.node()

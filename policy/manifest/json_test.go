@@ -48,8 +48,8 @@ var texts = []string{
 	pod, strings.ReplaceAll(pod, "\n", "\r\n"), pod[:len(pod)-1], pod + "}", pod[1:],
 }
 
-// check compares Parse with encoding/json on one text: both accept it or neither does, but for the
-// named limits, and the values are equal. A Parser that has read another text says the same.
+// check compares Parse with encoding/json on one text: both accept it or neither does, except for
+// the named limits, and the values are equal. A Parser that has read another text says the same.
 func check(t *testing.T, src []byte) manifest.Value {
 	t.Helper()
 	v, err := manifest.Parse(src)
@@ -418,7 +418,7 @@ func TestPosition(t *testing.T) {
 	}
 }
 
-// TestByteOrderMark: what PowerShell and some editors write before a text is passed over, and
+// TestByteOrderMark: what PowerShell and some editors write before a text is skipped, and
 // places count without it, except that an offset is one in the bytes that were given.
 func TestByteOrderMark(t *testing.T) {
 	src := []byte("\ufeff{\"a\": é\n}")

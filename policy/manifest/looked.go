@@ -296,8 +296,8 @@ func (l *looker) list(v Value, elem typeIndex) bool {
 
 // Judges reports whether what the API server says about path of an object of kind is said here too:
 // each field on the way is checked in Kubernetes 1.minor. A part of path that is no field counts as
-// checked: it is a word of the API server, such as the labels that it sees beside the metadata of a
-// template.
+// checked: it is a word of the API server, such as the labels that it sees next to the metadata of
+// a template.
 func Judges(kind, path string, minor int, update bool) bool {
 	t, known := rootType(kind)
 	if !known {

@@ -8,7 +8,7 @@ import (
 )
 
 // scheduleFault returns what is wrong with the schedule of a CronJob, "" if nothing is. A time zone
-// in front of it is passed over.
+// in front of it is skipped.
 //
 // Source: ParseStandard in github.com/robfig/cron v3.0.1, parser.go.
 func scheduleFault(s string) string {

@@ -53,7 +53,7 @@ func (s *Short) At(offset int) (text int) {
 //	at 5m Evicted                   something happens; at 90s OOMKilled:main to a container, with pod 2 after it in
 //	                                the third Pod of a Job
 //	until 2h                        how far to look
-//	expect Failed at 5m             what shall have become of it then, or in the end
+//	expect Failed at 5m             what should have become of it then, or in the end
 //	timing full                     a kubelet in real time, with that much jitter; or when the first restart comes
 //
 // Without @TIME a run ends at once. "main=" and "main:" may be left out for a Pod with one

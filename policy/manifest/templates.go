@@ -16,9 +16,9 @@ type Template struct {
 	// TakenBy is the field by which a JobSpec was told whose place has no name of one; absent
 	// otherwise.
 	TakenBy Value
-	// Direct reports that a JobSpec stands at Path itself, without metadata and spec around it.
+	// Direct reports that a JobSpec is at Path itself, without metadata and spec around it.
 	Direct bool
-	// Whole reports that what stands at Path is a manifest with a kind of its own, Job or Pod.
+	// Whole reports that what is at Path is a manifest with a kind of its own, Job or Pod.
 	Whole bool
 	// Owner is the kind of the object that the template is in, which is not the outermost one where
 	// a manifest holds manifests.
@@ -32,7 +32,7 @@ type Template struct {
 	// there are several; "" if nobody names it.
 	ContainerName string
 	// ExitCodeOf is the container by whose exit code the owner decides whether a failed Pod is made
-	// anew, since its restartPolicy is ExitCode; "" if it does not.
+	// again, since its restartPolicy is ExitCode; "" if it does not.
 	ExitCodeOf string
 	// Indexed reports that a Job without completionMode becomes an Indexed one.
 	Indexed bool
@@ -77,7 +77,7 @@ type ownerRow struct {
 	job, indexed  bool
 	direct        bool   // a JobSpec
 	restartPolicy string // the default
-	beside        bool   // a field restartPolicy beside the template replaces it
+	beside        bool   // a field restartPolicy next to the template replaces it
 	container     string
 	exitCodeOf    string // the container that restartPolicy ExitCode is about
 }
@@ -137,7 +137,7 @@ type finder struct {
 type owner struct {
 	group, kind string
 	base        int  // how many names lead to it from the root
-	patched     bool // an Argo Workflow that says of all its templates what stands elsewhere, see step
+	patched     bool // an Argo Workflow that says of all its templates what is elsewhere, see step
 }
 
 // Templates returns the templates in v, an object of a foreign kind (see [Foreign]), in document
@@ -149,7 +149,7 @@ type owner struct {
 //
 // bare are the paths of containers outside of templates, of which another controller makes Pods in
 // its own way (the steps of an Argo Workflow); at most policy.MaxTemplates. metadata and status are
-// passed over.
+// skipped.
 func Templates(v Value) (templates []Template, bare []string) {
 	if v.Kind() != Object {
 		return nil, nil
@@ -278,7 +278,7 @@ func (t *Template) PodPath() string {
 }
 
 // isJob reports whether v is a JobSpec, and notes it: it has a Pod template, and what it is the
-// spec of has the name of a Job, or it has a field that nothing but a Job has beside a template
+// spec of has the name of a Job, or it has a field that nothing but a Job has next to a template
 // whose Pods may be those of one. Other controllers have a backoffLimit, too, and set the
 // restartPolicy themselves; a BroadcastJob of OpenKruise makes Pods.
 func (t *Template) isJob(v Value, name string) bool {
@@ -305,7 +305,7 @@ func (t *Template) isJob(v Value, name string) bool {
 }
 
 // step returns the member of v that is the main container of an Argo template, "" if v is none of
-// which a Pod is made as it stands here: a podSpecPatch may change anything.
+// which a Pod is made as it is here: a podSpecPatch may change anything.
 //
 // Source: createWorkflowPod in workflow/controller/workflowpod.go and mergedTemplateDefaultsInto in
 // operator.go, argo-workflows v3.6.2.
@@ -442,7 +442,7 @@ func below(f *policy.FieldError, path string) {
 	}
 }
 
-// templateType returns the type of what stands at the path of t, which is that of a field of a kind
+// templateType returns the type of what is at the path of t, which is that of a field of a kind
 // that has one.
 func templateType(t *Template) (typeIndex, bool) {
 	switch {

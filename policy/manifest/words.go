@@ -384,7 +384,7 @@ func (r *backoffReader) each(v Value, path, in, notIn, expressions string, f fun
 	}
 }
 
-// exits reads conditions on exit codes. What they come to is a list with In, or one with NotIn if
+// exits reads conditions on exit codes. They become a list with In, or one with NotIn if
 // all are.
 func (r *backoffReader) exits(v Value, path, in, notIn, expressions string) {
 	var not [256]bool

@@ -33,7 +33,7 @@ type retries struct {
 	unplayed   string        // a field that decides about Pods over time and is not played, "" for none
 }
 
-// What an owner makes of a Pod beside ownerRetries and ownerFails, and why it is not known.
+// What an owner does about a Pod besides ownerRetries and ownerFails, and why it is not known.
 const (
 	ownerSucceeds    = "Succeed"
 	unknownText      = "unreadable"        // a field of the retryStrategy is none that the controller reads, or a parameter
@@ -43,7 +43,7 @@ const (
 	unknownMessage   = "transient_message"
 )
 
-// maxExpression bounds the expressions that are read, in bytes: it is read anew for each exit code.
+// maxExpression bounds the expressions that are read, in bytes: it is reread for each exit code.
 const maxExpression = 1024
 
 // retriesOf reads the retryStrategy of template t; without one no Pod is made again.
@@ -175,7 +175,7 @@ func (r *retries) says(e exit, seconds int64) ownerVerdict {
 	says := ownerVerdict{action: ownerRetries, path: r.path}
 	switch {
 	case main && r.daemon, sidecar && killed(e.code):
-		return ownerVerdict{action: ownerSucceeds} // the failure is passed over
+		return ownerVerdict{action: ownerSucceeds} // the failure is ignored
 	case r.why != "":
 		return ownerVerdict{why: r.why, path: r.whyPath}
 	case r.once != "":
@@ -205,7 +205,7 @@ func (r *retries) says(e exit, seconds int64) ownerVerdict {
 	return says
 }
 
-// truth is what a condition comes to.
+// truth is what a condition evaluates to.
 type truth uint8
 
 const (

@@ -17,14 +17,14 @@ type cluster struct {
 	// for.
 	named bool
 	// otherGates are gates of the KubeletConfiguration that change no answer, as far as Podfate
-	// knows them: a real file sets many. The answer lists them, so that none is passed over in
+	// knows them: a real file sets many. The answer lists them, so that none is skipped in
 	// silence.
 	otherGates []string
 	// skewed is the node if the request has one of its own, nil if it is like the API server.
 	skewed *cluster
 }
 
-// node is the cluster as the kubelet has it, which decides what happens to containers.
+// node is the cluster as the kubelet sees it, which decides what happens to containers.
 func (cl *cluster) node() *cluster {
 	if cl.skewed != nil {
 		return cl.skewed
@@ -32,7 +32,7 @@ func (cl *cluster) node() *cluster {
 	return cl
 }
 
-// declared are the members of a cluster or a node as they stand in a request.
+// declared are the members of a cluster or a node as they are in a request.
 type declared struct {
 	minor int
 	named bool
@@ -46,7 +46,7 @@ type declared struct {
 	proposals   policy.Proposals
 }
 
-// readCluster reads the member cluster. With a member kubelet in it a KubeletConfiguration beside
+// readCluster reads the member cluster. With a member kubelet in it a KubeletConfiguration next to
 // that counts for the node alone, gates included; what the member leaves out is as in the cluster,
 // except that the node's release does not know each gate that is set there.
 func (c *call) readCluster() cluster {
@@ -96,7 +96,7 @@ func (c *call) readOther(v manifest.Value, path string, base *cluster) cluster {
 	return cl
 }
 
-// readDeclared reads version, featureGates, kubeletConfiguration and proposals of v, which stands
+// readDeclared reads version, featureGates, kubeletConfiguration and proposals of v, which is
 // at path; version and proposals that it leaves out are those of base.
 //
 // A gate that Podfate does not know is a fault in featureGates, which are written for Podfate, and
@@ -172,7 +172,7 @@ func (c *call) use(cl *cluster, d *declared) {
 	}
 }
 
-// skew warns of a kubelet that Kubernetes does not support beside this API server. It is no fault:
+// skew warns of a kubelet that Kubernetes does not support with this API server. It is no fault:
 // objects outlive upgrades, so that what an older API server has stored meets a newer kubelet, and
 // no component looks at the other's version.
 //

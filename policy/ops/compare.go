@@ -41,8 +41,8 @@ type restarts struct {
 // A patch is a JSON Merge Patch (RFC 7396) on the request; a manifest replaces that of the request.
 // A variant that Kubernetes refuses is an answer.
 //
-// What the operation was asked is compared, and beside it all exit codes of every container and the
-// back-off, wherever there is a manifest: these are what equivalent is about.
+// What the operation was asked is compared, and besides it all exit codes of every container and
+// the back-off, wherever there is a manifest: these are what equivalent is about.
 func (c *call) compare() {
 	c.requestMembers(compareMembers...)
 	number := c.readOf(compareNumber)
@@ -242,7 +242,7 @@ func (v *variant) write(w *manifest.Writer, request manifest.Value) {
 	}
 }
 
-// some writes the members of v that are wanted, as they stand.
+// some writes the members of v that are wanted, as they are.
 func some(w *manifest.Writer, v manifest.Value, wanted func(name string) bool) {
 	for m := v.First(); m.Exists() && v.Kind() == manifest.Object; m = m.Next() {
 		if wanted(m.Key()) {
@@ -297,7 +297,7 @@ func (c *call) askVariant(v *variant, i int, number uint32) bool {
 	return true
 }
 
-// restartWindows are the milliseconds until which the restarts of a simulation are counted, beside
+// restartWindows are the milliseconds until which the restarts of a simulation are counted, next to
 // its end: the minutes of the slow start, and those after which the kubelet's back-off has settled.
 var restartWindows = [...]int64{300_000, 1_800_000}
 

@@ -31,7 +31,7 @@ type compared struct {
 	Error            *struct{ Code, Message string }
 }
 
-// compare asks about two variants. The first is the request as it stands.
+// compare asks about two variants. The first is the request as it is.
 func compare(t *testing.T, of, request, first, second string) (c compared) {
 	t.Helper()
 	text, _ := ops.Call(8, fmt.Appendf(nil, `{"of":%q,"request":%s,"variants":[{"name":"a"%s},{"name":"b"%s}],"answers":"none"}`, of, request, first, second))
@@ -189,7 +189,7 @@ func fates(t *testing.T, request map[string]json.RawMessage) (texts []string, ok
 	return texts, len(texts) > 0
 }
 
-// containersOf are the names of the containers of a Pod or of a Pod template, wherever they stand.
+// containersOf are the names of the containers of a Pod or of a Pod template, wherever they are.
 func containersOf(manifest json.RawMessage) (names []string) {
 	var v any
 	if json.Unmarshal(manifest, &v) != nil {

@@ -69,7 +69,7 @@ func (d *differ) one(kind string, first, here manifest.Value, more func()) {
 	d.end()
 }
 
-// value writes a value as it stands, unless it is absent. Of an object it leaves out the trace and
+// value writes a value as it is, unless it is absent. From an object it leaves out the trace and
 // places.
 func (d *differ) value(name string, v manifest.Value) {
 	if !v.Exists() {
@@ -404,8 +404,8 @@ func (d *differ) afterRestarts(x, y manifest.Value) {
 	}
 }
 
-// rows compares what all codes come to, then what they come to in a container that is killed for
-// lack of memory, as far as that differs in another way, and then what other numbers come to on
+// rows compares what all codes lead to, then what they lead to in a container that is killed for
+// lack of memory, as far as that differs in another way, and then what other numbers lead to on
 // Windows.
 func (d *differ) rows(a, b manifest.Value, which func()) {
 	for _, killed := range [...]bool{false, true} {
@@ -452,7 +452,7 @@ func hasKilled(rows manifest.Value) bool {
 	return rows.Get("oomKilled").Exists() || rows.Get("oomKilledRanges").Exists()
 }
 
-// fateAt returns what code comes to.
+// fateAt returns what code leads to.
 func fateAt(rows manifest.Value, code int64, killed bool) manifest.Value {
 	list := rows.Get("ranges")
 	if killed && code == 0 && rows.Get("oomKilled").Exists() {
@@ -596,7 +596,7 @@ func (d *differ) outcome(a, b manifest.Value) {
 	d.end()
 }
 
-// ending is what a Pod or a Job comes to.
+// ending is how a Pod or a Job ends.
 type ending struct{ phase, reason string }
 
 // endingOf returns how a simulation ends, and since when.

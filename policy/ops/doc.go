@@ -27,8 +27,9 @@
 //
 // # Why two models in curve?
 //
-// The kubelet restarts the first time at once and a sweep forgets a wait while it lasts; the
-// documentation says neither, and proposals reckon by it. Both are asked for, often to see why a
-// figure on a page and a node differ, so the answer names its model and what it assumes. Lag of the
-// node is left to simulate: a curve is what the rules alone say.
+// The kubelet restarts a container at once the first time, and a sweep can forget a wait while it
+// lasts; the documentation mentions neither, and proposals calculate with the documented rules.
+// People ask for both, often to see why a published figure and a node differ, so the answer names
+// its model and what it assumes. The lag of a node is left to simulate: a curve is what the rules
+// alone say.
 package ops

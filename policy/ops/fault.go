@@ -64,12 +64,12 @@ func (c *call) clusterFault(v manifest.Value, f policy.FieldError) {
 	c.faults.add(located{f, offset, policy.UnsupportedVersion})
 }
 
-// faultList holds the faults of a call that can be listed, those that stand first in the request,
+// faultList holds the faults of a call that can be listed, those that are first in the request,
 // and counts all: a request of 1 MiB may have more than the module has memory for.
 type faultList struct {
 	kept   []located
 	cut    bool    // some were dropped
-	beyond int     // then what does not stand before is only counted
+	beyond int     // then what is not before is only counted
 	n      int     // of all
 	lead   located // the first of the group that gives the error its code; of none as long as n is 0
 }
@@ -113,7 +113,7 @@ func groupRank(g policy.ErrorCode) int {
 	return 0
 }
 
-// inOrder returns faults as they stand in the request; those of one place stay as they are.
+// inOrder returns faults as they are in the request; those of one place stay as they are.
 func inOrder(faults []located) []located {
 	out := make([]located, 0, enoughFaults)
 	for _, i := range policy.Order(len(faults), func(i, j int) bool { return faults[i].offset < faults[j].offset }) {
@@ -134,7 +134,7 @@ func (c *call) manifestFaults(faults []policy.FieldError) []located {
 	return out
 }
 
-// place returns where the element at path of the manifest stands: its name if it has one, else its
+// place returns where the element at path of the manifest is: its name if it has one, else its
 // value.
 func (c *call) place(path string) int {
 	// Kubernetes names labels and annotations of a template as if they stood in it, and not in its

@@ -13,7 +13,7 @@ import (
 // Patch (RFC 6902), in their order.
 type fix struct {
 	edits   []edit
-	changes string // a code of what some exit comes to then, "" if each comes to the same
+	changes string // a code of what some exit leads to then, "" if each comes to the same
 }
 
 // edit is an operation of a JSON Patch (RFC 6902) on the manifest.
@@ -210,7 +210,7 @@ const maxEdits = 32
 const maxTypos = 2
 
 // built returns what writes the condition of a rule in the words of a draft as it was built:
-// directly in the rule. A draft's condition that has something beside the codes was not built.
+// directly in the rule. A draft's condition that has something besides the codes was not built.
 func (c *call) built(v manifest.Value, above, path string) []fix {
 	list := above[:max(strings.LastIndexByte(above, '['), 0)]
 	if !strings.HasSuffix(list, ".restartPolicyRules") || c.man.At(above).Get("exitCodes").Exists() {

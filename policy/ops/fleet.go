@@ -78,7 +78,7 @@ type fleetGang struct {
 	restart                               int64 // which of a loop it is
 }
 
-// fleet answers what many Pods come to:
+// fleet answers what many Pods add up to:
 // {"nodes":1,"groups":[{"pods":110,"run":{"for":"0s","exitCode":1},
 // "restartPolicy":"Always"}],"until":"30m"}. Nothing is played: see package fleet.
 func (c *call) fleet() {

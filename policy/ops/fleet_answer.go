@@ -33,7 +33,7 @@ func (a *fleetAnswer) array(name string) {
 	a.w.Array()
 }
 
-// restarts writes restarts and what they come to in requests.
+// restarts writes restarts and what they lead to in requests.
 func (a *fleetAnswer) restarts(n int64) {
 	a.int("restarts", n)
 	a.int("requests", fleet.Times(n, a.r.requests))
@@ -208,7 +208,7 @@ func (a *fleetAnswer) podMillis(m fleet.Millis) {
 	a.w.End()
 }
 
-// groups writes what each group comes to, then all of one policy and exit code together, then all.
+// groups writes what each group leads to, then all of one policy and exit code together, then all.
 func (a *fleetAnswer) groups() {
 	r := a.r
 	var kinds []fleetKind
@@ -265,8 +265,8 @@ func (a *fleetAnswer) groups() {
 	a.podMillis(sum)
 }
 
-// waste writes what the Jobs of group i come to without what their spec says about failures, beside
-// what they come to with it.
+// waste writes what the Jobs of group i lead to without what their spec says about failures, next
+// to what they lead to with it.
 func (a *fleetAnswer) waste(i int, spent fleet.Millis) {
 	p := a.r.groups[i].played
 	if p == nil || p.created == nil {

@@ -389,7 +389,7 @@ func isInit(status manifest.Value, name string) bool {
 	return false
 }
 
-// podSpecs are where the spec of a Pod stands. Nobody writes to them.
+// podSpecs are where the spec of a Pod is. Nobody writes to them.
 var podSpecs = []string{"spec", "spec.template.spec", "template.spec", "spec.jobTemplate.spec.template.spec"}
 
 // isSidecar reports whether the init container called name is a sidecar. Of a kind that Podfate

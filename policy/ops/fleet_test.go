@@ -260,7 +260,7 @@ func BenchmarkFleetGrid(b *testing.B) {
 			}
 			grid := func(b *testing.B, perNode int) {
 				slowest, at := time.Duration(0), 0
-				best := map[int]time.Duration{} // other work on the machine shall not count
+				best := map[int]time.Duration{} // other work on the machine should not count
 				for b.Loop() {
 					for _, pods := range []int{1, 10, 100, 1000, 1300, 2000, 5000, 10_000, 60_000, 1_000_003} {
 						if pods < perNode {

@@ -104,7 +104,7 @@ func ofOwner(warnings []located) []located {
 }
 
 // simulateJobSet plays the Jobs of a JobSet, each as simulate plays a Job, and its failurePolicy
-// over them: a restart makes all of them anew.
+// over them: a restart recreates all of them.
 func (c *call) simulateJobSet(cl cluster) {
 	c.concernsOne("templatePath", "podRuns", "events", "from", "now", "question", "decide")
 	all := c.admit(cl.features, entrance{})
@@ -311,7 +311,7 @@ func (s *jobSet) succeeds() policy.Millis {
 	return last
 }
 
-// writeJobs writes what the Jobs have come to when the attempt ends.
+// writeJobs writes what became of the Jobs when the attempt ends.
 func (s *jobSet) writeJobs(w *manifest.Writer, end policy.Millis) {
 	w.Key("jobs")
 	w.Array()
@@ -341,7 +341,7 @@ func (s *jobSet) writeJobs(w *manifest.Writer, end policy.Millis) {
 }
 
 // fail applies the failurePolicy when a Job has failed at the instant end. again reports that all
-// Jobs are made anew.
+// Jobs are recreated.
 func (s *jobSet) fail(w *manifest.Writer, end policy.Millis) (outcome, reason string, again bool) {
 	if !s.hasPolicy {
 		return "Failed", "FailedJobs", false

@@ -11,7 +11,7 @@ type bone struct {
 	in     bool
 }
 
-// alike are codes that meet the same rules, come to the same without any, and shall come to the
+// alike are codes that meet the same rules, come to the same without any, and should come to the
 // same.
 type alike struct {
 	target, base uint8
@@ -113,7 +113,7 @@ func (s *nearest) build(list []bone, changed, left, place int) {
 	}
 }
 
-// meets reports whether codes of g match b as it stands: a new rule has no values yet.
+// meets reports whether codes of g match b as it is: a new rule has no values yet.
 func (s *nearest) meets(g *alike, b bone) bool {
 	if b.from < 0 {
 		return !b.in

@@ -55,7 +55,7 @@ func (c *call) readFieldValidation() fieldValidation {
 // request.
 type entrance struct {
 	whole  bool           // what is around the Pod is checked even in an object that has been stored
-	static bool           // a kubelet reads it from a file: nothing is dropped, unknown fields are passed over
+	static bool           // a kubelet reads it from a file: nothing is dropped, unknown fields are ignored
 	old    *policy.Object // the object that it replaces, nil for none
 }
 

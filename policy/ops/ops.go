@@ -48,7 +48,7 @@ const (
 // change it.
 func Table() []Operation { return table }
 
-// What a request of each operation may have, beside apiVersion and kind. Nobody writes to them.
+// What a request of each operation may have, besides apiVersion and kind. Nobody writes to them.
 var (
 	describeMembers  = []string{"module"}
 	validateMembers  = []string{"cluster", "fieldValidation", "manifest", "templatePath", "old", "static"}
@@ -62,9 +62,9 @@ var (
 	compareMembers   = []string{"of", "request", "variants", "answers"}
 )
 
-// Members returns what a request of the operation called name may have, beside apiVersion and kind;
-// nil for explain, which takes what any of them takes, and for a name that is not in the table. The
-// list is shared: callers must not change it.
+// Members returns what a request of the operation called name may have, besides apiVersion and
+// kind; nil for explain, which takes what any of them takes, and for a name that is not in the
+// table. The list is shared: callers must not change it.
 func Members(name string) []string {
 	switch name {
 	case "describe":
@@ -242,7 +242,7 @@ type call struct {
 
 	strange     []located       // exit codes in the request with which no process on Linux ends, at most policy.MaxFaults
 	strangeMore int             // how many more there are
-	unreached   []unreached     // runs behind an init container without runs
+	unreached   []unreached     // runs of containers after an init container without runs
 	question    *manifest.Short // of the request, nil for none
 	expect      []expectation   // of it
 	inQuestion  bool            // what is read is part of it

@@ -27,7 +27,7 @@ func TestNumbersAreFixed(t *testing.T) {
 	}
 }
 
-// A request can have more faults than the module has memory for. Those that stand first are listed,
+// A request can have more faults than the module has memory for. Those that are first are listed,
 // in their order, however many come after or were found before, and the others are counted.
 func TestManyFaults(t *testing.T) {
 	const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"main","image":"i"}]}}`
@@ -65,7 +65,7 @@ func TestManyFaults(t *testing.T) {
 	if got.Code != "UNSUPPORTED_VERSION" || got.Offset < 6000 || len(got.Faults) != 101 || got.Faults[0].Path != "exits[0].exitCode" {
 		t.Errorf("%s at %d, %d faults", got.Code, got.Offset, len(got.Faults))
 	}
-	// Unknown words are passed over by decide, also those that are only counted.
+	// Unknown words are ignored by decide, also those that are only counted.
 	rules := strings.TrimSuffix(strings.Repeat(`{"action":"Wait","exitCodes":{"operator":"Is","values":[7]}},`, 20), ",")
 	for _, n := range []int{policy.MaxKeptFaults/40 - 1, policy.MaxKeptFaults/40 + 10} {
 		var containers strings.Builder

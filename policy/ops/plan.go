@@ -9,7 +9,7 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// What exits can be wished to come to: numbers of wishWords. The first are the kubelet's, the
+// What exits can be wished to lead to: numbers of wishWords. The first are the kubelet's, the
 // others the Job's, for which the container has to stop.
 const (
 	wishRestart uint8 = iota + 1
@@ -361,7 +361,7 @@ type planner struct {
 	several    bool // containers in the Pod that a rule of the Job may be about
 	steps      int
 	// low is the fewest rules and values of both layers with which every code can come to what it
-	// shall, sure that these are the fewest.
+	// should, sure that these are the fewest.
 	low  cost
 	sure bool
 }
@@ -684,8 +684,8 @@ func disrupted(lines []line, x uint8) bool {
 	return x == wishCount
 }
 
-// fewestOfJob writes the rules about the container anew. What others share stays, and so do rules
-// about conditions; the new rules come after the conditions that stand first, or at the end.
+// fewestOfJob writes the rules about the container again. What others share stays, and so do rules
+// about conditions; the new rules come after the conditions that are first, or at the end.
 func (p *planner) fewestOfJob(base []line, want, today *[codes]uint8, end, onlyIn bool) []line {
 	var kept []line
 	at := 0
@@ -948,8 +948,8 @@ func (p *planner) check(after *loaded, cl cluster) (changes []change, n int64, o
 	return changes, n, ok && (q.judge == nil || p.sameConditions(q.judge))
 }
 
-// sameConditions reports whether Pods with a condition that rules ask for come to what they come to
-// today, whatever their containers end with, unless that is wished.
+// sameConditions reports whether Pods with a condition that rules look at have the outcome that
+// they have today, whatever their containers end with, unless that is wished.
 func (p *planner) sameConditions(after *jobJudge) bool {
 	list := p.l.object.Spec.Names()
 	for _, r := range p.before.judge.rules() {

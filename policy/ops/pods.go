@@ -463,7 +463,7 @@ func (j *podJudge) countSteps(pod *policy.FailedPod) {
 	}
 }
 
-// unknownRule is undecided for the podFailurePolicy: rules is where its rules stand.
+// unknownRule is undecided for the podFailurePolicy: rules is where its rules are.
 func unknownRule(cl cluster, rules string, trace []policy.Step) (why, path string) {
 	if cl.named {
 		return "", ""

@@ -12,7 +12,7 @@ const (
 	showWaste = "waste"
 )
 
-// readShow reads what the answer shall have besides what it always has, rows or one of words, and
+// readShow reads what the answer should have besides what it always has, rows or one of words, and
 // reports whether rows are among it.
 func (c *call) readShow(words ...string) (rows bool) {
 	v := c.root.Get("show")

@@ -364,8 +364,8 @@ func (p *planner) search() (list []suggestion) {
 }
 
 // listed reports whether s contains all edits of a suggestion in list, comes to the same policies
-// and rules, or to the same rules of the Job with a change of the container beside them that one in
-// list does without.
+// and rules, or to the same rules of the Job with a change of the container besides them that one
+// in list does without.
 func (p *planner) listed(list []suggestion, s *suggestion) bool {
 	for i := range list {
 		x := &list[i]
@@ -538,7 +538,7 @@ func (p *planner) writeSuggestion(w *manifest.Writer, s *suggestion) {
 	w.End()
 }
 
-// writeEnd writes what an exit comes to, without what decides it; judge is nil without a Job.
+// writeEnd writes what an exit leads to, without what decides it; judge is nil without a Job.
 func writeEnd(w *manifest.Writer, f *fate, judge *jobJudge) {
 	w.Object()
 	if f.why != "" {
@@ -560,8 +560,8 @@ func writeEnd(w *manifest.Writer, f *fate, judge *jobJudge) {
 	w.End()
 }
 
-// proves reports whether there is proof that no cheaper change, but for the number of edits, does
-// the same and nothing else.
+// proves reports whether there is proof that no cheaper change, except for the number of edits,
+// does the same and nothing else.
 func (p *planner) proves(s *suggestion) bool {
 	return p.sure && s.cost[0] == 0 && s.cost[1] == p.low[1] && s.cost[2] == p.low[2]
 }
@@ -592,7 +592,7 @@ func (c *call) writeVersions(p *planner, s *suggestion) {
 	w.End()
 }
 
-// writeVersion writes what is so in the release of cl, in which the manifest is read anew: it drops
+// writeVersion writes what is so in the release of cl, in which the manifest is reread: it drops
 // what its gates disable.
 func (c *call) writeVersion(p *planner, s *suggestion, cl cluster) {
 	w, works := &c.w, false

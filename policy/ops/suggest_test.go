@@ -112,7 +112,7 @@ func step(t *testing.T, in any, names []string, s patchStep) any {
 	return nil
 }
 
-// comesTo is what an exit comes to for a user, from a range of table or one side of a change.
+// comesTo is what an exit leads to for a user, from a range of table or one side of a change.
 func comesTo(r row) string {
 	out := row{"action": r["action"], "podFails": r["podFails"]}
 	if u, ok := r["undecided"].(row); ok {
@@ -144,7 +144,7 @@ func meets(r row, wish string) bool {
 	}
 }
 
-// ends returns what each code of each container comes to.
+// ends returns what each code of each container leads to.
 func ends(t *testing.T, q map[string]json.RawMessage) (list map[string][257]row, refused bool) {
 	t.Helper()
 	var table tableAnswer

@@ -8,7 +8,7 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// fate is what one exit of a container comes to.
+// fate is what one exit of a container leads to.
 type fate struct {
 	policy.Decision
 	why, path string    // why the kubelet's decision is undecided, and the place that is the cause; "" otherwise
@@ -38,7 +38,7 @@ type codeRange struct {
 	*fate
 }
 
-// containerTable is what every exit of one container comes to, while the Pod's other containers
+// containerTable is what every exit of one container leads to, while the Pod's other containers
 // run; in the layer of the Job they have exited with 0 when the Pod ends.
 type containerTable struct {
 	ref policy.Ref
@@ -53,7 +53,7 @@ type containerTable struct {
 	failure []uint8
 }
 
-// rows are what exits come to after some number of restarts.
+// rows are what exits lead to after some number of restarts.
 type rows struct {
 	ranges []codeRange // 0 to 255, ascending; neighbours differ
 	oom    *fate       // of code 0 with the reason OOMKilled; nil where the reason changes nothing, as with any other code
@@ -92,7 +92,7 @@ func newAsked(l *loaded, cl cluster) *asked {
 	return q
 }
 
-// tableOf works out what every exit of a container comes to, with what decide would say about each.
+// tableOf works out what every exit of a container leads to, with what decide would say about each.
 // It explains one exit for each that differs in what it meets, and not all 256. base says how often
 // containers were restarted before; counted that no other numbers are asked about.
 func (q *asked) tableOf(base exit, counted bool) containerTable {
@@ -369,7 +369,7 @@ func exitsOf(l *loaded, in int) (exits []exit) {
 // containerOrder is the order in which the lists of a Pod are written. Nobody writes to it.
 var containerOrder = [...]policy.ContainerKind{policy.InitContainer, policy.MainContainer, policy.EphemeralContainer}
 
-// table answers what all exits of each container come to.
+// table answers what all exits of each container lead to.
 func (c *call) table() {
 	c.requestMembers(tableMembers...)
 	cl, all, found := c.admitAll()

@@ -18,13 +18,13 @@ import (
 // row is a decision, or a range of table without its bounds.
 type row = map[string]any
 
-// tableRows are what exits come to after some number of restarts.
+// tableRows are what exits lead to after some number of restarts.
 type tableRows struct {
 	Ranges, OomKilledRanges, Beyond []row
 	OomKilled                       row
 }
 
-// at is what code comes to, with the reason OOMKilled or without it.
+// at is what code leads to, with the reason OOMKilled or without it.
 func (r tableRows) at(code int, killed bool) row {
 	list := r.Ranges
 	switch {
@@ -224,7 +224,7 @@ func TestTableIsAllDecisions(t *testing.T) {
 }
 
 // A rule that is out of reach can be taken away, and nothing changes but the numbers of the rules
-// after it; unless it matches and is passed over, since a match ends the search.
+// after it; unless it matches and is skipped, since a match ends the search.
 func TestUnreachableRulesCanGo(t *testing.T) {
 	removed := 0
 	for _, q := range questions(t) {
@@ -267,7 +267,7 @@ func TestUnreachableRulesCanGo(t *testing.T) {
 	}
 }
 
-// outcomes are what each code comes to, without what decided it.
+// outcomes are what each code leads to, without what decided it.
 func outcomes(ranges []row) (list [256]string) {
 	for _, r := range ranges {
 		r2 := bare(r)

@@ -238,7 +238,7 @@ type ownerVerdict struct {
 
 // ownerSays returns what the owner makes of the Pod after exit e, about which the kubelet decided
 // d. To restartPolicy ExitCode, a code from
-// 128 on stands for a signal, and the Pod is made anew; one below is the program's own failure, and
+// 128 on stands for a signal, and the Pod is recreated; one below is the program's own failure, and
 // the owner fails.
 //
 // Source: IsRetryableExitCode in pkg/util/train/train_util.go and ReconcilePods in

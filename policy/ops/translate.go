@@ -483,7 +483,7 @@ func valuesText(values []int32) string {
 	return rulesText(len(values), func(i int) string { return strconv.Itoa(int(values[i])) })
 }
 
-// flatten writes the fewest rules by which a container does what kept and its policies come to, for
+// flatten writes the fewest rules by which a container does what kept and its policies lead to, for
 // each code: what has no form of its own may have one as a whole.
 func (t *translator) flatten(l *loaded, ref policy.Ref, at paths, kept []policy.ContainerRestartRule) {
 	spec := l.object.Spec
@@ -721,7 +721,7 @@ func (t *translator) condition(name, within, short, flat string, operators, valu
 	return text
 }
 
-// rangesText is a list of codes as the draft has it: 1-3,7.
+// rangesText is a list of codes as the draft writes it: 1-3,7.
 func rangesText(values []int32) string {
 	var has [codes]bool
 	for _, v := range values {
@@ -851,7 +851,7 @@ func (t *translator) world(w *manifest.Writer, v manifest.Value, node bool) {
 	w.End()
 }
 
-// answer writes the manifest, and what it comes to.
+// answer writes the manifest, and what it leads to.
 func (t *translator) answer(all []loaded, found loaded) {
 	c := t.c
 	man := t.whole
@@ -1054,7 +1054,7 @@ func (t *containerTable) after(restarts uint32) *rows {
 	return r
 }
 
-// fate returns what an exit comes to; killed says that it was for lack of memory.
+// fate returns what an exit leads to; killed says that it was for lack of memory.
 func (r *rows) fate(code int32, killed bool) *fate {
 	list := r.ranges
 	if killed && r.killed != nil {

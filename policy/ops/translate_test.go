@@ -99,7 +99,7 @@ func expanded(t *testing.T, q map[string]json.RawMessage) (list [][257]row, rest
 	return list, restarts
 }
 
-// outcome is what a row comes to, whatever decides it.
+// outcome is what a row leads to, whatever decides it.
 func outcomeOf(r row) map[string]any {
 	out := map[string]any{"action": r["action"], "podFails": r["podFails"], "undecided": r["undecided"]}
 	if out["action"] == "Terminate" {

@@ -17,7 +17,7 @@ func (s *simulation) podMillis(spent *simulate.Spent) {
 	s.w.End()
 }
 
-// jobCost is what a Job comes to without what its spec says about failures.
+// jobCost is what a Job costs without what its spec says about failures.
 type jobCost struct {
 	leftOut []string // fields of its spec
 	pods    int
@@ -78,7 +78,7 @@ func (s *jobSimulation) waste(without *jobCost) {
 	w.End()
 }
 
-// cost writes what a Job comes to.
+// cost writes what a Job costs.
 func (s *jobSimulation) cost(of *jobCost) {
 	s.int("pods", int64(of.pods))
 	s.text("outcome", of.outcome)

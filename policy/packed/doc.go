@@ -1,7 +1,6 @@
 // Package packed reads and writes the batches of the module's ABI: numbers in little-endian order,
-// every size a multiple of 8, no text. The layout stands as a table in package wasm. Callers in Go
-// that have no bytes to pass on use
-// [policy.Batch] with slices of plain structs.
+// every size a multiple of 8, no text. Package wasm documents the layout. Callers in Go that have
+// no bytes to pass on use [policy.Batch] with slices of plain structs.
 //
 // # Why a package of its own?
 //

@@ -11,7 +11,7 @@ import (
 	"github.com/podfate/podfate/policy/packed"
 )
 
-// head returns the header of a batch and room behind it for count events of size bytes.
+// head returns the header of a batch and room after it for count events of size bytes.
 func head(magic string, version, size, count, question int, reserved uint64) []byte {
 	le := binary.LittleEndian
 	b := append([]byte(nil), magic...)
@@ -83,7 +83,7 @@ func trainer() *policy.Batch {
 	}}}, policy.BatchOptions{Features: policy.DefaultFeatures(36), Backoff: policy.KubeletBackoff(policy.DefaultFeatures(36), 0)})
 }
 
-// TestBytes: the first example of plugins/README.md, an event that has more fields behind it, and
+// TestBytes: the first example of plugins/README.md, an event that has more fields after it, and
 // one that is not meaningful.
 func TestBytes(t *testing.T) {
 	event, err := hex.DecodeString("2a000000" + "00000200" + "03000000" + "07000000" + "e803000000000000" + "0000000000000000")
@@ -96,7 +96,7 @@ func TestBytes(t *testing.T) {
 	wrong[4] = 1 // no container has this number
 	longer := append(slices.Clone(event), 1, 2, 3, 4, 5, 6, 7, 8)
 	long := slices.Clone(event)
-	binary.LittleEndian.PutUint64(long[16:], 600_001) // so long a run begins the back-off anew
+	binary.LittleEndian.PutUint64(long[16:], 600_001) // so long a run resets the back-off
 	for _, c := range []struct {
 		name  string
 		batch []byte

@@ -233,7 +233,7 @@ func (g *generator) bombs() {
 	for op := 4; op <= 5; op++ {
 		g.add("bomb", parts("pf_call", []any{op}, `[`, 100_000))
 	}
-	// Templates that are none, beside much else: what stands around them is read once.
+	// Templates that are not templates, besides much else: what is around them is read once.
 	crowd := parts("pf_call", []any{3}, `{"manifest":{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"name":"w"},"spec":{`, 1)
 	for i := range 980 {
 		crowd.R = append(crowd.R, fmt.Sprintf(`"m%d":1,`, i), 1)

@@ -33,7 +33,7 @@ var codeTypes = []struct{ folder, name, heading string }{
 
 // TestCodes holds docs/codes.md, which lists every code of an answer, to the constants: one without
 // a comment, which is what the page says of it, fails by its name. go test ./policy/policytest -run
-// TestCodes -update writes the page anew.
+// TestCodes -update writes the page again.
 func TestCodes(t *testing.T) {
 	const file = "../../docs/codes.md"
 	var b strings.Builder

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// watch is run by a shell beside the tests. It waits until the tests' program is gone, which alone
+// watch is run by a shell next to the tests. It waits until the tests' program is gone, which alone
 // holds the other end of the pipe, and then kills the process groups that are still in the list: "+
 // GROUP" when it began and "- GROUP" when it ended. In a group of its own, the shell is not
 // interrupted together with the tests.

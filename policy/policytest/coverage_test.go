@@ -76,7 +76,7 @@ func TestCoverage(t *testing.T) {
 			}
 		}
 		for _, text := range quoted.FindAllStringSubmatch(names, -1) {
-			// R-T5: a bare word, such as FailJob, stands in many scenarios that ask something else.
+			// R-T5: a bare word, such as FailJob, is in many scenarios that ask something else.
 			said, asserts = said+1, asserts || strings.ContainsAny(strings.TrimSpace(text[1]), " :[") || strings.Contains(names, "doc:")
 			if !strings.Contains(expected, text[1]) {
 				t.Errorf("line %d: %s: none of its scenarios expects %q", i+1, id, text[1])

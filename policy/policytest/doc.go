@@ -10,7 +10,7 @@
 //	-- validate.json --   or: a request as it is, byte for byte
 //
 // The words are the norm and are reviewed by hand; go test ./policy/policytest -update writes them
-// anew. The bytes of an answer are not stored: each front (a [Door]) must give those of the native
+// again. The bytes of an answer are not stored: each front (a [Door]) must give those of the native
 // core.
 //
 // A file name is a few words; the letters in front of a number (a1, c23) are those of the list of

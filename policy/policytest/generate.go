@@ -17,7 +17,7 @@ import (
 
 // WriteVectors writes the conformance vectors to w: the scenarios and cases of every operation and
 // class, the same on each run, with the answers of the native machine. With small there are a few
-// thousand. The line is what each runner has to print, but for engine, version and module.
+// thousand. The line is what each runner has to print, except for engine, version and module.
 func WriteVectors(w io.Writer, small bool) (Line, error) {
 	cases, err := Cases()
 	if err != nil {
@@ -300,7 +300,7 @@ func (g *generator) pod() pod {
 	return p
 }
 
-// failurePolicy is that of a Job, with the comma behind it.
+// failurePolicy is that of a Job, with the comma after it.
 func (g *generator) failurePolicy(names []string) string {
 	if g.rand.IntN(4) == 0 {
 		return ""
@@ -541,7 +541,7 @@ func (g *generator) podEvent(containers int) policy.Event {
 	return e
 }
 
-// podsOf is the member pods of decide about the same Pods, but for their conditions.
+// podsOf is the member pods of decide about the same Pods, except for their conditions.
 func podsOf(events []policy.Event, names []string) string {
 	var pods, statuses []string
 	for _, e := range events {

@@ -17,7 +17,7 @@ func TestHardening(t *testing.T) {
 		t.Fatal(err)
 	}
 	named := regexp.MustCompile("`([a-z/]+) ((?:Test|Fuzz|Benchmark)\\w+)`")
-	functions := map[string]string{} // what stands in the tests of a folder
+	functions := map[string]string{} // what is in the tests of a folder
 	rows, proofs := map[string]int{}, 0
 	for i, line := range strings.Split(string(text), "\n") {
 		cells := strings.Split(line, "|")

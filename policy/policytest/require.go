@@ -41,7 +41,7 @@ func Sample[T any](t testing.TB, n int, list []T) []T {
 	return kept
 }
 
-// keepCode is how long machine code stays in the folder of [Code] when nobody compiles anew. Each
+// keepCode is how long machine code stays in the folder of [Code] when nobody compiles again. Each
 // version of the module leaves some 15 MB.
 const keepCode = 24 * time.Hour
 

@@ -25,7 +25,7 @@ type Case struct {
 	Operation ops.Operation
 	Request   []byte // JSON, as every front gets it
 	Want      string // the answer in words
-	file      string // where Want stands, for -update
+	file      string // where Want is, for -update
 }
 
 // Cases returns the requests of all scenarios, ordered by file and by place in the file. It fails

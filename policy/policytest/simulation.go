@@ -353,7 +353,7 @@ func (s *simulation) rest(b *strings.Builder) {
 	}
 }
 
-// summarizeTries writes a node of a Workflow over time: each Pod, and what it comes to.
+// summarizeTries writes a node of a Workflow over time: each Pod, and its outcome.
 func summarizeTries(b *strings.Builder, raw []byte) error {
 	var a struct {
 		Tries []struct {
@@ -418,7 +418,7 @@ func summarizeTries(b *strings.Builder, raw []byte) error {
 	return nil
 }
 
-// summarizeJobSet writes a JobSet over time: each attempt with its Jobs, and what it comes to.
+// summarizeJobSet writes a JobSet over time: each attempt with its Jobs, and its outcome.
 func summarizeJobSet(b *strings.Builder, raw []byte) error {
 	var a struct {
 		Attempts []struct {

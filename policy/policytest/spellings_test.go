@@ -9,7 +9,7 @@ import (
 )
 
 // TestDraftsAreFixed: a rule in the words of a draft is refused, and the fix that comes with the
-// fault makes it one that is accepted and restarts on the same code. What a draft says beside the
+// fault makes it one that is accepted and restarts on the same code. What a draft says next to the
 // codes was not built, so that there is nothing to fix it to. Question C32 of the playground.
 func TestDraftsAreFixed(t *testing.T) {
 	const codes = `{"operator":"In","values":[42]}`

@@ -64,7 +64,7 @@ type answer struct {
 	suggestions
 }
 
-// podDecision is what a Job makes of a Pod.
+// podDecision is how a Job treats a Pod.
 type podDecision struct {
 	Pod, NotJudged, Action, Message string
 	Rule                            *int
@@ -479,7 +479,7 @@ func (f fate) write(b *strings.Builder) {
 	b.WriteString("\n")
 }
 
-// tableRows are what exits come to after some number of restarts.
+// tableRows are what exits lead to after some number of restarts.
 type tableRows struct {
 	Ranges, OomKilledRanges, Beyond []fate
 	OomKilled                       *fate
@@ -737,7 +737,7 @@ func (s *suggested) write(b *strings.Builder) {
 	}
 }
 
-// owner is what the owner of another kind makes of a failed Pod.
+// owner is what the owner of another kind does about a failed Pod.
 type owner struct {
 	Action, Undecided, Path string
 	Limit                   int
@@ -757,7 +757,7 @@ func (o *owner) String() string {
 	return text
 }
 
-// end is what an exit comes to in a few words.
+// end is what an exit leads to in a few words.
 func (f fate) end() string {
 	text := f.Action
 	if f.Undecided != nil {

@@ -99,8 +99,8 @@ type Player struct {
 // payloads are the exports that return a result word.
 var payloads = map[string]bool{"pf_call": true, "pf_compile": true, "pf_eval": true}
 
-// Play plays v and returns its answer. An error means that v is none, or that an instance cannot be
-// made.
+// Play plays v and returns its answer. An error means that v is not a vector, or that an instance
+// cannot be made.
 func (p *Player) Play(v *Vector) (answer string, err error) {
 	if v.Do == "new" {
 		if err := p.renew(); err != nil {

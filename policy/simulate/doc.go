@@ -8,8 +8,8 @@
 //
 // # Ideal timing
 //
-// Unless asked otherwise, nothing takes time but the runs of the containers and the waits of the
-// back-off: images are there, probes pass at once, and a killed container is gone at once with code
+// Unless asked otherwise, only the runs of the containers and the waits of the back-off take time:
+// images are there, probes pass at once, and a killed container is gone at once with code
 // [KilledExitCode] unless its run has a [Stop], which takes hooks, grace periods and the order of
 // sidecars into account. What happens at an instant is seen by the kubelet at once: it syncs, and
 // goes on syncing until nothing changes. A refused start is tried again exactly when its wait ends,
@@ -26,10 +26,10 @@
 // as long as that container runs. Records with OfKubelet say so. A kubelet that restarts knows no
 // more than the API: an eviction under way is forgotten.
 //
-// Nothing cancels a sync, nor the stop of containers: what asks for the end of a Pod meanwhile
-// waits for it, and a shorter grace period counts only while no container has been told to stop. A
-// Pod that is being stopped hears of no other reason, except that its deletion, its deadline and
-// the loss of its node still count.
+// Nothing cancels a sync, nor the stop of containers: whatever asks for the end of the Pod in the
+// meantime waits for it, and a shorter grace period counts only while no container has been told to
+// stop. While a Pod is being stopped, further reasons to stop it are ignored, except that its
+// deletion, its deadline and the loss of its node still count.
 //
 // # A Pod that runs already
 //
@@ -53,17 +53,17 @@
 //
 // # Jobs
 //
-// A Job is a Job controller beside one kubelet for each Pod that runs. Of an instant first the
-// kubelets see what they can, then the controller makes one round, and so on until nothing changes.
-// What the API server refuses is refused here as well. Of the two views of a Pod only the API's is
-// told, which is all that the controller sees. Scaling, Pods of others with the same labels and a
-// status that somebody else writes are not modelled.
+// A Job is a Job controller next to one kubelet for each Pod that runs. At each instant the
+// kubelets first see what they can, then the controller makes one round, and so on until nothing
+// changes. What the API server refuses is refused here as well. Of the two views of a Pod, only the
+// API's is reported, which is all that the controller sees. Scaling, Pods of others with the same
+// labels and a status that somebody else writes are not modelled.
 //
 // What a Job repeats is written out, unlike the crash loops of one Pod: each round makes Pods with
 // names, indexes and annotations of their own, and their lines are what people read. A Job without
-// end therefore meets a limit: so many Pods, Pods at once, entries of the timeline, bytes of an
-// answer. The answer is then the exact one to a shorter request, up to the last instant that fits,
-// and says at which instant and for which limit it ends. It costs a second simulation.
+// end therefore meets a limit: on Pods, on Pods at once, on entries of the timeline or on bytes of
+// the answer. The answer is then the exact one to a shorter request, up to the last instant that
+// fits, and says at which instant and for which limit it ends. It costs a second simulation.
 //
 // # Why a summary of repetition?
 //

@@ -225,8 +225,8 @@ func (k *kubelet) podEvent(e *Event) {
 }
 
 // markEvicted sets the phase that the kubelet gives a Pod which it ends itself, before the
-// containers are killed. Of several reasons the last one counts. If all of them then end with 0,
-// the phase computed at the end wins.
+// containers are killed. If there are several reasons, the last one counts. If all of them then end
+// with 0, the phase computed at the end wins.
 //
 // Source: SyncTerminatingPod in pkg/kubelet/kubelet.go, acknowledgeTerminating in
 // pkg/kubelet/pod_workers.go, Kubernetes v1.33 to v1.37.
@@ -295,7 +295,7 @@ func (k *kubelet) reborn() {
 	k.note(PodCreated, none, "")
 }
 
-// restartKubelet begins with another kubelet, or the same anew.
+// restartKubelet begins with another kubelet, or the same again.
 func (k *kubelet) restartKubelet(with *Kubelet) {
 	k.stopKubelet()
 	k.down = false

@@ -181,7 +181,7 @@ func indexOf(spec *policy.PodSpec, r policy.Ref) int {
 	return len(spec.InitContainers) + r.Index
 }
 
-// TestTheAPINeverGoesBack asks for apiNeverLies on scenarios that are drawn anew in the same way
+// TestTheAPINeverGoesBack asks for apiNeverLies on scenarios that are drawn again in the same way
 // each time.
 func TestTheAPINeverGoesBack(t *testing.T) {
 	const scenarios = 8_000

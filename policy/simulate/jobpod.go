@@ -4,7 +4,7 @@ import "github.com/podfate/podfate/policy"
 
 // jobPod is a Pod of the Job.
 type jobPod struct {
-	PodResult          // Over and what follows is as the API has it
+	PodResult          // Over and what follows is as in the API
 	k         *kubelet // nil once the Pod is over
 	at        Millis   // its next instant
 	ready     bool
@@ -470,7 +470,7 @@ func (k *kubelet) restarts() (n int64) {
 }
 
 // podHeap holds Pods by their next instant and number. An entry whose Pod has gone on since is
-// passed over.
+// skipped.
 type podHeap []podDue
 
 type podDue struct {

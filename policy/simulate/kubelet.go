@@ -666,7 +666,7 @@ func (k *kubelet) phaseCause(to policy.PodPhase) *Cause {
 	return nil
 }
 
-// createSandbox begins anew: init containers are removed with their logs. What the sync knows of
+// createSandbox begins again: init containers are removed with their logs. What the sync knows of
 // the runtime is from its beginning: the one that this very sync starts still counts on, or is
 // refused for its last end.
 //

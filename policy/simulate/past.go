@@ -198,7 +198,7 @@ func (k *kubelet) wait(x *PastContainer, c *container) Wait {
 	return w
 }
 
-// foresee tells which of the waits are under way, once the kubelet has looked at the Pod. Nothing
+// foresee says which of the waits are under way, once the kubelet has looked at the Pod. Nothing
 // is started again in one that is over, is being ended, or will be before.
 func (k *kubelet) foresee() {
 	if k.views.made.phase.Terminal() || k.ending.deleted {

@@ -109,7 +109,7 @@ func (in *instance) completed() bool {
 // down reports whether a rule keeps the container of in down for good.
 func (in *instance) down() bool { return in.do == policy.Complete || in.do == policy.Terminate }
 
-// source reports whether the end of in asks for all containers to be started anew in the same
+// source reports whether the end of in asks for all containers to be restarted in the same
 // sandbox, now.
 func (k *kubelet) source(c *container, in *instance) bool {
 	if k.proposed {
@@ -118,7 +118,7 @@ func (k *kubelet) source(c *container, in *instance) bool {
 	return k.triggers(c, in.code)
 }
 
-// recreates reports whether the Pod is to be started anew in a new sandbox.
+// recreates reports whether the Pod is to be restarted in a new sandbox.
 func (k *kubelet) recreates() bool {
 	if !k.proposed || !k.whole {
 		return false
@@ -154,7 +154,7 @@ func (k *kubelet) renew() {
 	}
 }
 
-// clear lets the whole Pod be started anew after a wait, and reports whether it is c that asks for
+// clear lets the whole Pod be restarted after a wait, and reports whether it is c that asks for
 // that.
 func (c *container) clear() bool {
 	in := c.latest()

@@ -335,7 +335,7 @@ func (k *kubelet) sameInstance(m *mark, is *container, i int, shift Millis) bool
 }
 
 // sameCounts reports whether the counts of runtime and API relate as before: the same distance
-// apart, or, where the runtime began anew each time, the API's ahead both times.
+// apart, or, where the runtime started over each time, the API's ahead both times.
 func sameCounts(runtimeWas, apiWas, runtimeIs, apiIs int64) bool {
 	return runtimeIs-runtimeWas == apiIs-apiWas || runtimeIs == runtimeWas && apiWas > runtimeWas && apiIs > runtimeIs
 }

@@ -41,7 +41,7 @@ func newRows(sc *Scenario) *Rows {
 	return r
 }
 
-// add adds a row. One of the same Pod and instant gives way to it: what counts is how things stand
+// add adds a row. One of the same Pod and instant gives way to it: what counts is how things are
 // when nothing happens any more.
 func (r *Rows) add(row Row) {
 	for i := len(r.List) - 1; i >= 0 && r.List[i].At == row.At; i-- {
@@ -124,7 +124,7 @@ func (k *kubelet) printedContainer(list []policy.PrintedContainer, i int) []poli
 	return append(list, x)
 }
 
-// lastRows adds how things stand at the end of a Pod's simulation.
+// lastRows adds how things are at the end of a Pod's simulation.
 func (k *kubelet) lastRows() {
 	if k.report.rows == nil {
 		return

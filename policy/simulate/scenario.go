@@ -141,7 +141,7 @@ func (t EventType) OfContainer() bool { return EventLivenessFailed <= t && t < o
 // Outside reports whether the model does not cover t: the simulation ends there, undecided.
 func (t EventType) Outside() bool { return t >= outsideTypes }
 
-// endsPod tells which events end the Pod.
+// endsPod says which events end the Pod.
 func (t EventType) endsPod() bool { return EventEvicted <= t && t <= EventRecreated }
 
 // OfJob reports whether events of type t concern a Job itself.
@@ -246,5 +246,5 @@ type Scenario struct {
 
 	all      []Event        // of a Pod of a Job: those that it shares with the others, by time
 	writeOut bool           // repetition is not summarised
-	rules    *policy.Policy // of Spec, compiled for Kubelet; nil: they are compiled anew
+	rules    *policy.Policy // of Spec, compiled for Kubelet; nil: they are compiled again
 }

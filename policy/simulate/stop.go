@@ -143,7 +143,7 @@ func (k *kubelet) inOrder(visit func(i int, in *instance, turn Millis) (done Mil
 	}
 }
 
-// restop works out anew how long the sync under way waits, after a container that it stops has
+// restop works out again how long the sync under way waits, after a container that it stops has
 // ended by something else: nothing is cancelled, but what waited for that container goes on
 // earlier.
 func (k *kubelet) restop() {

@@ -153,7 +153,7 @@ func number(text *string, otherwise int32) int32 {
 func (p *tablePod) add(r *tableRow, j *job, pods map[string]*jobPod) {
 	index := number(p.Index, -1)
 	if r.Test != "record" && r.Test != "counts" && (index < 0 || index >= *j.spec.Completions) {
-		return // no Pod of the model has such an index, and the controller passes over it
+		return // no Pod of the model has such an index, and the controller ignores it
 	}
 	q := &jobPod{finalizer: p.Finalizer && !slices.Contains(r.Removed, p.UID), holds: index >= 0, finish: p.Finish}
 	q.PodResult = PodResult{

@@ -41,7 +41,7 @@ func revived(old, now *status) bool {
 }
 
 // keep makes what the kubelet has worked out the status that it keeps and sends, unless a container
-// runs again that nothing allows to: then all of it is dropped, and worked out anew from what was
+// runs again that nothing allows to: then all of it is dropped, and worked out again from what was
 // kept at the next sync.
 //
 // Source: updateStatusInternal in pkg/kubelet/status/status_manager.go, Kubernetes v1.33 to v1.37.

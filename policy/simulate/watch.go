@@ -27,7 +27,7 @@ type Step struct {
 	Refused    bool      // the node does not admit the Pod: nothing is worked out, and there are no conditions
 	Terminated bool      // no container can run any more: Made is the last one, which only gives missing ends
 
-	// What the phase is worked out with beside the statuses in Made, and what it comes to before
+	// What the phase is worked out with besides the statuses in Made, and what it was before
 	// anything else is looked at.
 	Options policy.PhaseOptions
 	Phase   policy.PodPhase

@@ -187,7 +187,7 @@ func codesOf(f manifest.Value) string {
 	return s
 }
 
-// strip says of each variant in a line what it comes to.
+// strip says of each variant in a line what it leads to.
 func (d *document) strip(variants manifest.Value) {
 	var rows []row
 	for o := variants.First(); o.Exists(); o = o.Next() {

@@ -230,7 +230,7 @@ func (d *document) restarted(e manifest.Value) bool {
 }
 
 // stopped is what becomes of a Pod whose init container was killed for memory and ended with 0: for
-// the kubelet it has failed, and the phase goes by the code.
+// the kubelet it has failed, and the phase depends on the code.
 //
 // Source: isInitContainerFailed in pkg/kubelet/kuberuntime/helpers.go and getPhase in
 // pkg/kubelet/kubelet_pods.go, Kubernetes v1.33 to v1.37.
@@ -244,7 +244,7 @@ func fails(e manifest.Value, zero bool) string {
 	return "the Pod fails"
 }
 
-// oneExit writes the verdict about a single exit. Of a Job the Job's fate is what people ask for.
+// oneExit writes the verdict about a single exit. For a Job, people ask what becomes of the Job.
 func (d *document) oneExit(e manifest.Value) {
 	tone, mark, word := outcome(e)
 	v := item{
@@ -277,7 +277,7 @@ func (d *document) oneExit(e manifest.Value) {
 // job is what a decision says about the Job; absent for a Pod without one.
 func job(e manifest.Value) manifest.Value { return e.Get("job") }
 
-// decider is the path of what decided, "" where the manifest has nothing there: a default stands
+// decider is the path of what decided, "" where the manifest has nothing there: a default is
 // nowhere.
 func (d *document) decider(e manifest.Value) string {
 	path := d.owned(text(e.Get("decidedBy"), "path"))
@@ -707,8 +707,8 @@ func (d *document) noJob(c *card) {
 	}
 }
 
-// jobBy says what the Job goes by, and its path: a rule, that no rule matches, that an index has no
-// second try, or that no failure is allowed.
+// jobBy says what the Job decides by, and its path: a rule, that no rule matches, that an index has
+// no second try, or that no failure is allowed.
 func (d *document) jobBy(job manifest.Value) (path, by string) {
 	switch path = text(job, "path"); {
 	case job.Get("indexFails").Bool() && text(job, "action") != "FailIndex":

@@ -12,7 +12,7 @@ type Question struct {
 	Warnings  manifest.Value // faults that whoever read the text lets pass; absent for none
 }
 
-// Tones are the names of what a colour means. Colour never stands alone: a mark or a word says the
+// Tones are the names of what a colour means. Colour is never used alone: a mark or a word says the
 // same.
 var Tones = [...]string{"", "run", "wait", "all", "fail", "ok", "stop", "cnt", "ui"}
 
@@ -142,7 +142,7 @@ func (d *document) int(name string, n int64) {
 	d.w.Int(n)
 }
 
-// verdict writes what everything comes to: a title of a few words and one sentence.
+// verdict writes the answer in brief: a title of a few words and one sentence.
 func (d *document) verdict(v item, title string, more ...func()) {
 	d.w.Key("verdict")
 	d.w.Object()
@@ -242,7 +242,7 @@ type row struct {
 	at    int64  // milliseconds, -1 for none: the instant that it is about
 }
 
-// table writes a table. rows that are left out beside those of the list are counted in beyond.
+// table writes a table. rows that are left out besides those of the list are counted in beyond.
 func (d *document) table(title string, columns []column, rows []row, beyond int) {
 	w := d.w
 	w.Object()

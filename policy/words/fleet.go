@@ -2,7 +2,7 @@ package words
 
 import "github.com/podfate/podfate/policy/manifest"
 
-// fleet says what many Pods come to.
+// fleet says what many Pods add up to.
 func (d *document) fleet() {
 	a := d.Answer
 	restarts, until := number(a, "restarts"), span(number(a, "untilMillis"))
@@ -201,7 +201,7 @@ func (d *document) fleetGroups() {
 	}, rows, list.Len()-len(rows))
 }
 
-// fleetJobs sets Jobs beside themselves without what their specs say about failures.
+// fleetJobs compares Jobs with themselves without what their specs say about failures.
 func (d *document) fleetJobs() {
 	var rows []row
 	i := int64(0)

@@ -99,7 +99,7 @@ func (d *document) loops(name string, until int64) bool {
 	return waited && running && until-started <= longest
 }
 
-// podVerdict says how the Pod stands, in kubectl's words where it has some.
+// podVerdict says what state the Pod is in, in kubectl's words where it has some.
 func (d *document) podVerdict() {
 	a := d.Answer
 	until, phase := number(a, "untilMillis"), d.phase()

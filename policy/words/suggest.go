@@ -102,7 +102,7 @@ func prefixed(before, s, after string) string {
 	return before + s + after
 }
 
-// wishWord says what exits shall come to.
+// wishWord says what exits should lead to.
 func wishWord(to string) string {
 	switch to {
 	case "restart":

@@ -7,7 +7,7 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// fate is what exits of a container come to, both layers together.
+// fate is what exits of a container lead to, both layers together.
 type fate struct {
 	item   // the words, and what decided
 	letter string
@@ -20,7 +20,7 @@ type group struct {
 	n        int64 // of codes
 }
 
-// codes puts into words what each exit code comes to: a sentence, a map and a list for each
+// codes puts into words what each exit code leads to: a sentence, a map and a list for each
 // container, and what is in the manifest for nothing.
 func (d *document) codes() {
 	list := d.Answer.Get("containers")

@@ -354,7 +354,7 @@ func codeList() string {
 	return strings.Join(list, ",")
 }
 
-// Fleets are compared by what they come to, not by each stretch of time.
+// Fleets are compared by what they lead to, not by each stretch of time.
 func TestTheTitleOfFleets(t *testing.T) {
 	for patch, want := range map[string]string{
 		`{"backoff":{"preset":"reduced"}}`: "385 restarts instead of 110, 1925 requests instead of 550",

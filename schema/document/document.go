@@ -37,7 +37,7 @@ type Item struct {
 	Ask     *Ask     `json:"ask"`     // a question that is offered
 }
 
-// Ask is a question: an operation, and the members of its request beside manifest, cluster and
+// Ask is a question: an operation, and the members of its request besides manifest, cluster and
 // fieldValidation, which stay.
 type Ask struct {
 	Of      string          `json:"of"`
@@ -93,7 +93,7 @@ type Source struct {
 	URL  string `json:"url"`
 }
 
-// Verdict is what everything comes to.
+// Verdict is the answer in brief.
 type Verdict struct {
 	Item
 	Title string `json:"title"` // a few words

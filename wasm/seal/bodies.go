@@ -57,7 +57,7 @@ const (
 // newGlobals are the indices of the globals that sealing adds.
 type newGlobals struct{ diag, diagLen, clock int }
 
-// replacement is a body for one import. locals is the number of i32 variables beside the
+// replacement is a body for one import. locals is the number of i32 variables next to the
 // parameters.
 type replacement struct {
 	signature signature

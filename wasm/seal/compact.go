@@ -83,7 +83,7 @@ func (m *module) compact(memory []byte, trapUnneeded bool) error {
 	})
 }
 
-// findGoFunctions tells which functions are written by the compiler of Go: they have its type, and
+// findGoFunctions says which functions are written by the compiler of Go: they have its type, and
 // begin by reading the stack pointer. Beside them only exports and the build's identity, which
 // nobody calls, may have that type: any other could be called through the table and would not know
 // of return addresses.

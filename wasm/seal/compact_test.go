@@ -109,7 +109,7 @@ func TestCompactKeepsTheMeaning(t *testing.T) {
 			for _, pc := range c.resumes {
 				resumes[pc] = true
 			}
-			before := decode(c.code.encode()) // also gives the labels out anew
+			before := decode(c.code.encode()) // also gives the labels out again
 			after := decode(c.code.encode())
 			f := &function{code: after, compactor: &compactor{m: &module{}, types: []signature{goType}, resumes: []map[int64]bool{resumes}}}
 			f.shorten()

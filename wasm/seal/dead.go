@@ -112,7 +112,7 @@ func (c *compactor) removeDead(bodies []*code, memory []byte) {
 
 func (c *compactor) signatureOf(number int) signature { return c.types[len(c.m.imports)+number] }
 
-// reach tells which functions something leads to: an export, a call, or a program counter that code
+// reach says which functions something leads to: an export, a call, or a program counter that code
 // or data holds.
 //
 // A word of the read-only data that holds the program counter of a function is a function value. If

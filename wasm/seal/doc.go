@@ -4,7 +4,7 @@
 //
 //	go run ./wasm/seal -o wasm/policy.wasm
 //
-// writes policy.wasm and beside it policy.wasm.sha256. The same source and the same version of Go
+// writes policy.wasm and next to it policy.wasm.sha256. The same source and the same version of Go
 // give the same bytes, in any folder. With -in it seals a module that is already linked.
 //
 // # How can imports be removed without renumbering?
@@ -62,12 +62,12 @@
 //	negateComparisons    a comparison that is negated becomes its opposite
 //	shortenJumps         a jump forward leaves the block that ends at its target; blocks that nothing leads to go, and what cannot be reached
 //	shortenCalls         the return address is passed as parameter, and the function that is called pushes it; 16,000 places
-//	dropReloads          the stack pointer is not read anew after calls, since no stack shrinks, and functions that only ever unwind are left at once
+//	dropReloads          the stack pointer is not reread after calls, since no stack shrinks, and functions that only ever unwind are left at once
 //	shareAddresses       what the return addresses of a function have in common is kept in a variable; 43 KB of 956 with brotli 11
 //
 // The first two rely on the stack pointer being an address in memory and equal in its global and
 // its local variable, as the compiler keeps it. shortenJumps relies on knowing where a function can
-// be resumed: at the program counters that stand as numbers in the code or in the data, at its
+// be resumed: at the program counters that occur as numbers in the code or in the data, at its
 // start and the point behind, and at the call of deferreturn that the table of functions names. A
 // test makes all other points trap and runs stacks that grow, goroutines that switch and panics
 // that are recovered. shortenCalls relies on resume points being below 65536 and return addresses
@@ -80,8 +80,8 @@
 // traces, profiles, GODEBUG, threads, C. dead.go lists what cannot run here and why; its bodies
 // become traps, so a wrong entry drops an instance and gives no wrong answer. What only the listed
 // functions lead to goes with them: 190 KB, with their records. A program counter anywhere in the
-// data keeps its function, but for function values whose address nothing but dead code names. The
-// lists are for one release of Go, which the seal demands; a test demands each name. Refused:
+// data keeps its function, except for function values whose address nothing but dead code names.
+// The lists are for one release of Go, which the seal demands; a test demands each name. Refused:
 // removing what was merely never seen to run, three times as much; and printing nothing at all,
 // since the text of a panic is what finds it.
 //

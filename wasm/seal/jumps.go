@@ -25,7 +25,7 @@ type dispatch struct {
 
 // dispatch finds the parts; ok is false for a function that cannot be resumed.
 func (f *function) dispatch() (d dispatch, ok bool) {
-	at := 2 // behind the reading of the stack pointer
+	at := 2 // after the reading of the stack pointer
 	for f.insts[at].op == opBlock || f.insts[at].op == opLoop {
 		i := f.insts[at]
 		switch {

@@ -12,7 +12,7 @@ import (
 )
 
 func main() {
-	out := flag.String("o", "wasm/policy.wasm", "`file` to write; its digest goes beside it with .sha256 appended")
+	out := flag.String("o", "wasm/policy.wasm", "`file` to write; its digest goes next to it with .sha256 appended")
 	in := flag.String("in", "", "seal this linked `module` instead of building ./wasm/guest")
 	tags := flag.String("tags", "", "build `tags` for the guest; trap makes the build for the tests of hosts")
 	list := flag.String("list", "", "print the imports and exports of this sealed `module` and do nothing else")

@@ -1,7 +1,7 @@
 package main
 
-// A function reads the stack pointer anew after each call, since the stack may have moved, and asks
-// whether it is to be left. Both are needed after few calls:
+// A function reads the stack pointer again after each call, since the stack may have moved, and
+// asks whether it is to be left. Both are needed after few calls:
 //
 //   - A function that returns only to unwind, such as a panic or the growing of the stack, needs
 //     neither: what it returns is what its caller returns.
@@ -127,7 +127,7 @@ func (f *function) keepsLocal(code []inst) bool {
 	return f.types[call.a] != goType || len(code) > 1 && code[len(code)-2].op == opI32Const && isReturnAddress(code[len(code)-2].a)
 }
 
-// leads reports whether a branch to label makes the function return 1: there is nothing but that
+// leads reports whether a branch to label makes the function return 1: there is nothing except that
 // after the block.
 func (f *function) leads(label int64) bool {
 	n := len(f.insts)

@@ -187,7 +187,7 @@ func embedSheet(folder string) api.Plugin {
 	}}
 }
 
-// pageData is what the scripts of the page load beside the module: the sentences that the server
+// pageData is what the scripts of the page load besides the module: the sentences that the server
 // uses too, and the examples, so that the menu works when the server is gone. They are no code,
 // change with every word, and are the same for the browser and the server; outside the scripts they
 // are loaded at the same time as the module.

@@ -8,7 +8,7 @@ import (
 
 // ReadAddress lays what an address says over the form of an example: exit=137 (once or more) or
 // exits=TEXT, k8s=1.36, validation=Warn, proposal=NAME, view=codes and gate.NAME=true. A manifest
-// is never there. Like [ReadForm] it checks nothing, and what it does not know it passes over:
+// is never there. Like [ReadForm] it checks nothing, and what it does not know it skips:
 // addresses get parameters from those who pass them on.
 //
 // The browser reads the same with readAddress; testdata/addresses.json holds both together.

@@ -10,9 +10,9 @@
 //
 // # Why does the document have two painters?
 //
-// The page is right without JavaScript, so the server renders it; and it answers while one types,
-// without sending the manifest anywhere, so the browser renders it. Both paint the same document,
-// whose words are made in the module, and a test holds their markup together byte for byte.
-// Refused: sending fragments from the server (every key stroke would upload the manifest), and a
-// template engine that runs in both (more code than the two painters together).
+// The page is right without JavaScript, so the server renders it; and it answers while the reader
+// types, without sending the manifest anywhere, so the browser renders it. Both paint the same
+// document, whose words are made in the module, and a test holds their markup together byte for
+// byte. Refused: sending fragments from the server (every key stroke would upload the manifest),
+// and a template engine that runs in both (more code than the two painters together).
 package views

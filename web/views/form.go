@@ -247,7 +247,7 @@ func plainJSON(v any) json.RawMessage {
 // PodsWithRuns is the fault of a form that has Pods and runs over time: the first asks what became
 // of a Job, the second what would become of it.
 func PodsWithRuns() *Fault {
-	return &Fault{Path: "pods", Code: "conflict", Detail: "the Pods have ended, the exits play the Job from its beginning: leave one of the two empty"}
+	return &Fault{Path: "pods", Code: "conflict", Detail: "the Pods have ended, but the exits simulate the Job from its beginning: leave one of the two empty"}
 }
 
 // CheckedOnly is the fault of a form that asks whether an update or a static Pod is accepted, and

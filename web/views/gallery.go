@@ -13,7 +13,7 @@ type Examples struct {
 	Entries []Entry
 	All     int    // how many there are, shown or not
 	Search  string // what was searched for
-	Copy    bool   // no server stands behind the page
+	Copy    bool   // no server is behind the page
 	Claims  []Claim
 	Assets  Assets
 }
@@ -34,7 +34,7 @@ func (g Examples) wrong() (list []Claim) {
 	return list
 }
 
-// computedMark is what stands in docs/claims.md behind a figure, for the command that recomputes
+// computedMark is what follows a figure in docs/claims.md, for the command that recomputes
 // it.
 var computedMark = regexp.MustCompile(` *<!--.*?-->`)
 

@@ -21,7 +21,7 @@ type Page struct {
 	// Query is the query of the address that this page answers, without the question mark: a script
 	// that finds another one in the address bar hides the answer before it is painted.
 	Query string
-	// Copy says that no server stands behind the page: it is a file of a copy of the playground.
+	// Copy says that no server is behind the page: it is a file of a copy of the playground.
 	Copy bool
 	// Policy is the content security policy that a copy states itself, "" where a server does.
 	Policy string
@@ -69,7 +69,7 @@ type Form struct {
 	Old      string
 	Static   bool   // the manifest is a file in a kubelet's folder
 	Template string // path of one of several Pod templates, "" for all
-	// View is what is asked of the manifest beside what the exits say, or which part of the answer
+	// View is what is asked of the manifest besides what the exits say, or which part of the answer
 	// is shown: one of the tabs; "" for the answer.
 	View string
 	// Run, Outage and Cap are asked with the view backoff: how long each run lasts, until when
@@ -107,7 +107,7 @@ type Example struct {
 type Reading struct {
 	Says   string          `json:"says"`
 	Source document.Source `json:"source"`
-	// Ask is the question that shows this reading, as it stands after /?example= in an address; ""
+	// Ask is the question that shows this reading, as it is after /?example= in an address; ""
 	// if no question does.
 	Ask string `json:"ask"`
 }

@@ -74,7 +74,7 @@ func version(p Page) string {
 }
 
 // versions are those of the menu. A form that asks for another one keeps it, so that the page does
-// not show one version beside the answer of another.
+// not show one version next to the answer of another.
 func versions(p Page) []string {
 	if v := version(p); v != "" && !slices.Contains(p.Module.Versions, v) {
 		return append(slices.Clone(p.Module.Versions), v)

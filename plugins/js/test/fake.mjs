@@ -22,14 +22,14 @@ export function fakeModule({abi = 1 << 16, without = [], refuse = fake.refuse} =
   const word = (pointer, length, failed = 0n) => [0x42, ...leb((BigInt(pointer) << 32n) | (failed << 31n) | BigInt(length))];
   const answers = [
     [refuse, word(112, texts[3][1].length, 1n)], // first: it may take another's number
-    // pointer and length of the request itself, so that the answer tells which request it belongs
+    // pointer and length of the request itself, so that the answer says which request it belongs
     // to
     [fake.echo, [0x20, 1, 0xad, 0x42, 32, 0x86, 0x20, 2, 0xad, 0x84]],
     [fake.trap, [0x00]],
     [fake.outside, word(65530, 100)],
     [fake.badJSON, word(64, 6)],
     [fake.badUTF8, word(80, 2)],
-    // the digit at 101 grows by one with every call, and starts anew in a new instance
+    // the digit at 101 grows by one with every call, and restarts in a new instance
     [fake.count, [0x41, ...leb(101), 0x41, ...leb(101), 0x2d, 0, 0, 0x41, 1, 0x6a, 0x3a, 0, 0, ...word(96, 7)]],
     [fake.empty, word(64, 0)],
     // 600 pages more: the view that was made before the call is detached, and the instance is due

@@ -80,7 +80,7 @@ func run() error {
 	return compare(then, now)
 }
 
-// build builds the tests of package policy in tree, with files beside them, and returns the
+// build builds the tests of package policy in tree, with files next to them, and returns the
 // program.
 func build(dir, tree, name string, files map[string][]byte) (string, error) {
 	replace := map[string]string{}

@@ -3,7 +3,7 @@
 //	go run ./policy/policytest/conformance -o conformance.jsonl [-small] [-record policy/policytest/conformance]
 //	go run ./policy/policytest/conformance -play native|compiler|interpreter [-evaluations N] conformance.jsonl
 //
-// The format stands in plugins/README.md. With -o it prints the line of the native core, which made
+// The format is in plugins/README.md. With -o it prints the line of the native core, which made
 // the answers. -record writes vectors.txt, how many vectors there are and their digests, and
 // sample.jsonl, the first ones of each class, to a folder: these are committed in place of the
 // file, which is 60 MB.

@@ -76,7 +76,7 @@ func (d *decider) container(r policy.Ref) {
 	}
 }
 
-// codes returns exit codes for container r: those in its rules and beside them, and random ones.
+// codes returns exit codes for container r: those in its rules and next to them, and random ones.
 func (d *decider) codes(r policy.Ref) []int32 {
 	codes := []int32{0, 1, math.MinInt32, math.MaxInt32}
 	for _, rule := range d.spec.Container(r).RestartPolicyRules {
@@ -117,7 +117,7 @@ func levelGroup(d policy.Decision) string {
 // expected puts the answer together from the real functions, as computePodActions does.
 //
 // Source: computePodActions in pkg/kubelet/kuberuntime/kuberuntime_manager.go and
-// computeInitContainerActions in kuberuntime_container.go beside it, Kubernetes v1.33 to v1.37.
+// computeInitContainerActions in kuberuntime_container.go next to it, Kubernetes v1.33 to v1.37.
 func (d *decider) expected(r policy.Ref, e policy.Exit, other alternatives) expectation {
 	want := expectation{action: policy.Stop, matched: -1}
 	rulesOn := d.f.ContainerRestartRules

@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// JobEnd is what the Job controller makes of a Job when it looks at its Pods once. The zero value
-// goes on.
+// JobEnd is what the Job controller decides about a Job when it looks at its Pods once. The zero
+// value goes on.
 type JobEnd struct {
 	Succeeds        bool
 	Reason, Message string
 }
 
-// jobEnds compares what n Jobs come to.
+// jobEnds compares what n Jobs lead to.
 func (c *comparison) jobEnds(t *testing.T, n int) {
 	shown := 0
 	for i := range n {

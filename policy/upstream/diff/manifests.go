@@ -20,7 +20,7 @@ import (
 // besideCode are the modules whose files are searched for manifests that people wrote.
 var besideCode = []string{"k8s.io/kubernetes", "k8s.io/api"}
 
-// manifests compares what is dropped and refused of the manifests that lie beside Kubernetes' own
+// manifests compares what is dropped and refused of the manifests that lie next to Kubernetes' own
 // code: its addons, the manifests of its end-to-end tests, and objects with every field of the API.
 func (c *comparison) manifests(t *testing.T) {
 	found := map[string]string{} // where, by text: many manifests are there several times

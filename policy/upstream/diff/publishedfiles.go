@@ -11,7 +11,7 @@ import (
 	"github.com/podfate/podfate/policy/upstream/published"
 )
 
-// verdicts counts how the verdicts on published files agree, with the gates as the release has them
+// verdicts counts how the verdicts on published files agree, with the release's default gates
 // by default.
 type verdicts struct {
 	files, documents   int

@@ -168,7 +168,7 @@ func annotation(p *v1.Pod, name string) int {
 	return n
 }
 
-// put stores p anew, or lets it go if nothing holds it any more.
+// put stores p again, or lets it go if nothing holds it any more.
 func (s *apiServer) put(p *v1.Pod) {
 	before := s.pods[p.Name]
 	p.ResourceVersion = s.next()

@@ -14,7 +14,7 @@ import (
 
 // A Pod with init containers, sidecars or rules of its own is synced with the kubelet's own
 // functions: computePodActions says what is started and killed, getPhase what the phase is,
-// ShouldAllContainersRestart whether all begin anew, and ShouldContainerBeRestarted whether one
+// ShouldAllContainersRestart whether all begin again, and ShouldContainerBeRestarted whether one
 // that has ended waits for a restart. Written here is what a runtime does: starts, exits, stops in
 // their order, and what is left of them.
 
@@ -210,7 +210,7 @@ func (k *miniKubelet) tryStart(p *miniPod, c *miniContainer) bool {
 	default:
 		c.attempt++
 	}
-	if c.removed { // nothing is left that a back-off could be reckoned from
+	if c.removed { // nothing is left that a back-off could be calculated from
 		c.removed, c.ever = false, false
 	}
 	c.refused = false
@@ -241,7 +241,7 @@ func (k *miniKubelet) stopRunning(p *miniPod, grace policy.Millis) {
 	k.stopSidecars(p)
 }
 
-// stopAnew works out anew when sidecars are told to stop, after a container has ended that they
+// stopAnew works out again when sidecars are told to stop, after a container has ended that they
 // wait for.
 func (k *miniKubelet) stopAnew(p *miniPod) {
 	if !p.stopping && !p.killing {

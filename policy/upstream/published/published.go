@@ -58,7 +58,7 @@ func List() (modules []Module, err error) {
 // Name returns the name of a file of module m below the folder of this package.
 func (m *Module) Name(f File) string { return "testdata/" + m.Path + "/" + f.Path }
 
-// Sum returns the SHA-256 of text as the list has it.
+// Sum returns the SHA-256 of text as in the list.
 func Sum(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])

@@ -1,4 +1,4 @@
-// Package releases lists the releases of Kubernetes whose code runs beside ours.
+// Package releases lists the releases of Kubernetes whose code runs next to ours.
 package releases
 
 import (

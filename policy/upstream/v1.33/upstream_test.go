@@ -16,7 +16,7 @@ import (
 	"github.com/podfate/podfate/policy/upstream/kube"
 )
 
-// The release has neither rules nor policies of containers but that of sidecars.
+// The release has no rules or policies of containers except that of sidecars.
 func TestUpstream(t *testing.T) {
 	diff.Run(t, kube.New(kube.Adapter{
 		Minor: 33, ShouldContainerBeRestarted: kubecontainer.ShouldContainerBeRestarted,

@@ -7,7 +7,7 @@
 //
 // # Why is garbage collected by hand?
 //
-// The collector of Go runs in goroutines beside the program. Between two exported calls no
+// The collector of Go runs in goroutines next to the program. Between two exported calls no
 // goroutine runs, so a collection that starts is not finished and memory only grows. The machine
 // therefore estimates what a call may have left behind, looks at the allocator's own count once the
 // estimate passes [maxDebt], and collects at the end of an export when that count has grown by
@@ -18,7 +18,7 @@
 // A collection takes as long as ten to twenty decisions, so what counts is how much garbage a call
 // leaves. Most of it was the list of values of the request and the answer (7 KB about a small Pod,
 // now 2); [ops.Memory] keeps them for the next call, up to 14 and 16 KiB, and a panic or pf_reset
-// drops them. The Pod itself is made anew: a policy may keep parts of it.
+// drops them. The Pod itself is a new one in each call: a policy may keep parts of it.
 //
 // # Why are panics recovered here, when hosts drop a trapped instance anyway?
 //
@@ -30,5 +30,5 @@
 //
 // A host that mixes up its handles would otherwise be answered by another policy. A place is used
 // by 2^19 policies one after the other and then never again, so that no handle is given twice;
-// pf_reset does not begin anew.
+// pf_reset does not start over.
 package machine

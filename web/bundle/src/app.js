@@ -138,7 +138,7 @@ function makeTabs() {
   showView($('view').value);
 }
 
-/** Moves in the map of exit codes, and asks what a code comes to. */
+/** Moves in the map of exit codes, and asks what a code leads to. */
 function onMap(event) {
   const cell = event.target.closest?.('.map td');
   if (!cell) return;

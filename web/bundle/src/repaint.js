@@ -57,7 +57,7 @@ export function repaint(root, document, inView = false) {
   let old = painted;
   const fold = inView ? old.findIndex(below) : -1;
   const hidden = fold < 0 ? [] : old.slice(fold);
-  painted = []; // until the nodes are there: if one of them fails, the next answer is painted anew
+  painted = []; // until the nodes are there: if one of them fails, the next answer is painted again
   const take = (like) => {
     const i = old.findIndex(like);
     return i < 0 ? undefined : old.splice(i, 1)[0];

@@ -75,7 +75,7 @@ export function buildRequest(form, lint = false) {
   if (bare) form = {...form, exits: '', pods: '', view: ''};
   const pods = form.pods?.trim();
   const asked = asking.test(form.exits);
-  const more = []; // members beside those of the documents, by name
+  const more = []; // members besides those of the documents, by name
   const [old, file] = bare ? [] : [form.old?.trim(), form.static];
   for (const [name, value] of Object.entries(offer?.request ?? {})) more.push([name, JSON.stringify(value)]);
   if (form.template?.trim() && !offer?.request.templatePath) more.push(['templatePath', JSON.stringify(form.template.trim())]);
@@ -86,7 +86,7 @@ export function buildRequest(form, lint = false) {
   }
   if (asked) more.push(['question', JSON.stringify(form.exits)]);
   if (pods && operationOf(form) === 'simulate') {
-    refuse('conflict', 'the Pods have ended, the exits play the Job from its beginning: leave one of the two empty', 'pods');
+    refuse('conflict', 'the Pods have ended, but the exits simulate the Job from its beginning: leave one of the two empty', 'pods');
   }
   if (pods) more.push(['pods', parsePods(form.pods)]);
   more.sort(([a], [b]) => (a < b ? -1 : 1));

@@ -92,7 +92,7 @@ class Slips {
     else if (this.continues(indent, i)) this.at = this.next(i);
     else if (this.plain && this.lone >= 0 && indent > this.parent && this.keyLine(i)) this.noColon(this.lone);
     else {
-      if (indent <= this.parent) this.awaits &&= indent === this.parent && this.peek(i) === '-'; // a list may stand right below its key
+      if (indent <= this.parent) this.awaits &&= indent === this.parent && this.peek(i) === '-'; // a list may be right below its key
       this.afterPlain = this.plain;
       this.plain = false;
       this.begun = true;
@@ -106,8 +106,8 @@ class Slips {
       else this.is(i, '"..." ends a document, and there is none before it');
       return true;
     }
-    if (this.peek(i) === '%') this.is(i, 'a line that begins with "%" is for the YAML reader, and Kubernetes reads none: leave it out');
-    else if (/^(?:<{7} |={7}\n|>{7} )/.test(this.text.slice(i, i + 8))) this.is(i, 'a conflict of version control begins here: settle it first');
+    if (this.peek(i) === '%') this.is(i, 'a line that begins with "%" is a YAML directive, which Kubernetes does not support: leave it out');
+    else if (/^(?:<{7} |={7}\n|>{7} )/.test(this.text.slice(i, i + 8))) this.is(i, 'a merge conflict begins here: resolve it first');
     return this.slip !== undefined;
   }
 
@@ -188,7 +188,7 @@ class Slips {
     for (let anchored = false; '&!*'.includes(this.peek(i)); i = this.skip(i)) {
       const c = this.peek(i);
       if (c === '&' && anchored) this.is(i, 'a value has one anchor at most');
-      else if (c === '*' && anchored) this.is(i, 'an alias has no anchor of its own');
+      else if (c === '*' && anchored) this.is(i, 'an alias cannot have an anchor');
       else if (c === '&' && !this.name(i + 1)) this.is(i, '"&" begins an anchor, and its name is missing: write the text in quotes');
       else if (c === '!' && /^!(?:!?$|<.*[^>]$|<$|[^!<]+!)/.test(this.text.slice(i, this.word(i))) && this.word(i) > i + 1) {
         this.is(i, '"!" begins a tag, and this is not one that is read here: write the text in quotes');

@@ -40,7 +40,7 @@ export function timeline(reply, {blocks}, soon = false) {
   lines = [...reply.querySelectorAll('tr[data-at]')];
   const now = JSON.stringify([b, rows]);
   const same = now === shown && drawing === wired;
-  if (same && (!made[0] || made[0].isConnected)) return; // nothing was painted anew
+  if (same && (!made[0] || made[0].isConnected)) return; // nothing was painted again
   shown = soon ? '' : now;
   if (!b || !drawing) {
     for (const e of made) e.remove();
@@ -138,7 +138,7 @@ function wire(reply) {
     point(event);
   });
   drawing.addEventListener('pointermove', (event) => event.buttons && point(event));
-  reply.onclick = ({target}) => { // what is around the rows may be painted anew
+  reply.onclick = ({target}) => { // what is around the rows may be painted again
     const line = lines.indexOf(target.closest('tr[data-at]'));
     if (line >= 0) go(line);
   };

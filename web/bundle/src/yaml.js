@@ -261,7 +261,7 @@ class Reader {
     const at = n.range[0];
     if (++this.aliases > limits.aliases) this.refuse('limit.aliases', `too many aliases in the text, at most ${limits.aliases} allowed`, at);
     const target = this.anchors.get(n.source);
-    if (target === null) this.refuse('self_reference', `the alias "*${n.source}" is inside what it stands for`, at);
+    if (target === null) this.refuse('self_reference', `the alias "*${n.source}" contains itself`, at);
     if (target === undefined) this.refuse('syntax', `no anchor &${n.source} comes before this alias`, at);
     if (level + target.weight.height > limits.depth) this.refuse('limit.depth', tooDeep, at);
     this.expand(target.weight.bytes, at);

@@ -94,7 +94,7 @@ type field struct {
 	minors uint8 // bit 0 is policy.OldestMinor
 }
 
-// row is a type as it stands in the generated file.
+// row is a type as it is in the generated file.
 type row struct {
 	kind       string
 	elem, name int

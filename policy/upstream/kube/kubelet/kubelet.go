@@ -1,5 +1,5 @@
 // Package kubelet links the kubelet itself, for what it does not export. Importing it is enough;
-// 670 packages come with it, so only tests with the tag kubelet do. It compiles beside the files
+// 670 packages come with it, so only tests with the tag kubelet do. It compiles next to the files
 // that policy/upstream/mirror adds.
 package kubelet
 

@@ -1,4 +1,4 @@
-// Command fetch writes the manifests of policy/upstream/published anew from the Go modules that
+// Command fetch writes the manifests of policy/upstream/published again from the Go modules that
 // publish them. It fails if a file has other bytes than listed.
 //
 //	go run ./policy/upstream/published/fetch       from the root of the project
