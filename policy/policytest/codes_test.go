@@ -87,7 +87,6 @@ var askedElsewhere = map[string]string{
 	"node_refuses":              askedHere,
 	"not_found":                 askedHere,
 	"too_long":                  askedHere,
-	"too_many":                  askedHere,
 	"too_many_indexes_to_track": askedHere,
 	"PhaseDecided":              askedHere,
 }
@@ -104,13 +103,11 @@ func TestCodesWithoutScenario(t *testing.T) {
 		return `{"manifest":{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},"spec":{` + spec +
 			`,"template":{"spec":{"restartPolicy":"Never",` + container + `}}}}}`
 	}
-	rules := strings.Repeat(`,{"action":"Ignore","onPodConditions":[{"type":"DisruptionTarget"}]}`, 21)[1:]
 	for code, question := range map[string][2]string{
 		"gate_dependency":           {"validate", pod(`"version":"1.36","featureGates":{"ContainerRestartRules":false}`, container) + "}"},
 		"locked_gate":               {"validate", pod(`"version":"1.37","featureGates":{"NodeDeclaredFeatures":false}`, container) + "}"},
 		"not_found":                 {"validate", pod("", container+`,"ephemeralContainers":[{"name":"e","image":"i","targetContainerName":"none"}]`) + "}"},
 		"too_long":                  {"validate", job(`"managedBy":"example.com/` + strings.Repeat("x", 64) + `"`)},
-		"too_many":                  {"validate", job(`"podFailurePolicy":{"rules":[` + rules + `]}`)},
 		"too_many_indexes_to_track": {"validate", job(`"completionMode":"Indexed","completions":100001,"parallelism":10001`)},
 	} {
 		op, _ := ops.Lookup(question[0])
