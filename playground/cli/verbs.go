@@ -361,6 +361,28 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 	}
 	flags := command.Flags()
 	o.flags = flags
+	v.addFlags(command, op, o, known)
+	if v.flags != nil {
+		own = v.flags(flags)
+		for flag, words := range timingWords {
+			if flags.Lookup(flag) != nil {
+				complete(command, flag, words)
+			}
+		}
+		if flags.Lookup("model") != nil {
+			complete(command, "model", []string{string(policy.ModelKubelet), string(policy.ModelDocumented)})
+		}
+	}
+	if op.Name == "compare" {
+		newCompare(command, v, op, o, own, streams)
+	}
+	return command
+}
+
+// addFlags adds the flags that the operation shares with others. known is false for an operation
+// without words of its own here.
+func (v verb) addFlags(command *cobra.Command, op ops.Operation, o *options, known bool) {
+	flags := command.Flags()
 	flags.StringVarP(&o.output, "output", "o", "text", "form of the answer: text, json, jsonl (a line for each manifest, with file, document, line, kind, namespace and name) or yaml")
 	flags.StringVar(&o.engine, "engine", "native", "what answers: the core in this program (native), or the WebAssembly module (wasm)")
 	if slices.Contains(ciVerbs, op.Name) {
@@ -410,21 +432,6 @@ func newVerb(op ops.Operation, streams Streams) *cobra.Command {
 		flags.StringVar(&o.link, "link", "", "instead of an answer, print the address of a playground that asks the same question; --link=URL for a playground other than the one that serve starts")
 		flags.Lookup("link").NoOptDefVal = defaultPlayground
 	}
-	if v.flags != nil {
-		own = v.flags(flags)
-		for flag, words := range timingWords {
-			if flags.Lookup(flag) != nil {
-				complete(command, flag, words)
-			}
-		}
-		if flags.Lookup("model") != nil {
-			complete(command, "model", []string{string(policy.ModelKubelet), string(policy.ModelDocumented)})
-		}
-	}
-	if op.Name == "compare" {
-		newCompare(command, v, op, o, own, streams)
-	}
-	return command
 }
 
 func complete(command *cobra.Command, flag string, values []string) {
@@ -463,40 +470,41 @@ func noFilesAsArguments(command *cobra.Command, args []string) error {
 	return fmt.Errorf("unexpected argument %q", args[0])
 }
 
-// run reads, asks and prints.
-func (v verb) run(ctx context.Context, op ops.Operation, o *options, more members, streams Streams) error {
-	overrides, err := o.overrides()
+// overrides are what the flags put into each request; more are the members of the operation's own
+// flags.
+func (v verb) overrides(op ops.Operation, o *options, more members, streams Streams) (overrides schema.Overrides, err error) {
+	overrides, err = o.overrides()
 	overrides.Explain = op.Name == "explain"
 	if op.Name == "compare" {
 		overrides.Around = []string{"of", "variants", "answers"}
 	}
 	if err := errors.Join(err, outputFault(o.output, op.Name), engineFault(o.engine)); err != nil {
-		return err
+		return overrides, err
 	}
 	if overrides.Members = more; more["show"] != nil { // what flags ask to be shown comes besides what a Scenario does
 		overrides.Members = maps.Clone(more)
 		delete(overrides.Members, "show")
 		if err := json.Unmarshal(more["show"], &overrides.Show); err != nil {
-			return err
+			return overrides, err
 		}
 	}
 	if err := o.oneReader(); err != nil {
-		return err
+		return overrides, err
 	}
 	if o.pods != "" {
 		pods, err := readPods(o.pods, streams.In)
 		var faults schema.Faults
 		if errors.As(err, &faults) {
-			return statusError{StatusFaults, faults} // the flags are right, the file is not
+			return overrides, statusError{StatusFaults, faults} // the flags are right, the file is not
 		}
 		if err != nil {
-			return err
+			return overrides, err
 		}
 		overrides.Members = members{"pods": pods}
 	}
 	set, err := o.members(streams)
 	if err != nil {
-		return err
+		return overrides, err
 	}
 	if v.rows && o.output == "text" {
 		overrides.Show = append(overrides.Show, "rows")
@@ -506,6 +514,15 @@ func (v verb) run(ctx context.Context, op ops.Operation, o *options, more member
 		maps.Copy(merged, overrides.Members)
 		maps.Copy(merged, set)
 		overrides.Members = merged
+	}
+	return overrides, nil
+}
+
+// run reads, asks and prints.
+func (v verb) run(ctx context.Context, op ops.Operation, o *options, more members, streams Streams) error {
+	overrides, err := v.overrides(op, o, more, streams)
+	if err != nil {
+		return err
 	}
 	if v.manifest && len(o.files) == 0 {
 		return errors.New("no manifest: name a file or a folder with -f, or - for standard input")

@@ -96,78 +96,14 @@ func newAsked(l *loaded, cl cluster) *asked {
 // It explains one exit for each that differs in what it meets, and not all 256. base says how often
 // containers were restarted before; counted that no other numbers are asked about.
 func (q *asked) tableOf(base exit, counted bool) containerTable {
-	ref := base.ref
-	container := q.l.object.Spec.Container(ref)
-	t := containerTable{ref: ref, matched: make([]uint8, len(container.RestartPolicyRules))}
+	container := q.l.object.Spec.Container(base.ref)
+	t := containerTable{ref: base.ref, matched: make([]uint8, len(container.RestartPolicyRules))}
 	t.ignored = make([]policy.Ignored, len(t.matched))
 	if q.judge != nil {
 		t.failure = make([]uint8, len(q.judge.rules()))
 	}
-	type known struct {
-		exit, server policy.Decision
-		zero         bool
-		rule         int32
-		owner        ownerVerdict
-		pod          podVerdict
-		f            *fate
-	}
-	var seen []known
-	find := func(e exit) *fate {
-		x := e.asked()
-		k := known{exit: q.node.Decide(ref, x), zero: e.code == 0, rule: -1}
-		if q.judge != nil {
-			k.rule = q.meets.Match(&policy.FailedPod{Exits: []policy.PodExit{{Container: container.Name, Code: e.code}}}).Rule
-			k.server = q.server.Decide(ref, x) // by which the phase of the Pod is known
-		}
-		k.owner, k.pod = q.l.ownerSays(&q.cl, e, k.exit), q.l.podSays(&q.cl, e, k.exit)
-		for i := range seen {
-			if s := &seen[i]; s.exit == k.exit && s.server == k.server && s.zero == k.zero && s.rule == k.rule && s.owner == k.owner && s.pod == k.pod {
-				return s.f
-			}
-		}
-		q.steps += q.fateSteps(container)
-		k.f = &fate{owner: k.owner, pod: k.pod}
-		d, trace := policy.Trace(&q.l.object.Spec, q.cl.node().features, ref, x)
-		k.f.Decision = d
-		k.f.why, k.f.path = undecided(q.cl.node(), pathsOf(&q.l.object, ref), trace)
-		if q.judge != nil {
-			k.f.job = q.judge.effect(e, d)
-			k.f.job.message = ""
-		}
-		t.note(k.f, k.rule)
-		seen = append(seen, k)
-		return k.f
-	}
-	rowsAt := func(e exit) (r rows) {
-		whole := func() (list []codeRange) {
-			for e.code = 0; e.code < codes; e.code++ {
-				f := find(e)
-				if n := len(list); n > 0 && list[n-1].same(f) {
-					list[n-1].to = e.code
-				} else {
-					list = append(list, codeRange{e.code, e.code, f})
-				}
-			}
-			return list
-		}
-		r.ranges = whole()
-		r.beyond = q.beyond(e, find)
-		e.reason = oomKilled
-		for i := range container.RestartPolicyRules {
-			if container.RestartPolicyRules[i].OOMKilled {
-				if r.killed = whole(); sameRanges(r.killed, r.ranges) {
-					r.killed = nil
-				}
-				return r
-			}
-		}
-		e.code = 0
-		if f := find(e); !r.ranges[0].same(f) {
-			r.oom = f
-		}
-		return r
-	}
-	t.rows = rowsAt(base)
+	r := tableReader{asked: q, t: &t, container: container}
+	t.rows = r.rows(base)
 	if counted {
 		return t
 	}
@@ -175,14 +111,93 @@ func (q *asked) tableOf(base exit, counted bool) containerTable {
 	for _, i := range policy.Order(len(bounds), func(a, b int) bool { return bounds[a] < bounds[b] }) {
 		e, last := base, len(t.restarts)-1
 		e.restarts, e.ofPod = bounds[i], base.ofPod-base.restarts+bounds[i]
-		if r := rowsAt(e); last < 0 || !t.restarts[last].same(&r) {
-			t.restarts = append(t.restarts, restartRange{bounds[i], r})
+		if rows := r.rows(e); last < 0 || !t.restarts[last].same(&rows) {
+			t.restarts = append(t.restarts, restartRange{bounds[i], rows})
 		}
 	}
 	if len(t.restarts) == 1 {
 		t.restarts = nil
 	}
 	return t
+}
+
+// tableReader asks what becomes of one exit after the other for a table.
+type tableReader struct {
+	*asked
+	t         *containerTable
+	container *policy.Container
+	known     []knownFate // so far
+}
+
+// knownFate is all that a fate follows from, and the fate.
+type knownFate struct {
+	exit, server policy.Decision
+	zero         bool
+	rule         int32
+	owner        ownerVerdict
+	pod          podVerdict
+	f            *fate
+}
+
+// find returns what e comes to. Exits about which all are of one mind share a fate.
+func (r *tableReader) find(e exit) *fate {
+	ref, x := e.ref, e.asked()
+	k := knownFate{exit: r.node.Decide(ref, x), zero: e.code == 0, rule: -1}
+	if r.judge != nil {
+		k.rule = r.meets.Match(&policy.FailedPod{Exits: []policy.PodExit{{Container: r.container.Name, Code: e.code}}}).Rule
+		k.server = r.server.Decide(ref, x) // by which the phase of the Pod is known
+	}
+	k.owner, k.pod = r.l.ownerSays(&r.cl, e, k.exit), r.l.podSays(&r.cl, e, k.exit)
+	for i := range r.known {
+		if s := &r.known[i]; s.exit == k.exit && s.server == k.server && s.zero == k.zero && s.rule == k.rule && s.owner == k.owner && s.pod == k.pod {
+			return s.f
+		}
+	}
+	r.steps += r.fateSteps(r.container)
+	k.f = &fate{owner: k.owner, pod: k.pod}
+	d, trace := policy.Trace(&r.l.object.Spec, r.cl.node().features, ref, x)
+	k.f.Decision = d
+	k.f.why, k.f.path = undecided(r.cl.node(), pathsOf(&r.l.object, ref), trace)
+	if r.judge != nil {
+		k.f.job = r.judge.effect(e, d)
+		k.f.job.message = ""
+	}
+	r.t.note(k.f, k.rule)
+	r.known = append(r.known, k)
+	return k.f
+}
+
+// codes returns what exits that are like e come to, whatever their code.
+func (r *tableReader) codes(e exit) (list []codeRange) {
+	for e.code = 0; e.code < codes; e.code++ {
+		f := r.find(e)
+		if n := len(list); n > 0 && list[n-1].same(f) {
+			list[n-1].to = e.code
+		} else {
+			list = append(list, codeRange{e.code, e.code, f})
+		}
+	}
+	return list
+}
+
+// rows returns all rows after as many restarts as e has behind it.
+func (r *tableReader) rows(e exit) (all rows) {
+	all.ranges = r.codes(e)
+	all.beyond = r.beyond(e, r.find)
+	e.reason = oomKilled
+	for i := range r.container.RestartPolicyRules {
+		if r.container.RestartPolicyRules[i].OOMKilled {
+			if all.killed = r.codes(e); sameRanges(all.killed, all.ranges) {
+				all.killed = nil
+			}
+			return all
+		}
+	}
+	e.code = 0
+	if f := r.find(e); !all.ranges[0].same(f) {
+		all.oom = f
+	}
+	return all
 }
 
 // beyond returns what exits of a process on Windows come to whose codes none on Linux has: those
