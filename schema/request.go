@@ -502,6 +502,9 @@ func (b *builder) unknownKind(p part, kind manifest.Value) {
 	}
 	if version := p.value.Get("apiVersion").Text(); manifest.Foreign(version) {
 		name += " of " + quoted(version) + ", and it holds no Pod template"
+		if _, bare := manifest.Templates(p.value); len(bare) > 0 {
+			name += "; " + cut(bare[0], MaxQuotedBytes) + " is a container without a Pod, which is not read"
+		}
 	}
 	b.faultAt(p.doc, kind.Offset(), "kind", policy.CodeUnknownKind, "no kind that is read here: "+name, allowed...)
 }

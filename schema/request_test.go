@@ -221,6 +221,17 @@ func validateError(t *testing.T, payload []byte) error {
 	return validate(closedSchemas(t)["error"], payload)
 }
 
+func TestUnknownKindNamesContainersThatAreNotRead(t *testing.T) {
+	docs, err := Decode([]byte("apiVersion: kubernetes.dask.org/v1\nkind: DaskCluster\nspec: {worker: {spec: {containers: [{name: w, image: i}]}}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = NewRequest(docs, Overrides{})
+	if err == nil || !strings.Contains(err.Error(), "it holds no Pod template; spec.worker.spec.containers is a container without a Pod, which is not read") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestUnknownKindNamesWhatIsSupported(t *testing.T) {
 	_, err := Read([]byte("apiVersion: v1\nkind: Service\n"), Overrides{})
 	allowed := strings.Join(err.(Faults)[0].Allowed, ", ")

@@ -178,7 +178,7 @@ func (c *checker) unknown(m Value, t typeIndex, others uint8) {
 			f.Detail += "; names are case-sensitive: " + otherCase(names, name)
 		case c.home(t, name) != "":
 			f.Detail += ", but of " + c.home(t, name)
-			if len(f.Allowed) < len(names) { // names that are spelt alike
+			if len(names) > allFields { // those that are spelt alike are not meant
 				f.Allowed = nil
 			}
 		case len(f.Allowed) == len(names):
