@@ -66,7 +66,7 @@ func TestFixes(t *testing.T) {
 		}
 		p.run(t, chromedp.Evaluate[chromedp.Void](press))
 		p.sees(t, "the fix is in the text", `manifest.value`, fixed)
-		p.sees(t, "and nothing is left to say", `document.getElementById('fixed-text').textContent + '|' + undo.hidden + `+warned, "The fix is in the manifest.|false0")
+		p.sees(t, "and nothing is left to say", `document.getElementById('fixed-text').textContent + '|' + undo.hidden + `+warned, "The fix was applied to the manifest.|false0")
 		p.sees(t, "every exit comes to the same", `reply.innerText`, "main exits 0 → Restart")
 		p.run(t, chromedp.Click(chromedp.CSS("#undo")))
 		p.sees(t, "one press takes it back", `manifest.value`, never)

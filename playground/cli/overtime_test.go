@@ -151,7 +151,7 @@ func TestUsageOverTime(t *testing.T) {
 		{"curve --model real", 2, "must be kubelet or documented"},
 		{"curve --validate", 2, "unknown flag"},
 		{"curve --initial 5m --max 1s", 1, "podfate: backoff.initial: must not be longer than max"},
-		{"curve -f testdata/pod.yaml", 1, "no manifest is asked for"},
+		{"curve -f testdata/pod.yaml", 1, "this question takes no manifest"},
 	} {
 		got := podfate(t, "", strings.Fields(c.args)...)
 		if got.status != c.status || !strings.Contains(got.err, c.says) || got.out != "" {

@@ -103,7 +103,7 @@ func TestWordsForPods(t *testing.T) {
 func TestFaultsOfAllAreSaidOnce(t *testing.T) {
 	const scenario = "apiVersion: podfate.dev/v1\nkind: Scenario\nruns: {}\ncluster: {version: \"1.9\"}\n"
 	got := podfate(t, scenario, "validate", "-f", "testdata/pod.yaml", "-f", "testdata/job.yaml", "-f", "-")
-	if got.status != 1 || strings.Count(got.err, "cluster.version: ") != 1 || strings.Count(got.err, "runs is for simulate") != 1 || !strings.Contains(got.err, "of what all manifests share, said once above") {
+	if got.status != 1 || strings.Count(got.err, "cluster.version: ") != 1 || strings.Count(got.err, "runs is for simulate") != 1 || !strings.Contains(got.err, "about what all manifests share, printed once above") {
 		t.Errorf("status %d\n%s", got.status, got.err)
 	}
 }

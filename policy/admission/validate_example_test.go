@@ -25,9 +25,9 @@ func ExampleValidatePodSpec() {
 	for _, fault := range admission.ValidatePodSpec(&spec, "spec.template.spec.", true, f) {
 		fmt.Println(fault.Message)
 	}
-	// Output: spec.containers[0].restartPolicyRules[0].exitCodes: Required value: must be specified
+	// Output:
+	// spec.containers[0].restartPolicyRules[0].exitCodes: Required value: must be specified
 	// spec.ephemeralContainers: Forbidden: cannot be set on create
-	// spec.template.spec.containers[0].restartPolicyRules[0].exitCodes: Required value: must be
-	// specified spec.template.spec.ephemeralContainers: Forbidden: ephemeral containers not allowed
-	// in pod template
+	// spec.template.spec.containers[0].restartPolicyRules[0].exitCodes: Required value: must be specified
+	// spec.template.spec.ephemeralContainers: Forbidden: ephemeral containers not allowed in pod template
 }
