@@ -19,6 +19,7 @@ type variant struct {
 	table    manifest.Value // of all exit codes; absent where there is none
 	waits    manifest.Value // of the back-off; absent where there is none
 	own      []ownWaits     // of containers, by a policy that a proposal brings
+	jobs     []jobRules     // of Jobs
 	restarts []restarts     // of simulate
 	rest     string         // members of the request that may change what happens, and that nothing of these is about
 	refused  bool           // the answer is that Kubernetes refuses this
@@ -281,7 +282,8 @@ func (c *call) askVariant(v *variant, i int, number uint32) bool {
 	}
 	v.table = c.beside(v, number, tableNumber, asked)
 	v.waits = c.beside(v, number, curveNumber, asked)
-	v.own = c.ownWaits(asked)
+	all, cl := c.loadedAgain(asked)
+	v.own, v.jobs = ownWaitsOf(all, cl), jobRulesOf(all, cl)
 	var rest manifest.Writer
 	rest.Object()
 	some(&rest, asked, func(name string) bool {
@@ -376,23 +378,9 @@ func (c *call) beside(v *variant, asked, number uint32, request manifest.Value) 
 	return answer
 }
 
-// ownWaits returns what the manifest of a request that was answered says of waits itself. Without
-// proposals it has no word for that.
-func (c *call) ownWaits(request manifest.Value) (list []ownWaits) {
-	cluster := request.Get("cluster")
-	if !given(request.Get("manifest")) || !given(cluster.Get("proposals")) && !given(cluster.Get("kubelet").Get("proposals")) {
-		return nil
-	}
-	wants := Members(nameOf(tableNumber))
-	var w manifest.Writer
-	w.Object()
-	some(&w, request, func(name string) bool { return contains(wants, name) && !contains(narrowingMembers, name) })
-	w.End()
-	other := c.memory.within().begin(w.Bytes())
-	if other.failure != nil {
-		return nil
-	}
-	cl, all, _ := other.admitAll()
+// ownWaitsOf returns what manifests say of waits themselves. Without proposals they have no word for
+// that.
+func ownWaitsOf(all []loaded, cl cluster) (list []ownWaits) {
 	for i := range all {
 		l := &all[i]
 		own := ownWaits{}
@@ -521,6 +509,7 @@ func (d *differ) compare(v *variant) {
 		v.timeline = !d.differs
 	default:
 		d.codes(first.table.Get("containers"), v.table.Get("containers"))
+		d.conditions(first.jobs, v.jobs)
 		d.waits()
 		proven := d.of == "curve" || first.table.Exists() && v.table.Exists()
 		v.equivalent = proven && first.waits.Exists() == v.waits.Exists() && !d.differs && first.rest == v.rest

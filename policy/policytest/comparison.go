@@ -21,11 +21,11 @@ type comparison struct {
 		}
 	}
 	Differences []struct {
-		Variant, Kind, Template, Container, Reason, Name, Path string
-		RestartsFrom, RestartsTo                               *int64
-		From, To, Exit, AtMillis, UntilMillis, Restart         *int64
-		First, Here                                            json.RawMessage
-		Excess                                                 *int64
+		Variant, Kind, Template, Container, Reason, Name, Status, Path string
+		RestartsFrom, RestartsTo                                       *int64
+		From, To, Exit, AtMillis, UntilMillis, Restart                 *int64
+		First, Here                                                    json.RawMessage
+		Excess                                                         *int64
 	}
 	DifferencesLeftOut int
 	Same, Equivalent   bool
@@ -63,7 +63,7 @@ func summarizeComparison(b *strings.Builder, raw []byte) error {
 	}
 	for _, d := range c.Differences {
 		fmt.Fprintf(b, "%s: %s", d.Variant, d.Kind)
-		for _, word := range []string{d.Template, d.Container, d.Name, d.Path, d.Reason} {
+		for _, word := range []string{d.Template, d.Container, d.Name, d.Status, d.Path, d.Reason} {
 			if word != "" {
 				b.WriteString(" " + word)
 			}

@@ -40,7 +40,7 @@ func (d *document) compare() {
 	d.blocks(func() {
 		d.strip(variants)
 		d.differences("Exit codes", "codes exit container limit", first)
-		d.differences("What differs", "outcome timeline starts ranMillis restarts counter waits start crossing late steady run undecided answer", first)
+		d.differences("What differs", "condition podReason outcome timeline starts ranMillis restarts counter waits start crossing late steady run undecided answer", first)
 		d.differences("The same happens, but for another reason", "decidedByOnly", first)
 		for o, i := first, int64(0); o.Exists(); o, i = o.Next(), i+1 {
 			d.variantFaults(o, i)
@@ -261,6 +261,17 @@ func (d *document) label(f manifest.Value) string {
 		return exitText(f.Get("here"))
 	case "container":
 		return "container " + container
+	case "condition", "podReason":
+		what := "Pods with " + short(text(f, "name"))
+		if kind == "podReason" {
+			what = "Pods with the reason " + short(text(f, "name"))
+		} else if status := text(f, "status"); status != "" {
+			what += "=" + short(status)
+		}
+		if has(f, "from") {
+			what += " whose " + container + " exits with " + itoa(number(f, "from"))
+		}
+		return what
 	case "outcome":
 		return "the end"
 	case "timeline":
