@@ -217,13 +217,12 @@ func draftName(t typeIndex, name string) string {
 // home returns the struct whose field name is, "" if it is of none whose fields are often written a
 // level too high or too low: restartPolicy in the spec of a Job, backoffLimit in that of its Pods.
 func (c *checker) home(t typeIndex, name string) string {
-	for _, home := range [...]string{"PodSpec", "JobSpec", "Container"} {
-		for i := range typeRows {
-			if typ := typeIndex(i); typ != t && typeRows[i].kind == structType && typ.bareName() == home {
-				for _, row := range typ.rows() {
-					if row.minors&c.bit != 0 && row.text() == name {
-						return home
-					}
+	for i := range typeRows {
+		if typ := typeIndex(i); typ != t && typeRows[i].kind == structType {
+			switch home := typ.bareName(); home {
+			case "PodSpec", "JobSpec", "Container":
+				if otherCase(typ.names(c.bit), name) == name {
+					return home
 				}
 			}
 		}
