@@ -97,7 +97,7 @@ func (k *kubelet) event(e *Event) (happened bool) {
 		k.over()
 		return false
 	}
-	if k.ending.terminated && e.Type == EventDeleted && k.ending.finishes && !k.ending.deleted {
+	if k.ending.terminated && (e.Type == EventDeleted || e.Type == EventDrained) && k.ending.finishes && !k.ending.deleted {
 		k.ending.deleted = true // without a grace period: CheckGracefulDelete in pkg/registry/core/pod/strategy.go
 		k.record(&r)
 		return false

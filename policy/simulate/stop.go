@@ -175,12 +175,18 @@ func (k *kubelet) restop() {
 	})
 }
 
-// podGrace is the grace period of the Pod's own.
+// podGrace is the grace period of the Pod's own. A negative one is a second to the API server.
+//
+// Source: Convert_v1_Pod_To_core_Pod in pkg/apis/core/v1/conversion.go, Kubernetes v1.33 to v1.37.
 func (k *kubelet) podGrace() Millis {
-	if s := k.spec.TerminationGracePeriodSeconds; s != nil {
+	switch s := k.spec.TerminationGracePeriodSeconds; {
+	case s == nil:
+		return 30 * policy.Second
+	case *s < 0:
+		return policy.Second
+	default:
 		return seconds(*s)
 	}
-	return 30 * policy.Second
 }
 
 func seconds(n int64) Millis {
