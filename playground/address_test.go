@@ -139,7 +139,13 @@ func TestTextIsKept(t *testing.T) {
 	}
 	p.run(t, chromedp.Navigate(origin+"/"))
 	p.until(t, "the module answers in the browser", answered)
+	const top = `String(manifest.getBoundingClientRect().top)`
+	before := p.eval(t, top)
 	p.edit(t, "manifest", `f.value += '# mine\n'`)
+	p.until(t, "that it is kept is said instead of the example's question", `document.getElementById('example-question').textContent.startsWith('The text that you typed here is kept') && !!document.querySelector('#example-question [data-notice="kept.clear"]')`)
+	if at := p.eval(t, top); at != before {
+		t.Errorf("the first letter moves the manifest from %s to %s", before, at)
+	}
 	example("wrong-case")
 	p.until(t, "the example", `!`+mine+` && `+says(`Unsupported value: "onFailure"`))
 	p.until(t, "the page says that the text is kept", `notice.textContent.includes('kept') && !notice.hidden`)

@@ -2,6 +2,7 @@ package ops_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,6 +36,7 @@ func TestFaultsOfWorldsSayWhatIsAllowed(t *testing.T) {
 		proposal                 string
 	}{
 		"an unknown proposal":          {"decide", `"cluster":{"proposals":{"kep-1":{}}},` + pod(""), `cluster.proposals["kep-1"]`, "unsupported_value", names, ""},
+		"an exit of the nameless":      {"decide", `"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"nmae":"main","image":"i"},{"name":"side","image":"i"}]}},"exits":[{"container":"main","exitCode":1}]`, "exits[0].container", "unknown_container", []string{"side"}, ""},
 		"an unknown option":            {"decide", `"cluster":{"proposals":{"always-pod":{"sandbx":"reuse"}}},` + pod(""), `cluster.proposals["always-pod"].sandbx`, "unknown_field", []string{"sandbox", "wait"}, ""},
 		"an unknown reading":           {"decide", `"cluster":{"proposals":{"always-pod":{"sandbox":"keep"}}},` + pod(""), `cluster.proposals["always-pod"].sandbox`, "unsupported_value", []string{"reuse", "recreate"}, ""},
 		"an option of no options":      {"decide", `"cluster":{"proposals":{"callback":{"x":"y"}}},` + pod(""), "cluster.proposals.callback.x", "unknown_field", []string{"there is none"}, ""},
@@ -101,6 +103,9 @@ func TestFaultsOfWorldsSayWhatIsAllowed(t *testing.T) {
 			}
 			found = true
 			for _, word := range row.says {
+				if slices.Contains(f.Allowed, "") {
+					t.Errorf("%s: nothing is allowed: %q", name, f.Allowed)
+				}
 				if !strings.Contains(f.Detail+f.Message+strings.Join(f.Allowed, " "), word) {
 					t.Errorf("%s: nothing says %q: %+v", name, word, f)
 				}

@@ -400,7 +400,7 @@ func (c *call) containerNames(spec *policy.PodSpec) []string {
 func listNames(spec *policy.PodSpec) (names []string) {
 	for _, kind := range []policy.ContainerKind{policy.InitContainer, policy.MainContainer, policy.EphemeralContainer} {
 		for _, container := range spec.List(kind) {
-			if len(names) < maxNames {
+			if container.Name != "" && len(names) < maxNames {
 				names = append(names, cut(container.Name))
 			}
 		}

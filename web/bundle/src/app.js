@@ -532,26 +532,22 @@ function show(of, keptAs) {
     if (!example.querySelector('option[value=""]')) example.prepend(new Option('your own', ''));
   }
   example.value = of?.id ?? '';
-  $('example-question').textContent = of?.question ?? '';
+  $('example-question').replaceChildren(of?.question ?? '', ...(keptAs ? [say('kept'), buttonOf('kept.clear')] : []));
   $('disagree').hidden = $('readings').hidden = !of?.disagree;
   $('disagree').textContent = of?.disagree ? say('disagree', {what: of.disagree}) : '';
   $('readings').replaceChildren(...(of?.readings ?? []).map(({says: what, source: {url, name}, ask: address}) => h('li', {}, what, ' ',
     h('a', {class: 'source', href: url, rel: 'noreferrer'}, name), address && [' ', h('a', {href: '?example=' + address}, say('disagree.ask'))])));
-  if (latest() && !$('notice').textContent) notice(say('kept'), ...(keptAs ? [] : ['kept.open']), 'kept.clear');
+  if (latest() && !keptAs && !$('notice').textContent) notice(say('kept'), 'kept.open', 'kept.clear');
 }
+
+const buttonOf = (key) => h('button', {type: 'button', 'data-notice': key}, say(key));
 
 /**
  * Says something about the whole page, with buttons for what can be done; without a text it takes
  * away what was said.
  */
 function notice(text = '', ...buttons) {
-  $('notice').replaceChildren(text, ...buttons.map((key) => {
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.dataset.notice = key;
-    button.textContent = say(key);
-    return button;
-  }));
+  $('notice').replaceChildren(text, ...buttons.map(buttonOf));
   $('notice').hidden = !text;
   if (text && buttons.length === 0) announce(text);
 }
@@ -700,7 +696,7 @@ function wire() {
   for (const button of document.querySelectorAll('[data-copy]')) button.addEventListener('click', () => copy(button));
   $('share').addEventListener('toggle', () => $('share').open && showLink());
   $('compare').addEventListener('click', runCompare);
-  $('notice').addEventListener('click', pressNotice);
+  for (const id of ['notice', 'example-question']) $(id).addEventListener('click', pressNotice);
   addEventListener('pagehide', keepNow);
   addEventListener('beforeprint', () => unpainted?.());
   addEventListener('popstate', () => {
