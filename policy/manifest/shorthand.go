@@ -400,8 +400,7 @@ func (w *shortWriter) begin(at int) {
 // text writes a member that is a string, unless it is empty.
 func (w *shortWriter) text(name, value string) {
 	if value != "" {
-		w.Key(name)
-		w.String(value)
+		w.KeyString(name, value)
 	}
 }
 
@@ -409,8 +408,7 @@ func (w *shortWriter) text(name, value string) {
 func (w *shortWriter) number(name, value string) {
 	if value != "" {
 		n, _ := strconv.ParseInt(value, 10, 64)
-		w.Key(name)
-		w.Int(n)
+		w.KeyInt(name, n)
 	}
 }
 
@@ -420,8 +418,7 @@ func (w *shortWriter) list(name string, n int, element func(i int)) {
 	if n == 0 {
 		return
 	}
-	w.Key(name)
-	w.Array()
+	w.KeyArray(name)
 	for i := range n {
 		element(i)
 		w.End()
@@ -444,8 +441,7 @@ func (w *shortWriter) writeTapes() {
 	if len(w.p.tapes) == 0 {
 		return
 	}
-	w.Key("runs")
-	w.Object()
+	w.KeyObject("runs")
 	for i, first := range w.p.tapes {
 		if w.p.named(first.name) < i {
 			continue

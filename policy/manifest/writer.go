@@ -91,6 +91,62 @@ func (w *Writer) NameOf(v Value) {
 	w.buf = append(w.buf, ':')
 }
 
+// KeyObject begins an object that is a member; End ends it.
+//
+//go:noinline
+func (w *Writer) KeyObject(name string) {
+	w.Key(name)
+	w.open('{', '}')
+}
+
+// KeyArray begins an array that is a member; End ends it.
+//
+//go:noinline
+func (w *Writer) KeyArray(name string) {
+	w.Key(name)
+	w.open('[', ']')
+}
+
+// KeyString writes a member that is a string.
+//
+//go:noinline
+func (w *Writer) KeyString(name string, s string) {
+	w.Key(name)
+	w.buf = AppendQuoted(w.buf, s)
+}
+
+// KeyWord writes a member that is a string without escapes; see Word.
+//
+//go:noinline
+func (w *Writer) KeyWord(name string, s string) {
+	w.Key(name)
+	w.buf = append(append(append(w.buf, '"'), s...), '"')
+}
+
+// KeyInt writes a member that is an integer.
+//
+//go:noinline
+func (w *Writer) KeyInt(name string, n int64) {
+	w.Key(name)
+	w.buf = strconv.AppendInt(w.buf, n, 10)
+}
+
+// KeyBool writes a member that is true or false.
+//
+//go:noinline
+func (w *Writer) KeyBool(name string, b bool) {
+	w.Key(name)
+	w.buf = strconv.AppendBool(w.buf, b)
+}
+
+// KeyRaw writes a member that is JSON already; see Raw.
+//
+//go:noinline
+func (w *Writer) KeyRaw(name string, json []byte) {
+	w.Key(name)
+	w.buf = append(w.buf, json...)
+}
+
 // String writes a string.
 //
 //go:noinline

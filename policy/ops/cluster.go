@@ -274,19 +274,16 @@ func (c *call) writeProposals(p policy.Proposals) {
 		return
 	}
 	w := &c.w
-	w.Key("proposals")
-	w.Object()
+	w.KeyObject("proposals")
 	option := policy.ProposalOption(0)
 	for x, proposal := range policy.ProposalList() {
 		on := p.Has(policy.ProposalID(x))
 		if on {
-			w.Key(proposal.Name)
-			w.Object()
+			w.KeyObject(proposal.Name)
 		}
 		for _, o := range proposal.Options {
 			if on {
-				w.Key(o.Name)
-				w.Word(o.Values[p.Reading(option)])
+				w.KeyWord(o.Name, o.Values[p.Reading(option)])
 			}
 			option++
 		}
@@ -389,12 +386,10 @@ func (c *call) readDraftPeriod(v manifest.Value, path string) *policy.Duration {
 // writeCluster writes what was assumed about the cluster, so that no default is silent.
 func (c *call) writeCluster(cl cluster) {
 	c.writeTemplates()
-	c.w.Key("cluster")
-	c.w.Object()
+	c.w.KeyObject("cluster")
 	c.writeRelease(&cl)
 	if cl.skewed != nil {
-		c.w.Key("kubelet")
-		c.w.Object()
+		c.w.KeyObject("kubelet")
 		c.writeRelease(cl.skewed)
 		c.w.End()
 	}
@@ -402,28 +397,23 @@ func (c *call) writeCluster(cl cluster) {
 }
 
 func (c *call) writeRelease(cl *cluster) {
-	c.w.Key("version")
-	c.w.Word(policy.VersionName(cl.features.Minor))
-	c.w.Key("featureGates")
-	c.w.Object()
+	c.w.KeyWord("version", policy.VersionName(cl.features.Minor))
+	c.w.KeyObject("featureGates")
 	gates := policy.Gates()
 	for i := range gates {
 		g := &gates[i]
 		if _, known := g.In(cl.features.Minor); known {
-			c.w.Key(g.Name)
-			c.w.Bool(cl.features.Enabled(g.Name))
+			c.w.KeyBool(g.Name, cl.features.Enabled(g.Name))
 		}
 	}
 	for x, p := range policy.ProposalList() {
 		if id := policy.ProposalID(x); p.Gate != "" && cl.features.Proposals.Has(id) {
-			c.w.Key(p.Gate)
-			c.w.Bool(!cl.features.Proposals.GateIsOff(id))
+			c.w.KeyBool(p.Gate, !cl.features.Proposals.GateIsOff(id))
 		}
 	}
 	c.w.End()
 	if len(cl.otherGates) > 0 {
-		c.w.Key("otherGates")
-		c.w.Array()
+		c.w.KeyArray("otherGates")
 		for _, name := range cl.otherGates {
 			c.w.String(name)
 		}

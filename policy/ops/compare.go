@@ -93,18 +93,14 @@ func (c *call) writeComparison(d *differ, variants []variant, all bool) {
 	w := &c.w
 	equivalent, timeline := true, true
 	w.Object()
-	w.Key("of")
-	w.Word(d.of)
-	w.Key("variants")
-	w.Array()
+	w.KeyWord("of", d.of)
+	w.KeyArray("variants")
 	for i := range variants {
 		v := &variants[i]
 		w.Object()
-		w.Key("name")
-		w.String(v.name)
+		w.KeyString("name", v.name)
 		if v.refused {
-			w.Key("refused")
-			w.Bool(true)
+			w.KeyBool("refused", true)
 		}
 		if i > 0 {
 			d.verdict(w, v.equivalent, v.timeline)
@@ -117,25 +113,20 @@ func (c *call) writeComparison(d *differ, variants []variant, all bool) {
 		w.End()
 	}
 	w.End()
-	w.Key("differences")
-	w.Raw(d.w.Bytes())
+	w.KeyRaw("differences", d.w.Bytes())
 	if more := d.n - policy.MaxDifferences; more > 0 {
-		w.Key("differencesLeftOut")
-		w.Int(int64(more))
+		w.KeyInt("differencesLeftOut", int64(more))
 	}
-	w.Key("same")
-	w.Bool(!d.different)
+	w.KeyBool("same", !d.different)
 	d.verdict(w, equivalent, timeline)
 	w.End()
 }
 
 // verdict writes what is proven of one variant, or of all.
 func (d *differ) verdict(w *manifest.Writer, equivalent, timeline bool) {
-	w.Key("equivalent")
-	w.Bool(equivalent)
+	w.KeyBool("equivalent", equivalent)
 	if d.of == "simulate" {
-		w.Key("sameTimeline")
-		w.Bool(timeline)
+		w.KeyBool("sameTimeline", timeline)
 	}
 }
 
@@ -232,8 +223,7 @@ func (v *variant) write(w *manifest.Writer, request manifest.Value) {
 	case v.manifest.Exists():
 		w.Object()
 		some(w, request, func(name string) bool { return name != "manifest" })
-		w.Key("manifest")
-		w.Raw(v.manifest.Raw())
+		w.KeyRaw("manifest", v.manifest.Raw())
 		w.End()
 	case given(request):
 		w.Raw(request.Raw())
@@ -318,8 +308,7 @@ func (c *call) countRestarts(v *variant, request manifest.Value) {
 		var w manifest.Writer
 		w.Object()
 		some(&w, request, func(name string) bool { return name != "until" })
-		w.Key("until")
-		w.String(millisText(policy.Millis(until)))
+		w.KeyString("until", millisText(policy.Millis(until)))
 		w.End()
 		if answer, failed := c.ask(simulateNumber, w.Bytes()); !failed {
 			count(answer)
@@ -498,10 +487,8 @@ func (d *differ) compare(v *variant) {
 	case same:
 	case first.refused != v.refused:
 		d.begin("refused")
-		d.w.Key("first")
-		d.w.Bool(first.refused)
-		d.w.Key("here")
-		d.w.Bool(v.refused)
+		d.w.KeyBool("first", first.refused)
+		d.w.KeyBool("here", v.refused)
 		d.end()
 		v.timeline = false
 	case v.refused:

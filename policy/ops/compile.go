@@ -83,10 +83,8 @@ func (c *call) compile(handle int64, room int) *Policy {
 	p.from = loaded{readable: true, object: policy.Object{SpecPath: strings.Clone(l.object.SpecPath), Spec: spec.Names()}}
 	w := &c.w
 	w.Object()
-	w.Key("handle")
-	w.Int(handle)
-	w.Key("containers")
-	w.Array()
+	w.KeyInt("handle", handle)
+	w.KeyArray("containers")
 	for kind := range policy.ContainerKinds {
 		for i, named := range p.from.object.Spec.List(kind) {
 			w.String(named.Name)
@@ -95,14 +93,11 @@ func (c *call) compile(handle int64, room int) *Policy {
 		}
 	}
 	w.End()
-	w.Key("conditions")
-	w.Array()
+	w.KeyArray("conditions")
 	for _, pattern := range p.batch.Conditions() {
 		w.Object()
-		w.Key("type")
-		w.String(pattern.Type)
-		w.Key("status")
-		w.String(pattern.Status)
+		w.KeyString("type", pattern.Type)
+		w.KeyString("status", pattern.Status)
 		w.End()
 	}
 	w.End()
@@ -184,8 +179,7 @@ func (p *Policy) answer(w *manifest.Writer, e policy.Event, reason string) {
 		writeUndecided(w, why, at.unknown(why, int(v.Rule)))
 	}
 	if v.Wait >= 0 {
-		w.Key("delayMillis")
-		w.Int(int64(v.Wait))
+		w.KeyInt("delayMillis", int64(v.Wait))
 	}
 	w.End()
 }

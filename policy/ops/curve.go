@@ -186,24 +186,17 @@ func (c *call) readWindows(v manifest.Value, otherwise []policy.Millis) []policy
 
 func (c *call) writeCurveParameters(r curveRequest) {
 	w, p := &c.w, r.parameters
-	w.Key("model")
-	w.String(string(p.Model))
-	w.Key("backoff")
-	w.Object()
+	w.KeyString("model", string(p.Model))
+	w.KeyObject("backoff")
 	waits := p.Series()
-	w.Key("initialMillis")
-	w.Int(int64(waits.First()))
+	w.KeyInt("initialMillis", int64(waits.First()))
 	if len(p.List) == 0 {
-		w.Key("factor")
-		w.Int(p.Factor)
+		w.KeyInt("factor", p.Factor)
 	}
-	w.Key("maxMillis")
-	w.Int(int64(p.Max))
-	w.Key("resetMillis")
-	w.Int(int64(p.Reset))
+	w.KeyInt("maxMillis", int64(p.Max))
+	w.KeyInt("resetMillis", int64(p.Reset))
 	if p.Model == policy.ModelKubelet {
-		w.Key("sweepMillis")
-		w.Int(int64(p.Sweep))
+		w.KeyInt("sweepMillis", int64(p.Sweep))
 	}
 	w.Key("from")
 	if r.free {
@@ -214,13 +207,10 @@ func (c *call) writeCurveParameters(r curveRequest) {
 	optional(w, "preset", c.preset)
 	writeWaitList(w, p.List)
 	w.End()
-	w.Key("run")
-	w.Object()
-	w.Key("forMillis")
-	w.Int(int64(p.Run))
+	w.KeyObject("run")
+	w.KeyInt("forMillis", int64(p.Run))
 	w.End()
-	w.Key("assumptions")
-	w.Array()
+	w.KeyArray("assumptions")
 	for _, a := range assumptions(p) {
 		w.String(a)
 	}
@@ -244,46 +234,34 @@ func assumptions(p policy.CurveParameters) []string {
 // [policy.MaxCurveStarts].
 func writeCurveStarts(w *manifest.Writer, r curveRequest, curve *policy.Curve) {
 	restarts := curve.Restarts(r.until)
-	w.Key("untilMillis")
-	w.Int(int64(r.until))
-	w.Key("restarts")
-	w.Int(restarts)
-	w.Key("starts")
-	w.Array()
+	w.KeyInt("untilMillis", int64(r.until))
+	w.KeyInt("restarts", restarts)
+	w.KeyArray("starts")
 	listed := min(restarts, policy.MaxCurveStarts-1)
 	for n := int64(0); n <= listed; n++ {
 		start := curve.Restart(n)
 		w.Object()
-		w.Key("restart")
-		w.Int(n)
-		w.Key("atMillis")
-		w.Int(int64(start.At))
+		w.KeyInt("restart", n)
+		w.KeyInt("atMillis", int64(start.At))
 		if n > 0 {
-			w.Key("delayMillis")
-			w.Int(int64(start.Delay))
-			w.Key("because")
-			w.String(string(start.Because))
+			w.KeyInt("delayMillis", int64(start.Delay))
+			w.KeyString("because", string(start.Because))
 		}
 		w.End()
 	}
 	w.End()
-	w.Key("startsLeftOut")
-	w.Int(restarts - listed)
+	w.KeyInt("startsLeftOut", restarts-listed)
 }
 
 func writeCurveWindows(w *manifest.Writer, r curveRequest, curve *policy.Curve) {
-	w.Key("windows")
-	w.Array()
+	w.KeyArray("windows")
 	earlier := int64(0)
 	for _, window := range r.windows {
 		n := curve.Restarts(window)
 		w.Object()
-		w.Key("untilMillis")
-		w.Int(int64(window))
-		w.Key("restarts")
-		w.Int(n)
-		w.Key("newRestarts")
-		w.Int(n - earlier)
+		w.KeyInt("untilMillis", int64(window))
+		w.KeyInt("restarts", n)
+		w.KeyInt("newRestarts", n-earlier)
 		w.End()
 		earlier = n
 	}
@@ -293,47 +271,30 @@ func writeCurveWindows(w *manifest.Writer, r curveRequest, curve *policy.Curve) 
 // writeCurveSteady writes what goes on forever.
 func writeCurveSteady(w *manifest.Writer, curve *policy.Curve) {
 	if first, ok := curve.FirstAtMax(); ok {
-		w.Key("longestWait")
-		w.Object()
-		w.Key("restart")
-		w.Int(first.Number)
-		w.Key("fromMillis")
-		w.Int(int64(first.At - first.Delay))
-		w.Key("atMillis")
-		w.Int(int64(first.At))
+		w.KeyObject("longestWait")
+		w.KeyInt("restart", first.Number)
+		w.KeyInt("fromMillis", int64(first.At-first.Delay))
+		w.KeyInt("atMillis", int64(first.At))
 		w.End()
 	}
 	const hour = 3600 * policy.Second
 	s := curve.Steady()
-	w.Key("steady")
-	w.Object()
-	w.Key("fromRestart")
-	w.Int(s.From.Number)
-	w.Key("fromMillis")
-	w.Int(int64(s.From.At))
-	w.Key("periodMillis")
-	w.Int(int64(s.Period))
-	w.Key("restarts")
-	w.Int(s.Restarts)
-	w.Key("restartsPerHourThousandths")
-	w.Int(s.Restarts * int64(hour) * 1000 / int64(s.Period))
+	w.KeyObject("steady")
+	w.KeyInt("fromRestart", s.From.Number)
+	w.KeyInt("fromMillis", int64(s.From.At))
+	w.KeyInt("periodMillis", int64(s.Period))
+	w.KeyInt("restarts", s.Restarts)
+	w.KeyInt("restartsPerHourThousandths", s.Restarts*int64(hour)*1000/int64(s.Period))
 	w.End()
 }
 
 func writeRecovery(w *manifest.Writer, until policy.Millis, r policy.CurveRecovery) {
-	w.Key("outage")
-	w.Object()
-	w.Key("untilMillis")
-	w.Int(int64(until))
-	w.Key("restart")
-	w.Int(r.Back.Number)
-	w.Key("backAtMillis")
-	w.Int(int64(r.Back.At))
-	w.Key("lateMillis")
-	w.Int(int64(r.Late))
-	w.Key("bestMillis")
-	w.Int(int64(r.Best))
-	w.Key("gapMillis")
-	w.Int(int64(r.Gap))
+	w.KeyObject("outage")
+	w.KeyInt("untilMillis", int64(until))
+	w.KeyInt("restart", r.Back.Number)
+	w.KeyInt("backAtMillis", int64(r.Back.At))
+	w.KeyInt("lateMillis", int64(r.Late))
+	w.KeyInt("bestMillis", int64(r.Best))
+	w.KeyInt("gapMillis", int64(r.Gap))
 	w.End()
 }

@@ -64,8 +64,7 @@ func (c *call) decide() {
 	found.warnings = append(found.warnings, c.skew(&cl)...)
 	c.w.Object()
 	if !onlyPods {
-		c.w.Key("decisions")
-		c.w.Array()
+		c.w.KeyArray("decisions")
 		judges := make([]*jobJudge, len(all))
 		for i := range all {
 			judges[i] = newJobJudge(&all[i], cl)
@@ -443,8 +442,7 @@ func (c *call) writeDecision(l *loaded, cl cluster, e exit, judge *jobJudge) {
 	at := pathsOf(o, e.ref)
 	w.Object()
 	if l.template != nil {
-		w.Key("template")
-		w.String(l.template.Path)
+		w.KeyString("template", l.template.Path)
 	}
 	e.write(w, o)
 	if why, path := undecided(cl.node(), at, trace); why != "" {
@@ -452,8 +450,7 @@ func (c *call) writeDecision(l *loaded, cl cluster, e exit, judge *jobJudge) {
 	} else {
 		writeOutcome(w, at, d)
 	}
-	w.Key("trace")
-	w.Array()
+	w.KeyArray("trace")
 	for _, s := range trace {
 		w.Object()
 		w.Key("path")
@@ -462,24 +459,19 @@ func (c *call) writeDecision(l *loaded, cl cluster, e exit, judge *jobJudge) {
 		} else {
 			at.write(w, s.Level, s.Rule)
 		}
-		w.Key("result")
-		w.Word(string(s.Result))
-		w.Key("code")
-		w.Word(string(s.Code))
+		w.KeyWord("result", string(s.Result))
+		w.KeyWord("code", string(s.Code))
 		optional(w, "ignored", string(s.Ignored))
 		w.End()
 	}
 	w.End()
 	if c.rows {
-		w.Key("row")
-		w.Object()
+		w.KeyObject("row")
 		switch {
 		case judge != nil:
-			w.Key("pod")
-			w.String(judge.firstPod())
+			w.KeyString("pod", judge.firstPod())
 		case l.object.Kind != "Pod":
-			w.Key("pod")
-			w.String(shortName(l))
+			w.KeyString("pod", shortName(l))
 		}
 		row := c.afterExit(l, e).Row(cl.features.Minor)
 		writeRow(w, &row, 0, -1)
@@ -526,20 +518,16 @@ func (x podVerdict) write(w *manifest.Writer) {
 	if x.action == "" {
 		return
 	}
-	w.Key("failure")
-	w.Object()
-	w.Key("action")
-	w.Word(string(x.action))
+	w.KeyObject("failure")
+	w.KeyWord("action", string(x.action))
 	w.Key("rule")
 	if x.rule < 0 {
 		w.Null()
 	} else {
 		w.Int(int64(x.rule))
-		w.Key("path")
-		w.Word(x.path)
+		w.KeyWord("path", x.path)
 	}
-	w.Key("replaced")
-	w.Bool(false)
+	w.KeyBool("replaced", false)
 	w.End()
 }
 
@@ -565,25 +553,19 @@ const oomKilled = "OOMKilled"
 
 // write repeats the exit, with the name of its container.
 func (e exit) write(w *manifest.Writer, o *policy.Object) {
-	w.Key("container")
-	w.String(o.Spec.Container(e.ref).Name)
-	w.Key("exitCode")
-	w.Int(int64(e.code))
+	w.KeyString("container", o.Spec.Container(e.ref).Name)
+	w.KeyInt("exitCode", int64(e.code))
 	optional(w, "reason", e.reason)
 	if e.counted {
-		w.Key("restartCount")
-		w.Int(int64(e.restarts))
+		w.KeyInt("restartCount", int64(e.restarts))
 	}
 }
 
 // writeUndecided writes why there is no answer, and the place that is the cause.
 func writeUndecided(w *manifest.Writer, why, path string) {
-	w.Key("undecided")
-	w.Object()
-	w.Key("reason")
-	w.Word(why)
-	w.Key("path")
-	w.String(path)
+	w.KeyObject("undecided")
+	w.KeyWord("reason", why)
+	w.KeyString("path", path)
 	w.End()
 }
 

@@ -190,8 +190,7 @@ func (j *jobJudge) failed(x *jobEffect, pod *policy.FailedPod) {
 func (x *jobEffect) write(w *manifest.Writer, j *jobJudge) {
 	w.Object()
 	if x.phase != "" {
-		w.Key("podPhase")
-		w.Word(string(x.phase))
+		w.KeyWord("podPhase", string(x.phase))
 	}
 	if x.undecided != "" {
 		writeUndecided(w, x.undecided, x.path)
@@ -203,8 +202,7 @@ func (x *jobEffect) write(w *manifest.Writer, j *jobJudge) {
 		if action == "" {
 			action = policy.ActionCount
 		}
-		w.Key("action")
-		w.Word(string(action))
+		w.KeyWord("action", string(action))
 		w.Key("rule")
 		if x.match.Rule < 0 {
 			w.Null()
@@ -218,16 +216,12 @@ func (x *jobEffect) write(w *manifest.Writer, j *jobJudge) {
 			w.Word(element(j.l.rulesPath(), int(x.match.Rule)))
 		}
 	}
-	w.Key("counted")
-	w.Bool(x.counted)
+	w.KeyBool("counted", x.counted)
 	if x.index {
-		w.Key("indexFails")
-		w.Bool(true)
+		w.KeyBool("indexFails", true)
 	}
-	w.Key("backoffLimit")
-	w.Int(int64(*j.job.BackoffLimit))
-	w.Key("outcome")
-	w.Word(x.outcome)
+	w.KeyInt("backoffLimit", int64(*j.job.BackoffLimit))
+	w.KeyWord("outcome", x.outcome)
 	optional(w, "reason", x.reason)
 	optional(w, "message", x.message)
 	w.End()

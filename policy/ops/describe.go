@@ -17,20 +17,15 @@ func (c *call) describe() {
 	}
 	w := &c.w
 	w.Object()
-	w.Key("product")
-	w.Word("podfate")
-	w.Key("abi")
-	w.Word(ABIVersion)
-	w.Key("schema")
-	w.Word(SchemaVersion)
-	w.Key("versions")
-	w.Array()
+	w.KeyWord("product", "podfate")
+	w.KeyWord("abi", ABIVersion)
+	w.KeyWord("schema", SchemaVersion)
+	w.KeyArray("versions")
 	for _, v := range policy.Versions() {
 		w.Word(v)
 	}
 	w.End()
-	w.Key("defaultVersion")
-	w.Word(policy.VersionName(policy.DefaultMinor))
+	w.KeyWord("defaultVersion", policy.VersionName(policy.DefaultMinor))
 	c.describeGates()
 	c.describeProposals()
 	c.describeKinds()
@@ -38,12 +33,9 @@ func (c *call) describe() {
 	c.describeLimits()
 	c.describePresets()
 	if module.sha256 != "" {
-		w.Key("module")
-		w.Object()
-		w.Key("sha256")
-		w.Word(module.sha256)
-		w.Key("bytes")
-		w.Int(module.bytes)
+		w.KeyObject("module")
+		w.KeyWord("sha256", module.sha256)
+		w.KeyInt("bytes", module.bytes)
 		w.End()
 	}
 	w.End()
@@ -94,33 +86,25 @@ func isDigest(s string) bool {
 
 func (c *call) describeGates() {
 	w := &c.w
-	w.Key("gates")
-	w.Array()
+	w.KeyArray("gates")
 	for _, g := range policy.Gates() {
 		w.Object()
-		w.Key("name")
-		w.Word(g.Name)
-		w.Key("versions")
-		w.Array()
+		w.KeyWord("name", g.Name)
+		w.KeyArray("versions")
 		for minor := policy.OldestMinor; minor <= policy.NewestMinor; minor++ {
 			r, known := g.In(minor)
 			if !known {
 				continue
 			}
 			w.Object()
-			w.Key("version")
-			w.Word(policy.VersionName(minor))
-			w.Key("default")
-			w.Bool(r.Default)
-			w.Key("stage")
-			w.Word(string(r.Stage))
-			w.Key("locked")
-			w.Bool(r.Locked)
+			w.KeyWord("version", policy.VersionName(minor))
+			w.KeyBool("default", r.Default)
+			w.KeyWord("stage", string(r.Stage))
+			w.KeyBool("locked", r.Locked)
 			w.End()
 		}
 		w.End()
-		w.Key("dependsOn")
-		w.Array()
+		w.KeyArray("dependsOn")
 		for _, name := range g.DependsOn {
 			w.Word(name)
 		}
@@ -133,40 +117,31 @@ func (c *call) describeGates() {
 func (c *call) describeProposals() {
 	w := &c.w
 	list := func(name string, words []string) {
-		w.Key(name)
-		w.Array()
+		w.KeyArray(name)
 		for _, word := range words {
 			w.String(word)
 		}
 		w.End()
 	}
-	w.Key("proposals")
-	w.Array()
+	w.KeyArray("proposals")
 	for x, p := range policy.ProposalList() {
 		w.Object()
-		w.Key("name")
-		w.Word(p.Name)
-		w.Key("source")
-		w.Word(p.Source)
-		w.Key("state")
-		w.Word(p.State)
+		w.KeyWord("name", p.Name)
+		w.KeyWord("source", p.Source)
+		w.KeyWord("state", p.State)
 		list("words", policy.ProposalID(x).Words())
 		var gates []string
 		if p.Gate != "" {
 			gates = []string{p.Gate}
 		}
 		list("gates", gates)
-		w.Key("options")
-		w.Array()
+		w.KeyArray("options")
 		for _, o := range p.Options {
 			w.Object()
-			w.Key("name")
-			w.Word(o.Name)
+			w.KeyWord("name", o.Name)
 			list("values", o.Values)
-			w.Key("default")
-			w.Word(o.Values[0])
-			w.Key("disagreement")
-			w.Word(o.Disagreement)
+			w.KeyWord("default", o.Values[0])
+			w.KeyWord("disagreement", o.Disagreement)
 			w.End()
 		}
 		w.End()
@@ -177,14 +152,11 @@ func (c *call) describeProposals() {
 
 func (c *call) describeKinds() {
 	w := &c.w
-	w.Key("kinds")
-	w.Array()
+	w.KeyArray("kinds")
 	for _, k := range manifest.Kinds() {
 		w.Object()
-		w.Key("apiVersion")
-		w.Word(k.APIVersion)
-		w.Key("kind")
-		w.Word(k.Kind)
+		w.KeyWord("apiVersion", k.APIVersion)
+		w.KeyWord("kind", k.Kind)
 		w.End()
 	}
 	w.End()
@@ -192,16 +164,12 @@ func (c *call) describeKinds() {
 
 func (c *call) describeOperations() {
 	w := &c.w
-	w.Key("operations")
-	w.Array()
+	w.KeyArray("operations")
 	for _, op := range table {
 		w.Object()
-		w.Key("number")
-		w.Int(int64(op.Number))
-		w.Key("name")
-		w.Word(op.Name)
-		w.Key("summary")
-		w.Word(op.Summary)
+		w.KeyInt("number", int64(op.Number))
+		w.KeyWord("name", op.Name)
+		w.KeyWord("summary", op.Summary)
 		w.End()
 	}
 	w.End()
@@ -210,8 +178,7 @@ func (c *call) describeOperations() {
 // describeLimits lists each limit under the name that a LIMIT_EXCEEDED error uses.
 func (c *call) describeLimits() {
 	w := &c.w
-	w.Key("limits")
-	w.Object()
+	w.KeyObject("limits")
 	for _, l := range []struct {
 		name string
 		most int64
@@ -255,8 +222,7 @@ func (c *call) describeLimits() {
 		{simulate.LimitActivePods, simulate.MaxActivePods},
 		{simulate.LimitJobContainers, simulate.MaxJobContainers},
 	} {
-		w.Key(l.name)
-		w.Int(l.most)
+		w.KeyInt(l.name, l.most)
 	}
 	w.End()
 }
@@ -264,19 +230,15 @@ func (c *call) describeLimits() {
 // describePresets lists the waits that the member backoff knows by name.
 func (c *call) describePresets() {
 	w := &c.w
-	w.Key("backoffPresets")
-	w.Array()
+	w.KeyArray("backoffPresets")
 	presets := policy.Presets()
 	for i := range presets {
 		p := &presets[i]
 		w.Object()
-		w.Key("name")
-		w.Word(p.Name)
+		w.KeyWord("name", p.Name)
 		writeSeries(w, &p.Series)
-		w.Key("source")
-		w.Word(p.Source)
-		w.Key("confidence")
-		w.Word(p.Confidence)
+		w.KeyWord("source", p.Source)
+		w.KeyWord("confidence", p.Confidence)
 		w.End()
 	}
 	w.End()

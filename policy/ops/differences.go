@@ -46,15 +46,13 @@ func (d *differ) end() {
 //go:noinline
 func (d *differ) text(name, value string) {
 	if value != "" {
-		d.w.Key(name)
-		d.w.String(value)
+		d.w.KeyString(name, value)
 	}
 }
 
 //go:noinline
 func (d *differ) int(name string, n int64) {
-	d.w.Key(name)
-	d.w.Int(n)
+	d.w.KeyInt(name, n)
 }
 
 // one notes a difference of two values, one of which may be absent; more writes what is said before
@@ -586,8 +584,7 @@ func (d *differ) outcome(a, b manifest.Value) {
 		ending
 		at int64
 	}{{"first", x, xAt}, {"here", y, yAt}} {
-		d.w.Key(o.name)
-		d.w.Object()
+		d.w.KeyObject(o.name)
 		d.text("phase", o.phase)
 		d.text("reason", o.reason)
 		d.int("atMillis", o.at)

@@ -54,8 +54,7 @@ func (c *call) explain() {
 	}
 	w := &c.w
 	w.Object()
-	w.Key("answer")
-	w.Raw(answer)
+	w.KeyRaw("answer", answer)
 	w.Key("document")
 	before := w.Len()
 	c.writeDocument(number, answer)
@@ -67,10 +66,8 @@ func (c *call) explain() {
 func (c *call) explainError(number uint32, failure manifest.Value) {
 	w := &c.w
 	w.Object()
-	w.Key("answer")
-	w.Object()
-	w.Key("error")
-	w.Raw(failure.Raw())
+	w.KeyObject("answer")
+	w.KeyRaw("error", failure.Raw())
 	w.End()
 	w.Key("document")
 	before := w.Len()
@@ -88,8 +85,7 @@ func (c *call) writeText(at int) {
 	}
 	c.documents++
 	if d, err := c.memory.answers.Parse(append([]byte(nil), c.w.Bytes()[at:]...)); err == nil {
-		c.w.Key("text")
-		c.w.String(words.Text(d))
+		c.w.KeyString("text", words.Text(d))
 	}
 }
 

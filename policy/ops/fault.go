@@ -186,23 +186,17 @@ func (c *call) failOnFaults() bool {
 func (f *failure) payload(c *call) []byte {
 	var w manifest.Writer
 	w.Object()
-	w.Key("error")
-	w.Object()
-	w.Key("code")
-	w.String(string(f.code))
-	w.Key("num")
-	w.Int(int64(f.code.Number()))
-	w.Key("message")
-	w.String(f.message)
+	w.KeyObject("error")
+	w.KeyString("code", string(f.code))
+	w.KeyInt("num", int64(f.code.Number()))
+	w.KeyString("message", f.message)
 	optional(&w, "path", f.path)
 	if f.offset >= 0 && c.src != nil {
-		w.Key("offset")
-		w.Int(int64(f.offset))
+		w.KeyInt("offset", int64(f.offset))
 		c.position(&w, f.offset)
 	}
 	if f.limit != "" {
-		w.Key("limit")
-		w.String(f.limit)
+		w.KeyString("limit", f.limit)
 	}
 	if len(f.faults) > 0 {
 		w.Key("faults")
@@ -216,10 +210,8 @@ func (f *failure) payload(c *call) []byte {
 // position writes line and column of an offset of the request.
 func (c *call) position(w *manifest.Writer, offset int) {
 	line, column := manifest.Position(c.src, offset)
-	w.Key("line")
-	w.Int(int64(line))
-	w.Key("column")
-	w.Int(int64(column))
+	w.KeyInt("line", int64(line))
+	w.KeyInt("column", int64(column))
 }
 
 // writeFaults writes at most [policy.MaxFaults] faults and, if there were more, how many; more is
@@ -246,18 +238,15 @@ func (c *call) writeFaults(w *manifest.Writer, faults []located, more int) {
 
 func (c *call) writeFault(w *manifest.Writer, f located) {
 	w.Object()
-	w.Key("path")
-	w.String(f.Path)
+	w.KeyString("path", f.Path)
 	optional(w, "type", string(f.Type))
-	w.Key("code")
-	w.String(string(f.Code))
+	w.KeyString("code", string(f.Code))
 	optional(w, "detail", f.Detail)
 	optional(w, "message", f.Message)
 	optional(w, "source", f.Source)
 	optional(w, "proposal", f.Proposal)
 	if len(f.Allowed) > 0 {
-		w.Key("allowed")
-		w.Array()
+		w.KeyArray("allowed")
 		for _, s := range f.Allowed {
 			w.String(s)
 		}
@@ -268,13 +257,10 @@ func (c *call) writeFault(w *manifest.Writer, f located) {
 	}
 	c.writeFixes(w, &f)
 	if f.Within > 0 {
-		w.Key("within")
-		w.Object()
+		w.KeyObject("within")
 		line, column := manifest.Position([]byte(c.root.Get(questionMember).Text()), f.Within-1)
-		w.Key("line")
-		w.Int(int64(line))
-		w.Key("column")
-		w.Int(int64(column))
+		w.KeyInt("line", int64(line))
+		w.KeyInt("column", int64(column))
 		w.End()
 	}
 	w.End()
@@ -283,7 +269,6 @@ func (c *call) writeFault(w *manifest.Writer, f located) {
 // optional writes a member unless it is empty.
 func optional(w *manifest.Writer, name, value string) {
 	if value != "" {
-		w.Key(name)
-		w.String(value)
+		w.KeyString(name, value)
 	}
 }

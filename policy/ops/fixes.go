@@ -25,22 +25,17 @@ type edit struct {
 }
 
 func writeEdits(w *manifest.Writer, edits []edit) {
-	w.Key("edits")
-	w.Array()
+	w.KeyArray("edits")
 	for _, e := range edits {
 		w.Object()
-		w.Key("op")
-		w.Word(e.op)
+		w.KeyWord("op", e.op)
 		optional(w, "from", e.from)
-		w.Key("path")
-		w.String(e.path)
+		w.KeyString("path", e.path)
 		if e.value != "" {
-			w.Key("value")
-			w.Raw([]byte(e.value))
+			w.KeyRaw("value", []byte(e.value))
 		}
 		if e.was != "" {
-			w.Key("was")
-			w.Raw([]byte(e.was))
+			w.KeyRaw("was", []byte(e.was))
 		}
 		w.End()
 	}
@@ -63,8 +58,7 @@ func (c *call) writeFixes(w *manifest.Writer, f *located) {
 	if len(list) == 0 {
 		return
 	}
-	w.Key("fixes")
-	w.Array()
+	w.KeyArray("fixes")
 	for _, x := range list {
 		w.Object()
 		writeEdits(w, x.edits)

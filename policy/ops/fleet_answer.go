@@ -15,22 +15,19 @@ type fleetAnswer struct {
 
 //go:noinline
 func (a *fleetAnswer) int(name string, n int64) {
-	a.w.Key(name)
-	a.w.Int(n)
+	a.w.KeyInt(name, n)
 }
 
 func (a *fleetAnswer) millis(name string, m policy.Millis) { a.int(name, int64(m)) }
 
 //go:noinline
 func (a *fleetAnswer) object(name string) {
-	a.w.Key(name)
-	a.w.Object()
+	a.w.KeyObject(name)
 }
 
 //go:noinline
 func (a *fleetAnswer) array(name string) {
-	a.w.Key(name)
-	a.w.Array()
+	a.w.KeyArray(name)
 }
 
 // restarts writes restarts and what they lead to in requests.
@@ -42,8 +39,7 @@ func (a *fleetAnswer) restarts(n int64) {
 func (a *fleetAnswer) write(cl cluster) {
 	w, r, f := &a.w, a.r, a.f
 	w.Object()
-	w.Key("model")
-	w.Word(string(r.model))
+	w.KeyWord("model", string(r.model))
 	a.backoff()
 	a.int("pods", f.Pods)
 	nodes := int64(0)
@@ -91,8 +87,7 @@ func (a *fleetAnswer) backoff() {
 	if r.free {
 		from = "request"
 	}
-	a.w.Key("from")
-	a.w.Word(from)
+	a.w.KeyWord("from", from)
 	optional(&a.w, "preset", r.preset)
 	a.w.End()
 }
@@ -192,8 +187,7 @@ func (a *fleetAnswer) client(pool int, q fleet.Queue) {
 	a.int("backlog", q.Backlog)
 	switch {
 	case q.Grows:
-		a.w.Key("grows")
-		a.w.Bool(true)
+		a.w.KeyBool("grows", true)
 	case q.Backlog > 0:
 		a.millis("drainedAtMillis", q.Drained)
 	}
@@ -223,8 +217,7 @@ func (a *fleetAnswer) groups() {
 		optional(&a.w, "pool", r.pools[g.pool].name)
 		a.int("pods", pods)
 		if g.played == nil {
-			a.w.Key("restartPolicy")
-			a.w.Word(g.policy)
+			a.w.KeyWord("restartPolicy", g.policy)
 			a.int("exitCode", int64(g.code))
 			a.millis("runMillis", g.curve.Run)
 		}
@@ -254,8 +247,7 @@ func (a *fleetAnswer) groups() {
 	for _, k := range kinds {
 		a.w.Object()
 		optional(&a.w, "restartPolicy", k.policy)
-		a.w.Key("level")
-		a.w.String(k.level)
+		a.w.KeyString("level", k.level)
 		a.int("exitCode", k.code)
 		a.int("pods", k.pods)
 		a.restarts(k.n)
@@ -310,8 +302,7 @@ func (a *fleetAnswer) work(peak int64) {
 	for i, n := range a.r.cost {
 		if n > 0 {
 			a.w.Object()
-			a.w.Key("of")
-			a.w.Word(workNames[i])
+			a.w.KeyWord("of", workNames[i])
 			a.int("units", fleet.Times(restarts, n))
 			a.w.End()
 		}
@@ -348,8 +339,7 @@ func (a *fleetAnswer) gang() {
 			m    policy.Millis
 		}{{idle, m}, {"start", g.start}, {"sinceCheckpoint", lost}} {
 			a.w.Object()
-			a.w.Key("of")
-			a.w.Word(t.name)
+			a.w.KeyWord("of", t.name)
 			a.millis("millis", t.m)
 			a.w.End()
 		}
@@ -382,8 +372,7 @@ func (a *fleetAnswer) least() {
 	longest, rate, met := a.r.least(a.f)
 	a.object("least")
 	a.int("goalRequestsPerSecond", a.r.goal)
-	a.w.Key("met")
-	a.w.Bool(met)
+	a.w.KeyBool("met", met)
 	a.millis("maxMillis", longest)
 	a.int("requestsPerSecondThousandths", rate)
 	a.w.End()

@@ -123,14 +123,12 @@ func writeWithout(w *manifest.Writer, v manifest.Value, members []string, above 
 		switch {
 		case !above && contains(members, name):
 		case !above && name == draftMember && m.Kind() == manifest.Object:
-			w.Key(name)
-			w.Raw([]byte(`{"rules":[]}`))
+			w.KeyRaw(name, []byte(`{"rules":[]}`))
 		case m.Kind() == manifest.Object && (name == "spec" || name == "jobTemplate"):
 			w.Key(name)
 			writeWithout(w, m, members, m.Get("jobTemplate").Exists() || name == "jobTemplate")
 		default:
-			w.Key(name)
-			w.Raw(m.Raw())
+			w.KeyRaw(name, m.Raw())
 		}
 	}
 	w.End()
@@ -142,13 +140,11 @@ func (c *call) groupRequest(man []byte, backoff, v manifest.Value, r *fleetReque
 	w.Object()
 	copied := func(name string, v manifest.Value) {
 		if given(v) {
-			w.Key(name)
-			w.Raw(v.Raw())
+			w.KeyRaw(name, v.Raw())
 		}
 	}
 	cluster := c.root.Get("cluster")
-	w.Key("cluster")
-	w.Object()
+	w.KeyObject("cluster")
 	kubelet := cluster.Get("kubelet")
 	if own := p.own.Get("kubelet"); given(own) {
 		kubelet = own
@@ -161,21 +157,16 @@ func (c *call) groupRequest(man []byte, backoff, v manifest.Value, r *fleetReque
 	copied("kubelet", kubelet)
 	w.End()
 	copied("backoff", backoff)
-	w.Key("manifest")
-	w.Raw(man)
+	w.KeyRaw("manifest", man)
 	copied("templatePath", v.Get("templatePath"))
 	copied("runs", v.Get("runs"))
 	copied("podRuns", v.Get("podRuns"))
 	copied("jobBackoff", v.Get("jobBackoff"))
-	w.Key("from")
-	w.Word("creation")
-	w.Key("until")
-	w.Word(millisText(r.horizon()))
-	w.Key("show")
-	w.Raw([]byte(`["waste"]`))
+	w.KeyWord("from", "creation")
+	w.KeyWord("until", millisText(r.horizon()))
+	w.KeyRaw("show", []byte(`["waste"]`))
 	if r.model == policy.ModelDocumented {
-		w.Key("timing")
-		w.Raw([]byte(`{"firstRestart":"documented"}`))
+		w.KeyRaw("timing", []byte(`{"firstRestart":"documented"}`))
 	}
 	w.End()
 	return w.Bytes()

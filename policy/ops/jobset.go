@@ -122,52 +122,37 @@ func (c *call) simulateJobSet(cl cluster) {
 	}
 	w := &c.w
 	w.Object()
-	w.Key("untilMillis")
-	w.Int(int64(s.until))
-	w.Key("timeline")
-	w.Array()
+	w.KeyInt("untilMillis", int64(s.until))
+	w.KeyArray("timeline")
 	w.End()
-	w.Key("attempts")
-	w.Array()
+	w.KeyArray("attempts")
 	outcome, reason, at := s.play(w)
 	if c.failure != nil {
 		return
 	}
 	w.End()
-	w.Key("jobSet")
-	w.Object()
-	w.Key("outcome")
-	w.Word(outcome)
+	w.KeyObject("jobSet")
+	w.KeyWord("outcome", outcome)
 	optional(w, "reason", reason)
 	if outcome != "Running" {
-		w.Key("atMillis")
-		w.Int(int64(at))
+		w.KeyInt("atMillis", int64(at))
 	}
-	w.Key("restarts")
-	w.Int(s.restarts)
-	w.Key("restartsCountTowardsMax")
-	w.Int(s.counted)
-	w.Key("maxRestarts")
-	w.Int(s.maximum)
+	w.KeyInt("restarts", s.restarts)
+	w.KeyInt("restartsCountTowardsMax", s.counted)
+	w.KeyInt("maxRestarts", s.maximum)
 	w.End()
-	w.Key("containers")
-	w.Array()
+	w.KeyArray("containers")
 	w.End()
-	w.Key("undecided")
-	w.Array()
+	w.KeyArray("undecided")
 	if s.undecided != "" {
 		w.Object()
-		w.Key("atMillis")
-		w.Int(int64(at))
-		w.Key("reason")
-		w.Word(s.undecided)
-		w.Key("path")
-		w.String(s.undecideAt)
+		w.KeyInt("atMillis", int64(at))
+		w.KeyWord("reason", s.undecided)
+		w.KeyString("path", s.undecideAt)
 		w.End()
 	}
 	w.End()
-	w.Key("assumptions")
-	w.Array()
+	w.KeyArray("assumptions")
 	w.Word("jobs_are_made_anew_at_once")
 	w.End()
 	c.writeDropped(found.dropped)
@@ -270,12 +255,9 @@ func (s *jobSet) play(w *manifest.Writer) (outcome, reason string, at policy.Mil
 		}
 		over := end <= s.until
 		w.Object()
-		w.Key("restart")
-		w.Int(attempt)
-		w.Key("fromMillis")
-		w.Int(int64(at))
-		w.Key("untilMillis")
-		w.Int(int64(min(end, s.until)))
+		w.KeyInt("restart", attempt)
+		w.KeyInt("fromMillis", int64(at))
+		w.KeyInt("untilMillis", int64(min(end, s.until)))
 		s.writeJobs(w, end)
 		outcome, reason, again := "Running", "", false
 		switch {
@@ -313,25 +295,19 @@ func (s *jobSet) succeeds() policy.Millis {
 
 // writeJobs writes what became of the Jobs when the attempt ends.
 func (s *jobSet) writeJobs(w *manifest.Writer, end policy.Millis) {
-	w.Key("jobs")
-	w.Array()
+	w.KeyArray("jobs")
 	for i := range s.jobs {
 		j := &s.jobs[i]
 		w.Object()
-		w.Key("job")
-		w.String(j.name)
-		w.Key("path")
-		w.String(j.path)
+		w.KeyString("job", j.name)
+		w.KeyString("path", j.path)
 		w.Key("outcome")
 		if ended := j.outcome != "Running" && j.at <= end; ended {
 			w.Word(j.outcome)
 			optional(w, "reason", j.reason)
-			w.Key("endedMillis")
-			w.Int(int64(j.at))
-			w.Key("pods")
-			w.Int(j.pods)
-			w.Key("restarts")
-			w.Int(j.restarts)
+			w.KeyInt("endedMillis", int64(j.at))
+			w.KeyInt("pods", j.pods)
+			w.KeyInt("restarts", j.restarts)
 		} else {
 			w.Word("Running")
 		}
@@ -369,18 +345,15 @@ find:
 			job = j.name
 		}
 	}
-	w.Key("failedJob")
-	w.String(job)
-	w.Key("action")
-	w.String(cut(action))
+	w.KeyString("failedJob", job)
+	w.KeyString("action", cut(action))
 	w.Key("rule")
 	if rule < 0 {
 		w.Null()
 	} else {
 		w.Int(int64(rule))
 	}
-	w.Key("path")
-	w.String(path)
+	w.KeyString("path", path)
 	switch action {
 	case "FailJobSet":
 		return "Failed", "FailJobSetFailurePolicyAction", false
@@ -434,10 +407,8 @@ func (s *jobSet) simulate(j *ownedJob, attempt int64, from policy.Millis) {
 	some(&w, c.root, func(name string) bool {
 		return name == "cluster" || name == "fieldValidation" || name == "timing" || name == "backoff" || name == "jobBackoff" || name == "runsFrom"
 	})
-	w.Key("until")
-	w.String(millisText(max(s.until-from, 1)))
-	w.Key("runs")
-	w.Object()
+	w.KeyString("until", millisText(max(s.until-from, 1)))
+	w.KeyObject("runs")
 	for r := runs.First(); r.Exists() && runs.Kind() == manifest.Object; r = r.Next() {
 		for _, list := range [...]string{"containers", "initContainers"} {
 			for m := pod.Get(list).First(); m.Exists(); m = m.Next() {
@@ -449,16 +420,11 @@ func (s *jobSet) simulate(j *ownedJob, attempt int64, from policy.Millis) {
 		}
 	}
 	w.End()
-	w.Key("manifest")
-	w.Object()
-	w.Key("apiVersion")
-	w.Word("batch/v1")
-	w.Key("kind")
-	w.Word("Job")
-	w.Key("metadata")
-	w.Object()
-	w.Key("name")
-	w.String(j.name)
+	w.KeyObject("manifest")
+	w.KeyWord("apiVersion", "batch/v1")
+	w.KeyWord("kind", "Job")
+	w.KeyObject("metadata")
+	w.KeyString("name", j.name)
 	w.End()
 	w.Key("spec")
 	t.rewrite(&w, spec, "")

@@ -370,16 +370,12 @@ func (c *call) withinLimits(o *policy.Object, man manifest.Value, at string) boo
 // writeDropped and writeWarnings write what the API server does silently and what it accepts with
 // doubt.
 func (c *call) writeDropped(dropped []admission.Dropped) {
-	c.w.Key("dropped")
-	c.w.Array()
+	c.w.KeyArray("dropped")
 	for _, d := range dropped {
 		c.w.Object()
-		c.w.Key("path")
-		c.w.String(d.Path)
-		c.w.Key("gate")
-		c.w.String(d.Gate)
-		c.w.Key("detail")
-		c.w.String("silently removed: the gate " + d.Gate + " is off")
+		c.w.KeyString("path", d.Path)
+		c.w.KeyString("gate", d.Gate)
+		c.w.KeyString("detail", "silently removed: the gate "+d.Gate+" is off")
 		if offset := c.place(d.Path); offset >= 0 {
 			c.position(&c.w, offset)
 		}

@@ -139,8 +139,7 @@ func (c *call) writePods(pods []manifest.Value, l *loaded, cl cluster) bool {
 	admission.SetJobDefaults(&j.job) // the Job that a CronJob makes has them
 	admission.DropDisabledOfJob(&j.job, nil, "", cl.features)
 	j.compiled = policy.CompileFailurePolicy(j.job.PodFailurePolicy)
-	c.w.Key("podDecisions")
-	c.w.Array()
+	c.w.KeyArray("podDecisions")
 	for _, pod := range pods {
 		j.write(pod)
 		if c.w.Len() > policy.MaxOutputBytes || !c.withinSteps(j.steps) {
@@ -156,8 +155,7 @@ func (j *podJudge) write(v manifest.Value) {
 	metadata, status, w := v.Get("metadata"), v.Get("status"), &j.w
 	name := metadata.Get("name").Text()
 	w.Object()
-	w.Key("pod")
-	w.String(name)
+	w.KeyString("pod", name)
 	optional(w, "namespace", metadata.Get("namespace").Text())
 	pod, states := readFailedPod(status)
 	why := j.notOurs(metadata)
@@ -170,8 +168,7 @@ func (j *podJudge) write(v manifest.Value) {
 	switch {
 	case why != "":
 		j.notJudged++
-		w.Key("notJudged")
-		w.Word(why)
+		w.KeyWord("notJudged", why)
 	case j.job.ManagedElsewhere():
 		writeUndecided(w, "managed_by", path+"managedBy")
 	default:
@@ -185,28 +182,22 @@ func (j *podJudge) write(v manifest.Value) {
 		} else {
 			j.writeMatch(v, &pod, match, path)
 		}
-		w.Key("containers")
-		w.Array()
+		w.KeyArray("containers")
 		for i, e := range pod.Exits {
 			w.Object()
-			w.Key("container")
-			w.String(e.Container)
-			w.Key("exitCode")
-			w.Int(int64(e.Code))
+			w.KeyString("container", e.Container)
+			w.KeyInt("exitCode", int64(e.Code))
 			optional(w, "reason", states[i])
 			w.End()
 		}
 		w.End()
-		w.Key("trace")
-		w.Array()
+		w.KeyArray("trace")
 		for _, s := range trace {
 			w.Object()
 			w.Key("path")
 			w.Text(path, "[", strconv.Itoa(s.Rule), "]")
-			w.Key("result")
-			w.Word(string(s.Result))
-			w.Key("code")
-			w.Word(string(s.Code))
+			w.KeyWord("result", string(s.Result))
+			w.KeyWord("code", string(s.Code))
 			w.End()
 		}
 		w.End()
@@ -221,8 +212,7 @@ func (j *podJudge) writeMatch(v manifest.Value, pod *policy.FailedPod, match pol
 	if action == "" {
 		action = policy.ActionCount
 	}
-	w.Key("action")
-	w.Word(string(action))
+	w.KeyWord("action", string(action))
 	w.Key("rule")
 	if match.Rule < 0 {
 		w.Null()
@@ -233,8 +223,7 @@ func (j *podJudge) writeMatch(v manifest.Value, pod *policy.FailedPod, match pol
 	index, hasIndex := annotation(annotations, indexAnnotation)
 	outside := j.job.Indexed() && (!hasIndex || index >= int64(*j.job.Completions))
 	counted := match.Counted() && !outside
-	w.Key("counted")
-	w.Bool(counted)
+	w.KeyBool("counted", counted)
 	if counted {
 		j.counted++
 	} else if !match.Counted() {
@@ -248,26 +237,22 @@ func (j *podJudge) writeMatch(v manifest.Value, pod *policy.FailedPod, match pol
 	}
 	name := metadata.Get("name").Text()
 	if message := match.Message(pod, namespace, name); message != "" {
-		w.Key("message")
-		w.String(message)
+		w.KeyString("message", message)
 		if j.failedBy == "" {
 			j.failedBy, j.failure = name, message
 		}
 	}
 	if j.job.Indexed() {
 		if hasIndex {
-			w.Key("index")
-			w.Int(index)
+			w.KeyInt("index", index)
 		}
 		if outside {
-			w.Key("outOfRange")
-			w.Bool(true)
+			w.KeyBool("outOfRange", true)
 		}
 		if limit := j.job.BackoffLimitPerIndex; limit != nil && !outside {
 			failures, _ := annotation(annotations, countAnnotation)
 			fails := match.Action == policy.ActionFailIndex || match.Counted() && failures >= int64(*limit)
-			w.Key("indexFails")
-			w.Bool(fails)
+			w.KeyBool("indexFails", fails)
 			if fails {
 				j.failed[index] = true
 			}
@@ -280,8 +265,7 @@ func (j *podJudge) writeMatch(v manifest.Value, pod *policy.FailedPod, match pol
 // rules.
 func (j *podJudge) writeDecidedBy(pod *policy.FailedPod, match policy.PodFailureMatch, rules string) {
 	w := &j.w
-	w.Key("decidedBy")
-	w.Object()
+	w.KeyObject("decidedBy")
 	w.Key("level")
 	if match.Rule < 0 {
 		w.Word(string(policy.LevelDefault))
@@ -291,23 +275,17 @@ func (j *podJudge) writeDecidedBy(pod *policy.FailedPod, match policy.PodFailure
 		w.Word(string(policy.LevelRule))
 		w.Key("path")
 		w.Text(rules, "[", strconv.Itoa(int(match.Rule)), "]")
-		w.Key("rule")
-		w.Int(int64(match.Rule))
+		w.KeyInt("rule", int64(match.Rule))
 		if j.job.PodFailurePolicy.Draft {
-			w.Key("proposal")
-			w.Word("kep-3329-draft")
+			w.KeyWord("proposal", "kep-3329-draft")
 		}
 		if match.Reason {
-			w.Key("podReason")
-			w.String(pod.Reason)
+			w.KeyString("podReason", pod.Reason)
 		} else if match.Condition {
-			w.Key("condition")
-			w.String(pod.Conditions[match.At].Type)
+			w.KeyString("condition", pod.Conditions[match.At].Type)
 		} else {
-			w.Key("container")
-			w.String(pod.Exits[match.At].Container)
-			w.Key("exitCode")
-			w.Int(int64(pod.Exits[match.At].Code))
+			w.KeyString("container", pod.Exits[match.At].Container)
+			w.KeyInt("exitCode", int64(pod.Exits[match.At].Code))
 		}
 	}
 	w.End()
@@ -494,14 +472,12 @@ func (j *podJudge) writeJob() {
 	}
 	w, limit := &j.w, int64(*j.job.BackoffLimit)
 	onFailure := j.o.Spec.RestartPolicy == policy.RestartPolicyOnFailure
-	w.Key("jobDecision")
-	w.Object()
+	w.KeyObject("jobDecision")
 	for i, n := range [...]int{j.counted, j.ignored, j.notJudged, int(limit), int(j.restarts)} {
 		if i == 4 && !onFailure {
 			break
 		}
-		w.Key([...]string{"counted", "ignored", "notJudged", "backoffLimit", "restarts"}[i])
-		w.Int(int64(n))
+		w.KeyInt([...]string{"counted", "ignored", "notJudged", "backoffLimit", "restarts"}[i], int64(n))
 	}
 	done, rule := j.succeeded, -1
 	if j.job.Indexed() {
@@ -522,12 +498,9 @@ func (j *podJudge) writeJob() {
 		end, reason, message = "succeeds", "CompletionsReached", "Reached expected number of succeeded pods"
 	}
 	if reason != "" {
-		w.Key(end)
-		w.Object()
-		w.Key("reason")
-		w.Word(reason)
-		w.Key("message")
-		w.String(message)
+		w.KeyObject(end)
+		w.KeyWord("reason", reason)
+		w.KeyString("message", message)
 		optional(w, "pod", j.failedBy)
 		w.End()
 	}

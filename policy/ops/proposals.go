@@ -222,14 +222,12 @@ func (c *call) writeReadings(all []loaded, exits []exit, cl *cluster, codes []st
 		}
 	}
 	if given(c.root.Get("decide")) {
-		c.w.Key("imperative")
-		c.w.Bool(true)
+		c.w.KeyBool("imperative", true)
 	}
 	if len(codes) == 0 {
 		return
 	}
-	c.w.Key("assumptions")
-	c.w.Array()
+	c.w.KeyArray("assumptions")
 	for _, code := range codes {
 		c.w.Word(code)
 	}

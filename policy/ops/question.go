@@ -129,8 +129,7 @@ func (s *simulation) expected(list []expectation, then func(at policy.Millis) st
 	if len(list) == 0 {
 		return
 	}
-	s.w.Key("expected")
-	s.w.Array()
+	s.w.KeyArray("expected")
 	for _, e := range list {
 		s.w.Object()
 		s.text("phase", e.phase)

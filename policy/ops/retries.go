@@ -58,11 +58,9 @@ func (c *call) simulateRetries(cl *cluster) {
 	}
 	w.Object()
 	p.millis("untilMillis", p.sc.Until)
-	w.Key("timeline")
-	w.Array()
+	w.KeyArray("timeline")
 	w.End()
-	w.Key("tries")
-	w.Array()
+	w.KeyArray("tries")
 	n := int64(0)
 	for p.try(n) {
 		n++
@@ -74,8 +72,7 @@ func (c *call) simulateRetries(cl *cluster) {
 	if c.exceeded(p.r.Exceeded) {
 		return
 	}
-	w.Key("node")
-	w.Object()
+	w.KeyObject("node")
 	p.text("outcome", p.outcome)
 	optional(w, "message", p.message)
 	if p.outcome != "Running" {

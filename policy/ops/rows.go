@@ -176,21 +176,15 @@ func end(list []policy.PrintedContainer, statuses manifest.Value, name string, e
 // writeRow writes the members of a row, of which now is the instant and created that of the Pod,
 // below 0 for one that is not known. Both are rounded as the API rounds times.
 func writeRow(w *manifest.Writer, r *policy.PrintedRow, now, created policy.Millis) {
-	w.Key("ready")
-	w.Int(int64(r.Ready))
-	w.Key("total")
-	w.Int(int64(r.Total))
-	w.Key("status")
-	w.String(r.Status)
-	w.Key("restarts")
-	w.Int(r.Restarts)
+	w.KeyInt("ready", int64(r.Ready))
+	w.KeyInt("total", int64(r.Total))
+	w.KeyString("status", r.Status)
+	w.KeyInt("restarts", r.Restarts)
 	if r.LastEnd >= 0 {
-		w.Key("agoMillis")
-		w.Int(int64(now - r.LastEnd))
+		w.KeyInt("agoMillis", int64(now-r.LastEnd))
 	}
 	if created >= 0 {
-		w.Key("ageMillis")
-		w.Int(int64(now - created/policy.Second*policy.Second))
+		w.KeyInt("ageMillis", int64(now-created/policy.Second*policy.Second))
 	}
 }
 
@@ -201,8 +195,7 @@ func (s *simulation) rows(rows *simulate.Rows, name func(number int32) string) {
 		return
 	}
 	w := s.w
-	w.Key("rows")
-	w.Array()
+	w.KeyArray("rows")
 	for i := range rows.List {
 		r := &rows.List[i]
 		w.Object()

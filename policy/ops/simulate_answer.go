@@ -35,8 +35,7 @@ func (c *call) writeSimulation(l *loaded, cl cluster, p *past, r *simulate.Resul
 	if p != nil {
 		s.writePast(p)
 	}
-	w.Key("timeline")
-	w.Array()
+	w.KeyArray("timeline")
 	for i := range r.Timeline {
 		s.record(&r.Timeline[i])
 		if w.Len() > policy.MaxOutputBytes {
@@ -48,8 +47,7 @@ func (c *call) writeSimulation(l *loaded, cl cluster, p *past, r *simulate.Resul
 	s.containers()
 	s.rows(r.Rows, nil)
 	if c.waste {
-		w.Key("waste")
-		w.Object()
+		w.KeyObject("waste")
 		s.podMillis(&r.Spent)
 		w.End()
 	}
@@ -63,8 +61,7 @@ func (c *call) writeSimulation(l *loaded, cl cluster, p *past, r *simulate.Resul
 // end writes what each simulation's answer ends with.
 func (s *simulation) end(c *call, cl cluster, open []simulate.Undecided, assumptions []string) {
 	w := s.w
-	w.Key("undecided")
-	w.Array()
+	w.KeyArray("undecided")
 	for _, u := range open {
 		w.Object()
 		s.at("atMillis", u.At)
@@ -83,8 +80,7 @@ func (s *simulation) end(c *call, cl cluster, open []simulate.Undecided, assumpt
 	if given(c.root.Get("decide")) {
 		s.bool("imperative", true)
 	}
-	w.Key("assumptions")
-	w.Array()
+	w.KeyArray("assumptions")
 	for _, code := range assumptions {
 		w.String(code)
 	}
@@ -101,8 +97,7 @@ func (s *simulation) end(c *call, cl cluster, open []simulate.Undecided, assumpt
 
 //go:noinline
 func (s *simulation) text(name, value string) {
-	s.w.Key(name)
-	s.w.String(value)
+	s.w.KeyString(name, value)
 }
 
 func (s *simulation) millis(name string, m policy.Millis) { s.int(name, int64(m)) }
@@ -112,14 +107,12 @@ func (s *simulation) at(name string, m policy.Millis) { s.int(name, int64(m-s.st
 
 //go:noinline
 func (s *simulation) int(name string, n int64) {
-	s.w.Key(name)
-	s.w.Int(n)
+	s.w.KeyInt(name, n)
 }
 
 //go:noinline
 func (s *simulation) bool(name string, b bool) {
-	s.w.Key(name)
-	s.w.Bool(b)
+	s.w.KeyBool(name, b)
 }
 
 func (s *simulation) name(container int) string {
@@ -172,8 +165,7 @@ func (s *simulation) details(r *simulate.Record) {
 		s.text("view", "kubelet")
 	}
 	if r.Cause != nil {
-		w.Key("cause")
-		w.Object()
+		w.KeyObject("cause")
 		s.text("container", s.name(r.Cause.Container))
 		s.int("exitCode", int64(r.Cause.ExitCode))
 		writeOutcome(w, s.paths[r.Cause.Container], r.Cause.Decision)
@@ -186,8 +178,7 @@ func (s *simulation) repeated(r *simulate.Record) {
 	s.int("times", r.Times)
 	s.millis("everyMillis", r.Every)
 	s.at("untilMillis", r.Until)
-	s.w.Key("starts")
-	s.w.Array()
+	s.w.KeyArray("starts")
 	for _, n := range r.Starts {
 		s.w.Object()
 		s.text("container", s.name(n.Container))
@@ -201,19 +192,15 @@ func (s *simulation) repeated(r *simulate.Record) {
 // pod writes the Pod as the API server would have it, as far as the simulation goes.
 func (s *simulation) pod() {
 	w, r := s.w, s.r
-	w.Key("pod")
-	w.Object()
-	w.Key("metadata")
-	w.Object()
+	w.KeyObject("pod")
+	w.KeyObject("metadata")
 	s.text("name", shortName(s.l))
 	optional(w, "namespace", s.l.object.Namespace)
 	w.End()
 	s.bool("deleted", r.Deleted)
-	w.Key("status")
-	w.Object()
+	w.KeyObject("status")
 	s.text("phase", string(r.Phase))
-	w.Key("conditions")
-	w.Array()
+	w.KeyArray("conditions")
 	for _, c := range r.Conditions {
 		w.Object()
 		s.text("type", c.Type)
@@ -245,8 +232,7 @@ func (s *simulation) pod() {
 
 // statuses writes those of n containers from the first on, by name if the kubelet lists them so.
 func (s *simulation) statuses(list string, first, n int, byName bool) {
-	s.w.Key(list)
-	s.w.Array()
+	s.w.KeyArray(list)
 	for _, i := range policy.Order(n, func(i, j int) bool { return byName && s.name(first+i) < s.name(first+j) }) {
 		if !s.r.Containers[first+i].Unlisted {
 			s.status(first + i)
@@ -269,23 +255,19 @@ func (s *simulation) status(i int) {
 
 func (s *simulation) state(name string, st *simulate.State) {
 	w := s.w
-	w.Key(name)
-	w.Object()
+	w.KeyObject(name)
 	switch st.Kind {
 	case policy.StateWaiting:
-		w.Key("waiting")
-		w.Object()
+		w.KeyObject("waiting")
 		optional(w, "reason", st.Reason)
 		optional(w, "message", st.Message)
 		w.End()
 	case policy.StateRunning:
-		w.Key("running")
-		w.Object()
+		w.KeyObject("running")
 		s.text("startedAt", timestamp(st.Started))
 		w.End()
 	case policy.StateTerminated:
-		w.Key("terminated")
-		w.Object()
+		w.KeyObject("terminated")
 		s.int("exitCode", int64(st.ExitCode))
 		optional(w, "reason", st.Reason)
 		optional(w, "message", st.Message)
@@ -300,8 +282,7 @@ func (s *simulation) state(name string, st *simulate.State) {
 
 func (s *simulation) containers() {
 	w := s.w
-	w.Key("containers")
-	w.Array()
+	w.KeyArray("containers")
 	for i := range s.r.Containers {
 		c := &s.r.Containers[i]
 		w.Object()

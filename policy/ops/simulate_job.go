@@ -195,8 +195,7 @@ func (c *call) writeJobSimulation(l *loaded, cl cluster, js *simulate.JobScenari
 	w := &c.w
 	w.Object()
 	s.at("untilMillis", r.Until)
-	w.Key("timeline")
-	w.Array()
+	w.KeyArray("timeline")
 	for i := range r.Timeline {
 		s.entry(&r.Timeline[i])
 		if w.Len() > policy.MaxOutputBytes {
@@ -311,8 +310,7 @@ func (s *jobSimulation) match(p *simulate.PodResult, m policy.PodFailureMatch) {
 // counters writes the counters of the Job's status, one entry for each instant at which they
 // changed.
 func (s *jobSimulation) counters() {
-	s.w.Key("counters")
-	s.w.Array()
+	s.w.KeyArray("counters")
 	for i := range s.job.Counters {
 		s.counter(&s.job.Counters[i])
 	}
@@ -336,15 +334,12 @@ func (s *jobSimulation) counter(n *simulate.JobCounters) {
 // writeJob writes the Job as the API server would have it at the end.
 func (s *jobSimulation) writeJob() {
 	w, st := s.w, &s.job.Status
-	w.Key("job")
-	w.Object()
-	w.Key("metadata")
-	w.Object()
+	w.KeyObject("job")
+	w.KeyObject("metadata")
 	s.text("name", s.js.Name)
 	optional(w, "namespace", s.l.object.Namespace)
 	w.End()
-	w.Key("status")
-	w.Object()
+	w.KeyObject("status")
 	s.unlessZero("active", st.Active)
 	if st.CompletedIndexes.Len() > 0 {
 		s.text("completedIndexes", st.CompletedIndexes.String())
@@ -353,8 +348,7 @@ func (s *jobSimulation) writeJob() {
 		s.text("completionTime", timestamp(st.CompletionTime))
 	}
 	if len(st.Conditions) > 0 {
-		w.Key("conditions")
-		w.Array()
+		w.KeyArray("conditions")
 		for i := range st.Conditions {
 			c := &st.Conditions[i]
 			w.Object()
@@ -387,8 +381,7 @@ func (s *jobSimulation) writeJob() {
 		if s.js.Pod.Kubelet.Features.ReplacesPods() {
 			s.int("terminating", st.Terminating)
 		}
-		w.Key("uncountedTerminatedPods")
-		w.Object()
+		w.KeyObject("uncountedTerminatedPods")
 		w.End()
 	}
 	w.End()
@@ -404,8 +397,7 @@ func (s *jobSimulation) unlessZero(name string, n int64) {
 
 // pods writes one line for each Pod.
 func (s *jobSimulation) pods() {
-	s.w.Key("pods")
-	s.w.Array()
+	s.w.KeyArray("pods")
 	for i := range s.job.Pods {
 		s.podLine(&s.job.Pods[i])
 	}
@@ -429,8 +421,7 @@ func (s *jobSimulation) podLine(p *simulate.PodResult) {
 	optional(w, "reason", p.Reason)
 	optional(w, "disruptionTarget", p.DisruptedBy)
 	if len(p.Status.Exits) > 0 {
-		w.Key("exits")
-		w.Array()
+		w.KeyArray("exits")
 		for _, e := range p.Status.Exits {
 			w.Object()
 			s.text("container", e.Container)
@@ -447,8 +438,7 @@ func (s *jobSimulation) podLine(p *simulate.PodResult) {
 
 func (s *jobSimulation) totals() {
 	w := s.w
-	w.Key("containers")
-	w.Array()
+	w.KeyArray("containers")
 	for i := range s.job.Containers {
 		c := &s.job.Containers[i]
 		w.Object()
@@ -468,10 +458,8 @@ const maxTally = 100
 // podFailurePolicy about Pods, the Job controller about the Job.
 func (s *jobSimulation) layers() {
 	w := s.w
-	w.Key("layers")
-	w.Object()
-	w.Key("containers")
-	w.Array()
+	w.KeyObject("layers")
+	w.KeyArray("containers")
 	type exit struct {
 		first *simulate.Record
 		times int64
@@ -518,8 +506,7 @@ func sameExit(a, b *simulate.Record) bool {
 
 func (s *jobSimulation) podLayer() {
 	w := s.w
-	w.Key("pods")
-	w.Array()
+	w.KeyArray("pods")
 	type end struct {
 		first *simulate.PodResult
 		times int64
@@ -555,8 +542,7 @@ func (s *jobSimulation) podLayer() {
 }
 
 func (s *jobSimulation) jobLayer() {
-	s.w.Key("job")
-	s.w.Object()
+	s.w.KeyObject("job")
 	outcome := "Running"
 	var last *simulate.JobCondition
 	for i := range s.job.Status.Conditions {

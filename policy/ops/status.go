@@ -230,21 +230,18 @@ func underWay(length, already policy.Millis) string {
 // writePast writes what the simulation began with.
 func (s *simulation) writePast(p *past) {
 	w := s.w
-	w.Key("from")
-	w.Object()
+	w.KeyObject("from")
 	s.text("now", timestamp(p.now))
 	named := "newest_time_in_the_status"
 	if p.nowGiven {
 		named = "given"
 	}
 	s.text("nowIs", named)
-	w.Key("row")
-	w.Object()
+	w.KeyObject("row")
 	row := p.printed.Row(p.minor)
 	writeRow(w, &row, p.now, p.Created)
 	w.End()
-	w.Key("waits")
-	w.Array()
+	w.KeyArray("waits")
 	for i := range s.r.Waits {
 		x := &s.r.Waits[i]
 		w.Object()

@@ -61,16 +61,12 @@ func (c *call) suggest() {
 	w := &c.w
 	w.Object()
 	if l.template != nil {
-		w.Key("template")
-		w.String(l.template.Path)
+		w.KeyString("template", l.template.Path)
 	}
-	w.Key("container")
-	w.String(p.container.Name)
+	w.KeyString("container", p.container.Name)
 	p.writeWishes(w)
-	w.Key("already")
-	w.Bool(already)
-	w.Key("suggestions")
-	w.Array()
+	w.KeyBool("already", already)
+	w.KeyArray("suggestions")
 	for i := range list {
 		p.writeSuggestion(w, &list[i])
 	}
@@ -445,17 +441,14 @@ func (p *planner) obstacle() (because, gate string) {
 
 func (p *planner) writeObstacle(w *manifest.Writer) {
 	because, gate := p.obstacle()
-	w.Key("obstacle")
-	w.Object()
-	w.Key("because")
-	w.Word(because)
+	w.KeyObject("obstacle")
+	w.KeyWord("because", because)
 	optional(w, "gate", gate)
 	w.End()
 }
 
 func (p *planner) writeWishes(w *manifest.Writer) {
-	w.Key("wishes")
-	w.Array()
+	w.KeyArray("wishes")
 	for x := wishRestart; x <= wishFailIndex; x++ {
 		n := 0
 		for _, y := range p.want {
@@ -467,10 +460,8 @@ func (p *planner) writeWishes(w *manifest.Writer) {
 			continue
 		}
 		w.Object()
-		w.Key("to")
-		w.Word(wishWords[x])
-		w.Key("ranges")
-		w.Array()
+		w.KeyWord("to", wishWords[x])
+		w.KeyArray("ranges")
 		for code := 0; code < codes; code++ {
 			if p.want[code] != x {
 				continue
@@ -484,8 +475,7 @@ func (p *planner) writeWishes(w *manifest.Writer) {
 		}
 		w.End()
 		if p.disruption == x {
-			w.Key("disruption")
-			w.Bool(true)
+			w.KeyBool("disruption", true)
 		}
 		w.End()
 	}
@@ -495,10 +485,8 @@ func (p *planner) writeWishes(w *manifest.Writer) {
 // writeFromTo begins an object with a range of codes.
 func writeFromTo(w *manifest.Writer, from, to int32) {
 	w.Object()
-	w.Key("from")
-	w.Int(int64(from))
-	w.Key("to")
-	w.Int(int64(to))
+	w.KeyInt("from", int64(from))
+	w.KeyInt("to", int64(to))
 }
 
 func (p *planner) writeSuggestion(w *manifest.Writer, s *suggestion) {
@@ -510,23 +498,16 @@ func (p *planner) writeSuggestion(w *manifest.Writer, s *suggestion) {
 			values += len(lines[i].values())
 		}
 	}
-	w.Key("rules")
-	w.Int(int64(rules))
-	w.Key("values")
-	w.Int(int64(values))
-	w.Key("shortest")
-	w.Bool(p.proves(s))
-	w.Key("checked")
-	w.Int(int64(len(p.tables) * codes))
-	w.Key("changes")
-	w.Array()
+	w.KeyInt("rules", int64(rules))
+	w.KeyInt("values", int64(values))
+	w.KeyBool("shortest", p.proves(s))
+	w.KeyInt("checked", int64(len(p.tables)*codes))
+	w.KeyArray("changes")
 	for _, x := range s.changes {
 		writeFromTo(w, x.from, x.to)
-		w.Key("container")
-		w.String(x.container)
+		w.KeyString("container", x.container)
 		if x.oom {
-			w.Key("reason")
-			w.Word(oomKilled)
+			w.KeyWord("reason", oomKilled)
 		}
 		w.Key("was")
 		writeEnd(w, x.was, p.before.judge)
@@ -544,11 +525,9 @@ func writeEnd(w *manifest.Writer, f *fate, judge *jobJudge) {
 	if f.why != "" {
 		writeUndecided(w, f.why, f.path)
 	} else {
-		w.Key("action")
-		w.Word(string(f.Action))
+		w.KeyWord("action", string(f.Action))
 		if f.PodFails {
-			w.Key("podFails")
-			w.Bool(true)
+			w.KeyBool("podFails", true)
 		}
 	}
 	if judge != nil {
@@ -571,18 +550,14 @@ func (p *planner) proves(s *suggestion) bool {
 // none.
 func (c *call) writeVersions(p *planner, s *suggestion) {
 	w := &c.w
-	w.Key("versions")
-	w.Array()
+	w.KeyArray("versions")
 	for minor := policy.OldestMinor; minor <= policy.NewestMinor; minor++ {
 		w.Object()
-		w.Key("version")
-		w.Word(policy.VersionName(minor))
+		w.KeyWord("version", policy.VersionName(minor))
 		if minor == p.cl.features.Minor {
-			w.Key("works")
-			w.Bool(s != nil)
+			w.KeyBool("works", s != nil)
 			if s != nil {
-				w.Key("shortest")
-				w.Bool(p.proves(s))
+				w.KeyBool("shortest", p.proves(s))
 			}
 		} else {
 			c.writeVersion(p, s, cluster{features: policy.DefaultFeatures(minor), kubelet: p.cl.kubelet, named: true})
@@ -603,10 +578,8 @@ func (c *call) writeVersion(p *planner, s *suggestion, cl cluster) {
 		there.passOverUnknown(&l)
 	}
 	if there.failure != nil || !l.readable || len(l.faults) > 0 {
-		w.Key("works")
-		w.Bool(false)
-		w.Key("refused")
-		w.Bool(true)
+		w.KeyBool("works", false)
+		w.KeyBool("refused", true)
 		return
 	}
 	q := there.newPlanner(&l, cl, p.ref)
@@ -619,14 +592,12 @@ func (c *call) writeVersion(p *planner, s *suggestion, cl cluster) {
 			works = works && costs[0] <= s.cost[0]
 		}
 	}
-	w.Key("works")
-	w.Bool(works)
+	w.KeyBool("works", works)
 	if s != nil && !works {
 		optional(w, "gate", s.gate(cl.features))
 	}
 	if q.holds() {
-		w.Key("already")
-		w.Bool(true)
+		w.KeyBool("already", true)
 		return
 	}
 	list := q.search()
@@ -636,11 +607,9 @@ func (c *call) writeVersion(p *planner, s *suggestion, cl cluster) {
 	}
 	switch costs[3], best[3] = 0, 0; { // how many edits it takes does not matter here
 	case q.steps > policy.MaxSteps:
-		w.Key("cut")
-		w.Bool(true)
+		w.KeyBool("cut", true)
 	case works && (len(list) == 0 || !best.less(&costs)):
-		w.Key("shortest")
-		w.Bool(q.sure && costs == cost{1: q.low[1], 2: q.low[2]})
+		w.KeyBool("shortest", q.sure && costs == cost{1: q.low[1], 2: q.low[2]})
 	case len(list) > 0:
 		w.Key("suggestion")
 		q.writeSuggestion(w, &list[0])

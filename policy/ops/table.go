@@ -415,8 +415,7 @@ func (c *call) table() {
 	w, steps := &c.w, 0
 	var used, idle []ruleUse
 	w.Object()
-	w.Key("containers")
-	w.Array()
+	w.KeyArray("containers")
 	for i := range all {
 		l := &all[i]
 		q := newAsked(l, cl)
@@ -451,8 +450,7 @@ func (c *call) table() {
 	}
 	w.End()
 	writeRules(w, used, idle)
-	w.Key("sizes")
-	w.Array()
+	w.KeyArray("sizes")
 	windows := false
 	for i := range all {
 		c.writeSizes(&all[i])
@@ -460,8 +458,7 @@ func (c *call) table() {
 	}
 	w.End()
 	if windows {
-		w.Key("leftOut")
-		w.Word("codes_beyond_255")
+		w.KeyWord("leftOut", "codes_beyond_255")
 	}
 	c.writeReadings(all, nil, &cl, supposed(all, &cl))
 	c.writeDropped(found.dropped)
@@ -472,20 +469,16 @@ func (c *call) table() {
 
 // writeRules writes which rules decide something, and which never do.
 func writeRules(w *manifest.Writer, used, idle []ruleUse) {
-	w.Key("usesRules")
-	w.Array()
+	w.KeyArray("usesRules")
 	for _, r := range used {
 		w.String(r.path)
 	}
 	w.End()
-	w.Key("unreachable")
-	w.Array()
+	w.KeyArray("unreachable")
 	for _, r := range idle {
 		w.Object()
-		w.Key("path")
-		w.String(r.path)
-		w.Key("because")
-		w.Word(r.because)
+		w.KeyString("path", r.path)
+		w.KeyWord("because", r.because)
 		w.End()
 	}
 	w.End()
@@ -529,24 +522,18 @@ func (t *containerTable) write(w *manifest.Writer, l *loaded, judge *jobJudge) {
 	at := pathsOf(&l.object, t.ref)
 	w.Object()
 	if l.template != nil {
-		w.Key("template")
-		w.String(l.template.Path)
+		w.KeyString("template", l.template.Path)
 	}
-	w.Key("container")
-	w.String(l.object.Spec.Container(t.ref).Name)
-	w.Key("path")
-	w.String(at.container)
+	w.KeyString("container", l.object.Spec.Container(t.ref).Name)
+	w.KeyString("path", at.container)
 	t.rows.write(w, at, judge)
 	if t.restarts != nil {
-		w.Key("restarts")
-		w.Array()
+		w.KeyArray("restarts")
 		for i := range t.restarts {
 			w.Object()
-			w.Key("from")
-			w.Int(int64(t.restarts[i].from))
+			w.KeyInt("from", int64(t.restarts[i].from))
 			if i+1 < len(t.restarts) {
-				w.Key("to")
-				w.Int(int64(t.restarts[i+1].from) - 1)
+				w.KeyInt("to", int64(t.restarts[i+1].from)-1)
 			}
 			t.restarts[i].write(w, at, judge)
 			w.End()
@@ -560,10 +547,8 @@ func (t *containerTable) write(w *manifest.Writer, l *loaded, judge *jobJudge) {
 func (r *rows) write(w *manifest.Writer, at paths, judge *jobJudge) {
 	writeRanges(w, "ranges", r.ranges, at, judge)
 	if r.oom != nil {
-		w.Key("oomKilled")
-		w.Object()
-		w.Key("exitCode")
-		w.Int(0)
+		w.KeyObject("oomKilled")
+		w.KeyInt("exitCode", 0)
 		r.oom.write(w, at, judge)
 		w.End()
 	}
@@ -576,14 +561,11 @@ func (r *rows) write(w *manifest.Writer, at paths, judge *jobJudge) {
 }
 
 func writeRanges(w *manifest.Writer, name string, ranges []codeRange, at paths, judge *jobJudge) {
-	w.Key(name)
-	w.Array()
+	w.KeyArray(name)
 	for _, r := range ranges {
 		w.Object()
-		w.Key("from")
-		w.Int(int64(r.from))
-		w.Key("to")
-		w.Int(int64(r.to))
+		w.KeyInt("from", int64(r.from))
+		w.KeyInt("to", int64(r.to))
 		r.fate.write(w, at, judge)
 		w.End()
 	}
@@ -808,14 +790,12 @@ func (c *call) writeSize(path string, s listSize) {
 	rules := c.man.At(path)
 	w := &c.w
 	w.Object()
-	w.Key("path")
-	w.String(path)
+	w.KeyString("path", path)
 	for _, m := range [...]struct {
 		name string
 		n    int
 	}{{"rules", rules.Len()}, {"values", s.values}, {"binaryBytes", s.binary}, {"jsonBytes", jsonBytes(rules)}} {
-		w.Key(m.name)
-		w.Int(int64(m.n))
+		w.KeyInt(m.name, int64(m.n))
 	}
 	w.End()
 }

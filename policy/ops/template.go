@@ -177,15 +177,12 @@ func (c *call) writeTemplates() {
 		return
 	}
 	w := &c.w
-	w.Key("templates")
-	w.Array()
+	w.KeyArray("templates")
 	for i := range c.templates {
 		t := &c.templates[i]
 		w.Object()
-		w.Key("path")
-		w.String(t.Path)
-		w.Key("kind")
-		w.Word(t.Kind())
+		w.KeyString("path", t.Path)
+		w.KeyWord("kind", t.Kind())
 		optional(w, "restartPolicy", t.RestartPolicy)
 		optional(w, "restartPolicyPath", t.RestartPolicyPath)
 		if offset := c.place(t.Path); offset >= 0 {
@@ -271,14 +268,12 @@ func writeOwner(w *manifest.Writer, says ownerVerdict) {
 	if says.action == "" && says.why == "" {
 		return
 	}
-	w.Key("owner")
-	w.Object()
+	w.KeyObject("owner")
 	optional(w, "undecided", says.why)
 	optional(w, "action", says.action)
 	optional(w, "path", says.path)
 	if says.limit > 0 {
-		w.Key("limit")
-		w.Int(says.limit)
+		w.KeyInt("limit", says.limit)
 	}
 	w.End()
 }

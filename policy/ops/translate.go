@@ -787,8 +787,7 @@ func (t *translator) rewrite(w *manifest.Writer, v manifest.Value, path string) 
 		x := &t.changes[i]
 		dot := strings.LastIndexByte(x.path, '.')
 		if name := x.path[dot+1:]; x.path[:max(dot, 0)] == path && x.value != "" && !v.Get(name).Exists() {
-			w.Key(name)
-			w.Raw([]byte(x.value))
+			w.KeyRaw(name, []byte(x.value))
 		}
 	}
 	w.End()
@@ -816,12 +815,10 @@ func (t *translator) world(w *manifest.Writer, v manifest.Value, node bool) {
 			w.Key(name)
 			t.world(w, m, true)
 		case name == "featureGates" && m.Kind() == manifest.Object && t.to == toKubernetes:
-			w.Key(name)
-			w.Object()
+			w.KeyObject(name)
 			for g := m.First(); g.Exists(); g = g.Next() {
 				if _, own := policy.ProposalGate(g.Key()); !own {
-					w.Key(policy.DraftGate(g.Key()))
-					w.Raw(g.Raw())
+					w.KeyRaw(policy.DraftGate(g.Key()), g.Raw())
 				}
 			}
 			w.End()
@@ -831,8 +828,7 @@ func (t *translator) world(w *manifest.Writer, v manifest.Value, node bool) {
 		}
 	}
 	if t.to != toKubernetes && !node {
-		w.Key("proposals")
-		w.Object()
+		w.KeyObject("proposals")
 		for m := proposals.First(); m.Exists(); m = m.Next() {
 			if m.Key() != t.to {
 				w.NameOf(m)
@@ -886,15 +882,11 @@ func (t *translator) answer(all []loaded, found loaded) {
 	}
 	w := &c.w
 	w.Object()
-	w.Key("to")
-	w.Word(t.to)
+	w.KeyWord("to", t.to)
 	optional(w, "spelling", t.spelling)
-	w.Key("manifest")
-	w.Raw(man.Bytes())
-	w.Key("changed")
-	w.Bool(len(t.changes) > 0)
-	w.Key("accepted")
-	w.Bool(len(faults) == 0)
+	w.KeyRaw("manifest", man.Bytes())
+	w.KeyBool("changed", len(t.changes) > 0)
+	w.KeyBool("accepted", len(faults) == 0)
 	if len(faults) > 0 {
 		for i := range faults {
 			faults[i].offset = -1 // in a text that nobody sees
@@ -903,14 +895,11 @@ func (t *translator) answer(all []loaded, found loaded) {
 		other.writeFaults(w, faults, 0)
 	}
 	if len(judged.dropped) > 0 {
-		w.Key("droppedThen")
-		w.Array()
+		w.KeyArray("droppedThen")
 		for _, x := range judged.dropped {
 			w.Object()
-			w.Key("path")
-			w.String(x.Path)
-			w.Key("gate")
-			w.String(x.Gate)
+			w.KeyString("path", x.Path)
+			w.KeyString("gate", x.Gate)
 			w.End()
 		}
 		w.End()
@@ -932,17 +921,13 @@ func (t *translator) answer(all []loaded, found loaded) {
 // writeLost writes what the other words cannot say, and why.
 func (t *translator) writeLost() {
 	w := &t.c.w
-	w.Key("lost")
-	w.Array()
+	w.KeyArray("lost")
 	for _, x := range t.lost {
 		w.Object()
-		w.Key("path")
-		w.String(x.path)
-		w.Key("because")
-		w.Word(x.because)
+		w.KeyString("path", x.path)
+		w.KeyWord("because", x.because)
 		if x.hint != "" {
-			w.Key("hint")
-			w.Raw([]byte(x.hint))
+			w.KeyRaw("hint", []byte(x.hint))
 		}
 		if offset := t.c.place(x.path); offset >= 0 && t.c.man.At(x.path).Exists() {
 			t.c.position(w, offset)
@@ -956,8 +941,7 @@ func (t *translator) writeLost() {
 func (t *translator) compare(before, after []loaded, cl cluster) {
 	c, steps, exits := t.c, 0, 0
 	w := &c.w
-	w.Key("differences")
-	w.Array()
+	w.KeyArray("differences")
 	n := 0
 	for i := range before {
 		was, is := newAsked(&before[i], t.cl), newAsked(&after[i], cl)
@@ -975,12 +959,9 @@ func (t *translator) compare(before, after []loaded, cl cluster) {
 		}
 	}
 	w.End()
-	w.Key("compared")
-	w.Int(int64(exits))
-	w.Key("tablesAgree")
-	w.Bool(n == 0)
-	w.Key("equivalent")
-	w.Bool(n == 0 && len(t.lost) == 0)
+	w.KeyInt("compared", int64(exits))
+	w.KeyBool("tablesAgree", n == 0)
+	w.KeyBool("equivalent", n == 0 && len(t.lost) == 0)
 }
 
 // differences writes the ranges of codes that come to something else in b than in a. exits is how
@@ -999,15 +980,12 @@ func (t *translator) differences(a, b *containerTable, name string, was, is *job
 		killed := false
 		write := func(first, last int32, f, g *fate) {
 			writeFromTo(w, first, last)
-			w.Key("container")
-			w.String(name)
+			w.KeyString("container", name)
 			if len(a.restarts) > 0 {
-				w.Key("restarts")
-				w.Int(int64(from))
+				w.KeyInt("restarts", int64(from))
 			}
 			if killed {
-				w.Key("reason")
-				w.Word(oomKilled)
+				w.KeyWord("reason", oomKilled)
 			}
 			w.Key("was")
 			writeEnd(w, f, was)

@@ -47,22 +47,17 @@ func (c *call) validate() {
 	}
 	w := &c.w
 	w.Object()
-	w.Key("valid")
-	w.Bool(len(found.faults)+len(panics) == 0)
+	w.KeyBool("valid", len(found.faults)+len(panics) == 0)
 	optional(w, "message", found.message)
 	w.Key("faults")
 	c.writeFaults(w, found.faults, 0)
 	if len(panics) > 0 {
-		w.Key("undecided")
-		w.Array()
+		w.KeyArray("undecided")
 		for _, f := range panics {
 			w.Object()
-			w.Key("reason")
-			w.Word(string(policy.CodePanics))
-			w.Key("path")
-			w.String(f.Path)
-			w.Key("detail")
-			w.Word(f.Detail)
+			w.KeyWord("reason", string(policy.CodePanics))
+			w.KeyString("path", f.Path)
+			w.KeyWord("detail", f.Detail)
 			if f.offset >= 0 {
 				c.position(w, f.offset)
 			}
@@ -89,15 +84,13 @@ func (c *call) validate() {
 // writePaths writes a list of paths and, if there were more, how many.
 func (c *call) writePaths(name string, paths manifest.Paths) {
 	w := &c.w
-	w.Key(name)
-	w.Array()
+	w.KeyArray(name)
 	for _, path := range paths.List {
 		w.String(path)
 	}
 	w.End()
 	if paths.More > 0 {
-		w.Key(name + "More")
-		w.Int(int64(paths.More))
+		w.KeyInt(name+"More", int64(paths.More))
 	}
 }
 
@@ -136,8 +129,7 @@ func (c *call) validateKubelet(cl cluster, path string) {
 		return
 	}
 	c.w.Object()
-	c.w.Key("valid")
-	c.w.Bool(c.faults.n == 0)
+	c.w.KeyBool("valid", c.faults.n == 0)
 	c.w.Key("faults")
 	c.writeFaults(&c.w, inOrder(c.faults.kept), c.faults.n-len(c.faults.kept))
 	c.writeDropped(nil)

@@ -194,14 +194,11 @@ func (c *call) readFactor(v manifest.Value, path string, otherwise int64) int64 
 
 // writeSeries writes the members of a series.
 func writeSeries(w *manifest.Writer, s *policy.Series) {
-	w.Key("initialMillis")
-	w.Int(int64(s.First()))
+	w.KeyInt("initialMillis", int64(s.First()))
 	if len(s.List) == 0 {
-		w.Key("factor")
-		w.Int(s.Factor)
+		w.KeyInt("factor", s.Factor)
 	}
-	w.Key("maxMillis")
-	w.Int(int64(s.Max))
+	w.KeyInt("maxMillis", int64(s.Max))
 	writeWaitList(w, s.List)
 }
 
@@ -210,8 +207,7 @@ func writeWaitList(w *manifest.Writer, list []policy.Millis) {
 	if len(list) == 0 {
 		return
 	}
-	w.Key("waitsMillis")
-	w.Array()
+	w.KeyArray("waitsMillis")
 	for _, m := range list {
 		w.Int(int64(m))
 	}
@@ -223,8 +219,7 @@ func writeWaitList(w *manifest.Writer, list []policy.Millis) {
 func (c *call) writeWaits(s *simulation) {
 	w := &c.w
 	if waits := c.waits; waits != nil {
-		w.Key("backoff")
-		w.Object()
+		w.KeyObject("backoff")
 		optional(w, "preset", c.preset)
 		writeSeries(w, &waits.Series)
 		s.millis("resetMillis", waits.Reset)
@@ -234,12 +229,10 @@ func (c *call) writeWaits(s *simulation) {
 				counter = "shared"
 			}
 			s.text("counter", counter)
-			w.Key("classes")
-			w.Object()
+			w.KeyObject("classes")
 			for i, own := range waits.Classes {
 				if own != nil {
-					w.Key(classNames[i])
-					w.Object()
+					w.KeyObject(classNames[i])
 					writeSeries(w, own)
 					w.End()
 				}
@@ -247,11 +240,9 @@ func (c *call) writeWaits(s *simulation) {
 			w.End()
 		}
 		if len(waits.Containers) > 0 {
-			w.Key("containers")
-			w.Object()
+			w.KeyObject("containers")
 			for i := range waits.Containers {
-				w.Key(s.l.object.Spec.Container(waits.Containers[i].Container).Name)
-				w.Object()
+				w.KeyObject(s.l.object.Spec.Container(waits.Containers[i].Container).Name)
 				writeSeries(w, &waits.Containers[i].Series)
 				w.End()
 			}
@@ -260,8 +251,7 @@ func (c *call) writeWaits(s *simulation) {
 		w.End()
 	}
 	if r := c.retries; r.Max > 0 {
-		w.Key("jobBackoff")
-		w.Object()
+		w.KeyObject("jobBackoff")
 		writeSeries(w, &r)
 		w.End()
 	}

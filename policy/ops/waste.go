@@ -9,8 +9,7 @@ import (
 
 // podMillis writes for how long Pods ran and waited, and what of it came to nothing.
 func (s *simulation) podMillis(spent *simulate.Spent) {
-	s.w.Key("podMillis")
-	s.w.Object()
+	s.w.KeyObject("podMillis")
 	s.millis("ran", spent.Ran)
 	s.millis("waiting", spent.Waited)
 	s.millis("lost", spent.Lost)
@@ -57,14 +56,11 @@ func costWithout(js *simulate.JobScenario) *jobCost {
 // without it.
 func (s *jobSimulation) waste(without *jobCost) {
 	w := s.w
-	w.Key("waste")
-	w.Object()
+	w.KeyObject("waste")
 	s.cost(&jobCost{pods: len(s.job.Pods), outcome: outcomeAt(s.job, -1), spent: s.job.Spent})
 	if without != nil {
-		w.Key("without")
-		w.Object()
-		w.Key("leftOut")
-		w.Array()
+		w.KeyObject("without")
+		w.KeyArray("leftOut")
 		for _, name := range without.leftOut {
 			w.Word(name)
 		}

@@ -132,20 +132,17 @@ func releases(cluster manifest.Value) string {
 // text writes a member that is a string, unless it is empty.
 func (d *document) text(name, value string) {
 	if value != "" {
-		d.w.Key(name)
-		d.w.String(value)
+		d.w.KeyString(name, value)
 	}
 }
 
 func (d *document) int(name string, n int64) {
-	d.w.Key(name)
-	d.w.Int(n)
+	d.w.KeyInt(name, n)
 }
 
 // verdict writes the answer in brief: a title of a few words and one sentence.
 func (d *document) verdict(v item, title string, more ...func()) {
-	d.w.Key("verdict")
-	d.w.Object()
+	d.w.KeyObject("verdict")
 	d.text("title", title)
 	d.members(v)
 	for _, write := range more {
@@ -156,8 +153,7 @@ func (d *document) verdict(v item, title string, more ...func()) {
 
 // blocks writes the blocks that write writes.
 func (d *document) blocks(write func()) {
-	d.w.Key("blocks")
-	d.w.Array()
+	d.w.KeyArray("blocks")
 	write()
 	d.w.End()
 }
@@ -180,20 +176,17 @@ func (d *document) members(i item) {
 		d.int("times", i.times)
 	}
 	if n := i.allow.Len(); n > 0 {
-		w.Key("allowed")
-		w.Array()
+		w.KeyArray("allowed")
 		for v := i.allow.First(); v.Exists(); v = v.Next() {
 			w.String(Visible(v.Text()))
 		}
 		w.End()
 	}
 	if i.asks != "" {
-		w.Key("ask")
-		w.Raw([]byte(i.asks))
+		w.KeyRaw("ask", []byte(i.asks))
 	}
 	if i.source.url != "" {
-		w.Key("source")
-		w.Object()
+		w.KeyObject("source")
 		d.text("name", i.source.name)
 		d.text("url", i.source.url)
 		w.End()
@@ -209,8 +202,7 @@ func (d *document) items(kind, title string, list []item) {
 	w.Object()
 	d.text("block", kind)
 	d.text("title", title)
-	w.Key("items")
-	w.Array()
+	w.KeyArray("items")
 	for _, i := range list[:min(len(list), MaxItems)] {
 		w.Object()
 		d.members(i)
@@ -248,8 +240,7 @@ func (d *document) table(title string, columns []column, rows []row, beyond int)
 	w.Object()
 	d.text("block", "table")
 	d.text("title", title)
-	w.Key("columns")
-	w.Array()
+	w.KeyArray("columns")
 	for _, c := range columns {
 		w.Object()
 		d.text("text", c.name)
@@ -259,8 +250,7 @@ func (d *document) table(title string, columns []column, rows []row, beyond int)
 		w.End()
 	}
 	w.End()
-	w.Key("rows")
-	w.Array()
+	w.KeyArray("rows")
 	for _, r := range rows[:min(len(rows), MaxItems)] {
 		w.Object()
 		d.text("tone", r.tone)
@@ -268,8 +258,7 @@ func (d *document) table(title string, columns []column, rows []row, beyond int)
 		if r.at >= 0 {
 			d.int("atMillis", r.at)
 		}
-		w.Key("cells")
-		w.Array()
+		w.KeyArray("cells")
 		for _, c := range r.cells {
 			w.String(c)
 		}
@@ -297,16 +286,14 @@ func (d *document) layers(cards ...card) {
 	w.Object()
 	d.text("block", "layers")
 	d.text("title", "Who decides what")
-	w.Key("cards")
-	w.Array()
+	w.KeyArray("cards")
 	for _, c := range cards {
 		w.Object()
 		d.text("layer", c.layer)
 		d.text("title", c.title)
 		d.members(c.head)
 		if len(c.lines) > 0 {
-			w.Key("items")
-			w.Array()
+			w.KeyArray("items")
 			for _, i := range c.lines[:min(len(c.lines), MaxItems)] {
 				w.Object()
 				d.members(i)

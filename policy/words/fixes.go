@@ -16,13 +16,11 @@ func (d *document) knownFixes(lists ...manifest.Value) {
 					w.Object()
 					d.text("block", "fixes")
 					d.text("title", "What would help")
-					w.Key("items")
-					w.Array()
+					w.KeyArray("items")
 				}
 				w.Object()
 				d.members(item{tone: OK, mark: "restart", text: patchText(x.Get("edits")) + changed(text(x, "changes")), path: text(f, "path"), place: f})
-				w.Key("edits")
-				w.Raw(x.Get("edits").Raw())
+				w.KeyRaw("edits", x.Get("edits").Raw())
 				w.End()
 			}
 		}

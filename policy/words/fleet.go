@@ -146,14 +146,12 @@ func (d *document) plotOf(title, x, y, name, kind string, each func(point func(x
 	d.text("title", title)
 	d.text("x", x)
 	d.text("y", y)
-	w.Key("series")
-	w.Array()
+	w.KeyArray("series")
 	w.Object()
 	d.text("name", name)
 	d.text("kind", kind)
 	d.text("tone", Wait)
-	w.Key("points")
-	w.Array()
+	w.KeyArray("points")
 	n := 0
 	each(func(x, y int64) {
 		if n++; n <= MaxItems {

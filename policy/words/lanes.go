@@ -70,8 +70,7 @@ func (d *document) draw(all ...*drawing) {
 	d.text("title", "Over time")
 	d.int("untilMillis", end)
 	d.text("text", "0s to "+span(end)+". Solid: runs; hatched: waits in back-off; boxes: exit codes; dotted: rounds that repeat.")
-	w.Key("lanes")
-	w.Array()
+	w.KeyArray("lanes")
 	more := 0
 	for _, g := range all {
 		g.end = end
@@ -86,8 +85,7 @@ func (d *document) draw(all ...*drawing) {
 	if more > 0 {
 		d.int("more", int64(more))
 	}
-	w.Key("bands")
-	w.Array()
+	w.KeyArray("bands")
 	for _, g := range all {
 		for _, r := range g.entries {
 			if len(all) > 1 || text(r, "event") != "RestartingAllContainers" {
@@ -153,8 +151,7 @@ func (g *drawing) phases() {
 	}
 	g.text("name", join(" ", g.of, name))
 	g.text("kind", "phase")
-	w.Key("bars")
-	w.Array()
+	w.KeyArray("bars")
 	from, phase := int64(0), g.phase()
 	if g.job {
 		phase = "Running"
@@ -178,8 +175,7 @@ func (g *drawing) phases() {
 	}
 	g.bar("phase", phaseTone(phase), Visible(phase), from, g.end)
 	w.End()
-	w.Key("flags")
-	w.Array()
+	w.KeyArray("flags")
 	w.End()
 	w.End()
 }
@@ -290,8 +286,7 @@ func (g *drawing) lane(l lane) {
 	}
 	g.text("kind", kind)
 	g.text("text", g.laneText(l))
-	w.Key("bars")
-	w.Array()
+	w.KeyArray("bars")
 	var open manifest.Value
 	finish := func(at int64) {
 		from := number(open, "atMillis")
@@ -320,8 +315,7 @@ func (g *drawing) lane(l lane) {
 		}
 	}
 	w.End()
-	w.Key("flags")
-	w.Array()
+	w.KeyArray("flags")
 	for _, r := range g.entries {
 		if text(r, "event") != "Exited" || !l.covers(r) {
 			continue

@@ -166,8 +166,7 @@ func (d *document) terminal(title string, lines [][]string) {
 	w.Object()
 	d.text("block", "terminal")
 	d.text("title", title)
-	w.Key("lines")
-	w.Array()
+	w.KeyArray("lines")
 	for _, cells := range lines {
 		b := make([]byte, 0, 80)
 		for i, cell := range cells {

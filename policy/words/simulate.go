@@ -171,8 +171,7 @@ func (d *document) podVerdict() {
 
 // share says how much of the time was spent running.
 func (d *document) share(ran, of int64) {
-	d.w.Key("share")
-	d.w.Object()
+	d.w.KeyObject("share")
 	d.int("ranMillis", ran)
 	d.int("ofMillis", of)
 	d.w.End()

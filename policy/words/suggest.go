@@ -152,8 +152,7 @@ func (d *document) fixes(list manifest.Value) {
 	w.Object()
 	d.text("block", "fixes")
 	d.text("title", "Suggestions")
-	w.Key("items")
-	w.Array()
+	w.KeyArray("items")
 	for s := list.First(); s.Exists(); s = s.Next() {
 		i := item{tone: Run, mark: "matched", text: sentence(editsText(s)), reason: count(number(s, "rules"), "rule") + " with " + count(number(s, "values"), "value") + " in all"}
 		if n := changedCodes(s); n > 0 {
@@ -164,15 +163,13 @@ func (d *document) fixes(list manifest.Value) {
 		}
 		w.Object()
 		d.members(i)
-		w.Key("edits")
-		w.Array()
+		w.KeyArray("edits")
 		for e := s.Get("edits").First(); e.Exists(); e = e.Next() {
 			w.Object()
 			d.text("op", text(e, "op"))
 			d.text("path", text(e, "path"))
 			if v := e.Get("value"); v.Exists() {
-				w.Key("value")
-				w.Raw(v.Raw())
+				w.KeyRaw("value", v.Raw())
 			}
 			w.End()
 		}

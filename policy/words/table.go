@@ -273,8 +273,7 @@ func (d *document) grid(c manifest.Value, title string) {
 	d.text("block", "grid")
 	d.text("title", title)
 	d.text("container", text(c, "container"))
-	w.Key("ranges")
-	w.Array()
+	w.KeyArray("ranges")
 	for r := c.Get("ranges").First(); r.Exists(); r = r.Next() {
 		for _, part := range parts(r) {
 			e := d.fate(r, part[0] == 0)
