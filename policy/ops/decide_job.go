@@ -1,6 +1,8 @@
 package ops
 
 import (
+	"strconv"
+
 	"github.com/podfate/podfate/policy"
 	"github.com/podfate/podfate/policy/admission"
 	"github.com/podfate/podfate/policy/manifest"
@@ -105,7 +107,15 @@ func (j *jobJudge) effect(e exit, d policy.Decision) (x jobEffect) {
 			x.judge(j, simulate.JobCounts{Restarts: 1})
 		}
 	case x.phase == policy.PodSucceeded:
-		if !j.job.Indexed() && (j.job.Completions == nil || *j.job.Completions <= 1) || j.job.Indexed() && *j.job.Completions <= 1 {
+		rule := -1
+		if j.job.Indexed() { // the Pod is that of the first index, as everywhere in an answer about one exit
+			var done simulate.Indexes
+			done.Add(0)
+			rule = simulate.SuccessRule(j.job.SuccessPolicy, *j.job.Completions, &done)
+		}
+		if rule >= 0 {
+			x.outcome, x.reason, x.message = jobSucceeds, "SuccessPolicy", "Matched rules at index "+strconv.Itoa(rule)
+		} else if !j.job.Indexed() && (j.job.Completions == nil || *j.job.Completions <= 1) || j.job.Indexed() && *j.job.Completions <= 1 {
 			x.outcome, x.reason, x.message = jobSucceeds, "CompletionsReached", "Reached expected number of succeeded pods"
 		}
 	default:

@@ -499,7 +499,7 @@ func TestSentences(t *testing.T) {
 		{"decide", fails + pod("", "", "") + status + `}`, "after a wait that grows with each restart", "the first time immediately"},
 		{"decide", fails + job(`"backoffLimit":0,`, "Never"), "because backoffLimit is 0; reason BackoffLimitExceeded", "no podFailurePolicy"},
 		{"decide", fails + job("", "Never"), "because the Job has no podFailurePolicy", `"path":"spec.backoffLimit","line"`},
-		{"decide", `"exits":[{"container":"c","exitCode":0}],` + job(`"completions":2,"completionMode":"Indexed","successPolicy":{"rules":[{"succeededCount":1}]},`, "Never"), "the Job goes on until its completions or its successPolicy are met", "needs more completions"},
+		{"decide", `"exits":[{"container":"c","exitCode":0}],` + job(`"completions":3,"completionMode":"Indexed","successPolicy":{"rules":[{"succeededCount":2}]},`, "Never"), "the Job goes on until its completions or its successPolicy are met", "needs more completions"},
 		{"simulate", `"until":"5m","runs":{"c":[{"for":"1h","exitCode":1}]},` + pod("", "", "") + `}`, "No container ends by then.", "nothing says when"},
 		{"simulate", `"until":"5m",` + pod("", "", "") + `}`, "No container ends: nothing says when they do.", ""},
 		{"simulate", `"until":"5m","runs":{"c":[{"for":"5s","exitCode":1}]},` + job(`"backoffLimit":0,`, "Never"), `"path":"spec.backoffLimit"`, `".spec.`},
