@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -446,6 +447,15 @@ func TestGallery(t *testing.T) {
 	}
 	if page = send(s, "GET", "/examples?q=C-22", "").Body.String(); strings.Count(page, `<tr id="C-`) != 2 { // C-23 is wrong, too, as C-22
 		t.Errorf("the search finds %s", page)
+	}
+	for _, address := range []string{"/", "/examples", "/codes"} {
+		seen := map[string]bool{}
+		for _, id := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(send(s, "GET", address, "").Body.String(), -1) {
+			if seen[id[1]] {
+				t.Errorf("%s has two elements with the id %s", address, id[1])
+			}
+			seen[id[1]] = true
+		}
 	}
 	for _, line := range strings.Split(docs.Codes, "\n") {
 		if code, ok := strings.CutPrefix(line, "| `"); ok {

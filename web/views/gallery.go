@@ -125,11 +125,13 @@ type CodeSection struct {
 	Codes     []Code
 }
 
-// Code is a code with what it means.
-type Code struct{ Name, Meaning string }
+// Code is a code with what it means. Its place on the page is its name, or that of its section as
+// well where another section has the name, too.
+type Code struct{ ID, Name, Meaning string }
 
 // ReadCodes reads docs/codes.md: sections, each with a table of codes.
 func ReadCodes(text string) (list []CodeSection) {
+	known := map[string]bool{}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if title, ok := strings.CutPrefix(line, "## "); ok {
@@ -141,7 +143,12 @@ func ReadCodes(text string) (list []CodeSection) {
 		}
 		name, meaning, _ := strings.Cut(row, "` | ")
 		s := &list[len(list)-1]
-		s.Codes = append(s.Codes, Code{name, strings.ReplaceAll(strings.TrimSuffix(meaning, " |"), "`", "")})
+		id := name
+		if known[id] {
+			id = s.ID + "-" + name
+		}
+		known[id] = true
+		s.Codes = append(s.Codes, Code{id, name, strings.ReplaceAll(strings.TrimSuffix(meaning, " |"), "`", "")})
 	}
 	return list
 }
