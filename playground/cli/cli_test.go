@@ -534,10 +534,10 @@ func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 func TestReferenceHasTheLimits(t *testing.T) {
 	page := strings.Join(strings.Fields(read(t, "../../docs/reference.md")), " ")
 	for _, says := range []string{
-		fmt.Sprintf("Over HTTP a request has at most %d KiB, in a package of a language %d MiB.", schema.MaxBodyBytes>>10, policy.MaxRequestBytes>>20),
-		fmt.Sprintf("one of JSON has at most %d KiB, one of YAML %d KiB. A single text in YAML has at most %d KiB.",
+		fmt.Sprintf("A request has at most %d KiB over HTTP and %d MiB in the packages of other languages.", schema.MaxBodyBytes>>10, policy.MaxRequestBytes>>20),
+		fmt.Sprintf("JSON may have %d KiB, YAML %d KiB, a single string in YAML %d KiB.",
 			schema.MaxBodyBytes>>10, schema.MaxDocumentBytes>>10, schema.MaxScalarBytes>>10),
-		fmt.Sprintf("A request has at most %d levels of nesting, an answer at most %d faults", policy.MaxDepth, policy.MaxFaults),
+		fmt.Sprintf("Input may be nested %d levels deep, and an answer has at most %d faults", policy.MaxDepth, policy.MaxFaults),
 	} {
 		if !strings.Contains(page, says) {
 			t.Errorf("docs/reference.md does not say: %s", says)

@@ -344,7 +344,7 @@ func TestFilesWithoutDocuments(t *testing.T) {
 		status int
 		says   string
 	}{
-		{[]string{"-f", filepath.Join(dir, "beside")}, StatusOK, "passed over: 2 files"},
+		{[]string{"-f", filepath.Join(dir, "beside")}, StatusOK, "skipped: 2 files"},
 		{[]string{"-f", filepath.Join(dir, "alone")}, StatusFaults, "no file holds a manifest"},
 		{[]string{"-f", filepath.Join(dir, "alone", "off.yaml")}, StatusFaults, "no document"},
 		{[]string{"-f", filepath.Join(dir, "beside", "null.yaml")}, StatusFaults, "no document"},
