@@ -46,6 +46,8 @@ type connection struct {
 	writing atomic.Int64  // the same for the write that waits for room
 	counted bool          // guarded by owner.mu; it is one of owner.leaving
 	heard   atomic.Bool   // something of the request that is to be answered next has come
+	asked   atomic.Bool   // something of a request has come
+	late    atomic.Bool   // it has been said that a request did not come in time
 	closing sync.Once
 
 	mu      sync.Mutex // held while a deadline is set
@@ -282,12 +284,28 @@ func (conn *connection) Read(p []byte) (int, error) {
 	conn.waiting.Store(0)
 	if n > 0 {
 		conn.heard.Store(true)
+		conn.asked.Store(true)
 		return n, err
 	}
-	if err != nil && conn.leaves() {
+	switch {
+	case err == nil:
+	case conn.leaves():
 		conn.refuse()
+	case conn.outOfTime(err):
+		conn.Conn.SetWriteDeadline(time.Now().Add(refusalHurry))
+		conn.Conn.Write(rawProblem(errLate))
 	}
-	return n, err // to the time-out that made it leave, net/http says nothing of its own
+	return n, err // to a time-out net/http says nothing of its own
+}
+
+// outOfTime reports once whether err is that a request has not come, or not all of its headers, in the
+// time for them. A client that the load of its machine holds up then learns why. That nothing
+// follows a request which was answered needs no words.
+func (conn *connection) outOfTime(err error) bool {
+	timeout, ok := err.(net.Error)
+	conn.owner.mu.Lock()
+	defer conn.owner.mu.Unlock()
+	return ok && timeout.Timeout() && conn.idle != nil && (conn.heard.Load() || !conn.asked.Load()) && !conn.late.Swap(true)
 }
 
 // leaves reports once whether conn is to be refused.

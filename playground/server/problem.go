@@ -51,6 +51,7 @@ var (
 	errBusy     = refuse(codeBusy, "all places are taken, try again")
 	errTooSlow  = &refusal{code: codeBusy, detail: "all places are taken and the body came slowly, try again", close: true}
 	errCrowded  = &refusal{code: codeBusy, detail: "too many connections are open, try again", close: true}
+	errLate     = &refusal{code: codeNoRequest, detail: "no request came in the time for it, or not all of its headers", close: true}
 	errSilent   = &refusal{code: codeNoRequest, detail: "the connection sent no request while others waited for its place", close: true}
 	errStarting = refuse(codeStarting, "the engine is not ready yet, try again")
 	errDeadline = refuse(codeDeadline, "the evaluation took too long: ask for less, such as a shorter time or fewer Pods, or try again when the server is less busy")

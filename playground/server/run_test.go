@@ -400,6 +400,35 @@ func TestSlowClientsAreClosedInTime(t *testing.T) {
 	})
 }
 
+// TestSlowClientsAreTold: a client that a loaded machine holds up until its time is over gets an
+// answer, too. To one whose request was answered nothing more is said.
+func TestSlowClientsAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := runInMemory(t, config(native))
+		for _, c := range []struct{ name, says, want string }{
+			{"nothing", "", "HTTP/1.1 408 "},
+			{"half a header", "GET / HTTP/1.1\r\nX-A: ", "HTTP/1.1 408 "},
+			{"keep-alive", "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", "HTTP/1.1 200 "},
+		} {
+			conn, err := s.ln.dial(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.says != "" { // a pipe hands on an empty text as well
+				io.WriteString(conn, c.says)
+			}
+			all, err := io.ReadAll(conn)
+			if err != nil || !strings.HasPrefix(string(all), c.want) || strings.Count(string(all), "HTTP/1.1") != 1 {
+				t.Errorf("%s: %q %v, want %s", c.name, all, err, c.want)
+			}
+			conn.Close()
+		}
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestSlowClientsHarmOnlyThemselves: a thousand connections that hold on to what they can, and a
 // client among them.
 func TestSlowClientsHarmOnlyThemselves(t *testing.T) {
