@@ -296,6 +296,7 @@ async function run(soon) {
       awaited = false;
       return true;
     });
+    if (!worlds || document.hidden) engine.follow(); // nothing is painted before
     if (worlds) follows.then((known) => known && paint()); // until then those of the answer before stay
     else if (!await follows) return;
   }
@@ -321,8 +322,9 @@ function busy() {
   set($('reply'), 'ariaBusy', now);
 }
 
-/** What of an answer can wait: what is below the window, what belongs together, and what is folded away: commands and the link. */
+/** What of an answer can wait: other versions, what is below the window, what belongs together, and what is folded away: commands and the link. */
 function afterwards() {
+  engine.follow();
   const show = unseen;
   unseen = undefined;
   unpainted?.();
