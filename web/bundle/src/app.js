@@ -314,7 +314,16 @@ async function run(soon) {
 }
 
 /** Does work when nothing else waits: a key that is pressed goes first. */
-const inTheEnd = (work) => (globalThis.scheduler?.postTask ? scheduler.postTask(work, {priority: 'background'}) : setTimeout(work));
+function inTheEnd(work) {
+  if (!globalThis.scheduler?.postTask) return setTimeout(work);
+  let begun = false;
+  return scheduler.postTask(() => {
+    begun = true;
+    work();
+  }, {priority: 'background'}).catch((error) => {
+    if (begun) throw error; // else the page's scripts were ended before
+  });
+}
 
 /** Says that what the page shows is not all of the answer yet. */
 function busy() {
