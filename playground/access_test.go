@@ -258,6 +258,9 @@ func TestTimelineControls(t *testing.T) {
 	p.edit(t, "exits", `f.value = 'main: 3@10s x4, 1@5s'`)
 	p.until(t, "the first question", `document.querySelector('.sentence').textContent.includes('Pod Failed after 1m55s')`)
 	says("40s main") // the reader's choice stays
+	if at := p.eval(t, `String(`+flag+`)`); at != "35" {
+		t.Errorf("40s of 1m55s lies at %s per cent, want 35: the drawing is that of the question before", at)
+	}
 
 	// What belongs together, from each side. The pointer is away.
 	p.run(t, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, 1, 1))

@@ -303,6 +303,7 @@ async function run(soon) {
       awaited = false;
       return true;
     });
+    if (!worlds || document.hidden) engine.follow(); // nothing is painted before
     if (worlds) follows.then((known) => known && paint()); // until then those of the answer before stay
     else if (!await follows) return;
   }
@@ -320,7 +321,16 @@ async function run(soon) {
 }
 
 /** Does work when nothing else waits: a key that is pressed goes first. */
-const inTheEnd = (work) => (globalThis.scheduler?.postTask ? scheduler.postTask(work, {priority: 'background'}) : setTimeout(work));
+function inTheEnd(work) {
+  if (!globalThis.scheduler?.postTask) return setTimeout(work);
+  let begun = false;
+  return scheduler.postTask(() => {
+    begun = true;
+    work();
+  }, {priority: 'background'}).catch((error) => {
+    if (begun) throw error; // else the page's scripts were ended before
+  });
+}
 
 /** Says that what the page shows is not all of the answer yet. */
 function busy() {
@@ -329,10 +339,11 @@ function busy() {
 }
 
 /**
- * What of an answer can wait: what is below the window, what belongs together, and what is folded
- * away: commands and the link.
+ * What of an answer can wait: other versions, what is below the window, what belongs together, and
+ * what is folded away: commands and the link.
  */
 function afterwards() {
+  engine.follow();
   const show = unseen;
   unseen = undefined;
   unpainted?.();

@@ -2,6 +2,8 @@
 // when it is needed. To compare two plans takes a small part of the time that it takes to make elements and to compare those, so only what
 // differs is made. Text only ever becomes text nodes.
 
+const svgElement = (name) => document.createElementNS('http://www.w3.org/2000/svg', name);
+
 /** The plan of an element: a child is a plan, a text, a list of these, or nothing. Empty attributes are left out. */
 export function plan(svg, name, given, children) {
   const attributes = {};
@@ -26,7 +28,7 @@ function add(to, children) {
 export function made(of) {
   if (of.text !== undefined) return (of.node = document.createTextNode(of.text));
   if (of.row) unfold(of);
-  const node = of.svg ? document.createElementNS('http://www.w3.org/2000/svg', of.name) : document.createElement(of.name);
+  const node = of.svg ? svgElement(of.name) : document.createElement(of.name);
   for (const key in of.attributes) node.setAttribute(key, of.attributes[key]);
   node.append(...of.children.map(made));
   return (of.node = node);
@@ -45,7 +47,7 @@ export function set(element, name, value) {
 
 /** An element with attributes and children; a child is a node, a text, a list of these, or nothing. */
 export const h = (name, ...rest) => fill(document.createElement(name), ...rest);
-export const s = (name, ...rest) => fill(document.createElementNS('http://www.w3.org/2000/svg', name), ...rest);
+export const s = (name, ...rest) => fill(svgElement(name), ...rest);
 
 function fill(element, attributes, ...children) {
   for (const [key, value] of Object.entries(attributes)) if (value !== '') element.setAttribute(key, value);

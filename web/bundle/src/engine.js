@@ -67,8 +67,9 @@ export class Engine {
   /**
    * Answers a form: {operation, request, document, bytes, millis}; undefined if another question
    * came before this one was begun. A question that takes longer than patience has a document that
-   * says so. With more, a promise, something follows: undefined if another question comes before,
-   * null if it does not come within patience for each of the questions that it takes.
+   * says so. With more, a promise, something follows that follow asks for: undefined if another
+   * question comes before, null if it does not come within patience for each of the questions that
+   * it takes.
    */
   async ask(form) {
     return new Promise((resolve) => {
@@ -76,6 +77,11 @@ export class Engine {
       this.#next = {form, resolve};
       this.#begin();
     });
+  }
+
+  /** Has the worker go on with what follows the last answer. */
+  follow() {
+    if (this.#later) this.#worker.postMessage({follow: this.#later.id});
   }
 
   /**

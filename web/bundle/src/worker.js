@@ -5,7 +5,7 @@
 // In: {module, sha256, bytes} once, then {id, form}. Out: {describe}, then {id, operation, request,
 // document, bytes, millis}: the answer in words with its places, and the bytes that the module
 // gave, undefined if it was not asked. With more, the number of questions that are still to be
-// asked, {id, strip} follows, unless the next question does.
+// asked, {id, strip} follows when the page says {follow: id}, unless the next question comes before.
 import {Instance, operations, parse, recycleBytes} from '../../../plugins/js/instance.js';
 import {addLints, place} from './answer.js';
 import {operationOf} from './operation.js';
@@ -37,22 +37,28 @@ export function reply(data) {
 }
 
 /**
- * Does the steps of what follows an answer one by one: the next question comes between them, and
- * ends them.
+ * Does the steps of what follows an answer one by one, when the page has painted the answer and
+ * says so: the next question comes between them, and ends them.
  */
 function follow() {
-  let work;
+  let work; // {id, more, begun}
   const steps = new MessageChannel();
   steps.port1.onmessage = () => {
-    const step = work?.more.next();
-    if (step?.done) self.postMessage({id: work.id, strip: step.value});
-    else if (step) steps.port2.postMessage(0);
+    if (!work?.begun) return;
+    const step = work.more.next();
+    if (step.done) self.postMessage({id: work.id, strip: step.value});
+    else steps.port2.postMessage(0);
   };
   self.onmessage = ({data}) => {
+    if (data.follow) {
+      if (data.follow !== work?.id || work.begun) return;
+      work.begun = true;
+      steps.port2.postMessage(0);
+      return;
+    }
     const {more, ...answered} = reply(data);
     work = more && {id: answered.id, more};
     self.postMessage({...answered, ...(more && {more: questions(data.form)})});
-    if (more) steps.port2.postMessage(0);
   };
 }
 

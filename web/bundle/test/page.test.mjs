@@ -247,6 +247,8 @@ test('what follows an answer is waited for as long as its questions may take', a
     const {id} = worker.posted.at(-1);
     worker.onmessage({data: {id, more: 10}});
     const {more} = await answer;
+    engine.follow();
+    assert.deepEqual(worker.posted.at(-1), {follow: id});
     t.mock.timers.tick(10 * patience - 1);
     if (inTime) worker.onmessage({data: {id, strip: ['1.37']}});
     t.mock.timers.tick(1);
