@@ -5,14 +5,32 @@ import (
 	"github.com/podfate/podfate/policy/manifest"
 )
 
-// jobRules is what compare knows of the podFailurePolicy of one template, to ask it about Pods with
-// a condition, or with a reason that a draft's rule looks at. Exit codes are compared apart.
+// jobRules is what compare knows of the podFailurePolicy of one template, to ask it about Pods that
+// show more than one exit code: a condition, a reason that a draft's rule looks at, or two exits.
 type jobRules struct {
 	template string
 	rules    []policy.PodFailurePolicyRule
 	compiled *policy.FailurePolicy
 	names    []string // of containers
+	turns    []turn   // theirs
 	first    []int32  // the rule that an exit meets first, for each container and code; -1 for none
+}
+
+// turn is when a container runs.
+type turn uint8
+
+const (
+	turnMain turn = iota
+	turnInit      // before the main containers, which do not run if it fails
+	turnSidecar
+)
+
+// sign is what a failed Pod shows: a condition, a reason or an exit.
+type sign struct {
+	kind, name, status string // of an exit kind is "", and name is its container
+	turn               turn
+	code               int64
+	first, here        int32 // the rules that it meets in the two variants; -1 for none
 }
 
 // jobRulesOf returns those of each Job of a request that was answered.
@@ -22,15 +40,21 @@ func jobRulesOf(all []loaded, cl cluster) (list []jobRules) {
 		if judge == nil {
 			continue
 		}
-		r := jobRules{rules: judge.rules(), compiled: judge.compiled}
+		r := jobRules{rules: judge.rules(), compiled: judge.meets()}
 		if all[i].template != nil {
 			r.template = all[i].template.Path
 		}
 		names := all[i].object.Spec.Names()
 		pod := policy.FailedPod{Exits: make([]policy.PodExit, 1)}
 		for kind := policy.MainContainer; kind <= policy.InitContainer; kind++ {
-			for _, container := range names.List(kind) {
-				r.names = append(r.names, container.Name)
+			for k, container := range names.List(kind) {
+				at := turnMain
+				if kind == policy.InitContainer {
+					if at = turnInit; all[i].object.Spec.List(kind)[k].IsSidecar(kind) {
+						at = turnSidecar
+					}
+				}
+				r.names, r.turns = append(r.names, container.Name), append(r.turns, at)
 				for code := int32(0); code < codes; code++ {
 					pod.Exits[0] = policy.PodExit{Container: container.Name, Code: code}
 					r.first = append(r.first, r.compiled.Match(&pod).Rule)
@@ -50,16 +74,12 @@ func (r *jobRules) action(rule int32) policy.PodFailureAction {
 	return r.rules[rule].Action
 }
 
-// both is the action for a Pod that meets rule by what its codes do not say, and with exit number i
-// of first; -1 for one without exits.
-func (r *jobRules) both(rule int32, i int) policy.PodFailureAction {
-	if i < 0 || r.first[i] < 0 {
-		return r.action(rule)
+// earlier returns the rule that decides where two are met, -1 for none.
+func earlier(a, b int32) int32 {
+	if a < 0 || b >= 0 && b < a {
+		return b
 	}
-	if rule < 0 || r.first[i] < rule {
-		rule = r.first[i]
-	}
-	return r.action(rule)
+	return a
 }
 
 // counterpartOf returns what other knows of the template of r, nil if nothing.
@@ -72,7 +92,8 @@ func (r *jobRules) counterpartOf(other []jobRules) *jobRules {
 	return nil
 }
 
-// conditions notes the conditions, and reasons, of Pods that two variants make something else of.
+// conditions notes the conditions, reasons and pairs of exits of Pods that two variants make
+// something else of. Pairs are enough: of all that a Pod shows, one thing decides in each variant.
 func (d *differ) conditions(a, b []jobRules) {
 	for i := range a {
 		x := &a[i]
@@ -80,35 +101,53 @@ func (d *differ) conditions(a, b []jobRules) {
 		if y == nil {
 			continue // a container is then missing as well
 		}
-		var asked []string
-		for _, rules := range [...][]policy.PodFailurePolicyRule{x.rules, y.rules} {
-			for k := range rules {
-				for _, p := range rules[k].OnPodConditions {
-					if key := p.Type + "\x00" + string(p.Status); !contains(asked, key) {
-						asked = append(asked, key)
-						d.condition(x, y, "condition", p.Type, string(p.Status), &policy.FailedPod{Conditions: []policy.PodCondition{{Type: p.Type, Status: p.Status}}})
-					}
-				}
-				for _, p := range rules[k].Reasons {
-					for _, reason := range p.Values {
-						if key := "\x00" + reason; !contains(asked, key) {
-							asked = append(asked, key)
-							d.condition(x, y, "podReason", reason, "", &policy.FailedPod{Reason: reason})
-						}
-					}
+		differ := func(p, q int32) bool { return x.action(p) != y.action(q) }
+		var alike []sign // those that lead to the same alone; exits that do not are noted with their codes
+		for _, s := range signsOf(x, y) {
+			if !differ(s.first, s.here) {
+				alike = append(alike, s)
+			} else if s.kind != "" {
+				d.sign(x, y, &s, nil)
+			}
+		}
+		for k := range alike {
+			s := &alike[k]
+			for m := range alike[k+1:] {
+				t := &alike[k+1+m]
+				if !s.excludes(t) && differ(earlier(s.first, t.first), earlier(s.here, t.here)) {
+					d.sign(x, y, s, t)
+					break
 				}
 			}
 		}
 	}
 }
 
-// condition notes what becomes of pod, and of such a one whose containers exited, the first exit
-// that differs for more than its code.
-func (d *differ) condition(x, y *jobRules, kind, name, status string, pod *policy.FailedPod) {
-	p, q := x.compiled.Match(pod).Rule, y.compiled.Match(pod).Rule
-	at, other := -1, -1 // places of the same exit
-	differs := x.both(p, at) != y.both(q, other)
-	for i := 0; i < len(x.first) && !differs; i++ {
+// signsOf returns all that rules of x and y are about: conditions, reasons, then exits, of those
+// that meet the same rules one of each of two containers.
+func signsOf(x, y *jobRules) (list []sign) {
+	add := func(s sign, pod *policy.FailedPod) {
+		for i := range list {
+			if list[i].kind == s.kind && list[i].name == s.name && list[i].status == s.status {
+				return
+			}
+		}
+		s.first, s.here = x.compiled.Match(pod).Rule, y.compiled.Match(pod).Rule
+		list = append(list, s)
+	}
+	for _, rules := range [...][]policy.PodFailurePolicyRule{x.rules, y.rules} {
+		for k := range rules {
+			for _, p := range rules[k].OnPodConditions {
+				add(sign{kind: "condition", name: p.Type, status: string(p.Status)}, &policy.FailedPod{Conditions: []policy.PodCondition{{Type: p.Type, Status: p.Status}}})
+			}
+			for _, p := range rules[k].Reasons {
+				for _, reason := range p.Values {
+					add(sign{kind: "podReason", name: reason, status: "True"}, &policy.FailedPod{Reason: reason})
+				}
+			}
+		}
+	}
+	for i := range x.first {
 		k := 0
 		for k < len(y.names) && y.names[k] != x.names[i/codes] {
 			k++
@@ -116,26 +155,78 @@ func (d *differ) condition(x, y *jobRules, kind, name, status string, pod *polic
 		if k == len(y.names) {
 			continue
 		}
-		at, other = i, k*codes+i%codes
-		differs = x.both(p, at) != y.both(q, other) && x.action(x.first[at]) == y.action(y.first[other])
+		s := sign{name: x.names[i/codes], turn: x.turns[i/codes], code: int64(i % codes), first: x.first[i], here: y.first[k*codes+i%codes]}
+		same := 0
+		for _, t := range list {
+			if t.kind == "" && t.turn == s.turn && t.first == s.first && t.here == s.here {
+				if same++; t.name == s.name {
+					same = 2
+				}
+			}
+		}
+		if same < 2 && (s.first >= 0 || s.here >= 0) {
+			list = append(list, s)
+		}
 	}
-	if !differs {
-		return
+	return list
+}
+
+// excludes reports whether no Pod shows both: a condition has one status, a Pod one reason, a
+// container one exit, and after a failed init container no other one runs, except sidecars.
+func (s *sign) excludes(t *sign) bool {
+	switch {
+	case s.kind != t.kind:
+		return false
+	case s.kind == "" && s.turn != turnSidecar && t.turn != turnSidecar && (s.turn == turnInit || t.turn == turnInit):
+		return true
 	}
-	d.begin(kind)
+	return s.kind == "podReason" || s.name == t.name
+}
+
+// sign notes what becomes of Pods with s, and with t if that is not nil.
+func (d *differ) sign(x, y *jobRules, s, t *sign) {
+	p, q := s.first, s.here
+	if t != nil {
+		p, q = earlier(p, t.first), earlier(q, t.here)
+	}
+	if s.kind == "" {
+		d.begin("exits")
+	} else {
+		d.begin(s.kind)
+	}
 	d.text("template", x.template)
-	d.text("name", name)
-	if status != "True" {
-		d.text("status", status)
+	if s.kind != "" {
+		d.condition("name", s)
+		if t != nil && t.kind == "" {
+			s, t = t, nil
+		}
 	}
-	if at >= 0 {
-		d.text("container", x.names[at/codes])
-		d.int("from", int64(at%codes))
-		d.int("to", int64(at%codes))
+	if s.kind == "" {
+		d.text("container", s.name)
+		d.int("from", s.code)
+		d.int("to", s.code)
 	}
-	d.text("first", string(x.both(p, at)))
-	d.text("here", string(y.both(q, other)))
+	if t != nil {
+		d.w.KeyObject("with")
+		if t.kind == "" {
+			d.text("container", t.name)
+			d.int("exitCode", t.code)
+		} else {
+			d.condition(t.kind, t)
+		}
+		d.w.End()
+	}
+	d.text("first", string(x.action(p)))
+	d.text("here", string(y.action(q)))
 	d.end()
+}
+
+// condition writes the name of a condition or a reason, and the status if that is not True.
+func (d *differ) condition(member string, s *sign) {
+	d.text(member, s.name)
+	if s.status != "True" {
+		d.text("status", s.status)
+	}
 }
 
 // loadedAgain reads the manifests of a request that was answered, for what its answer does not say.

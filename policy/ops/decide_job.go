@@ -56,7 +56,12 @@ func (j *jobJudge) meets() *policy.FailurePolicy {
 			*r = policy.PodFailurePolicyRule{}
 		}
 	}
-	return policy.CompileFailurePolicy(&policy.PodFailurePolicy{Rules: rules})
+	all := policy.PodFailurePolicy{}
+	if j.job.PodFailurePolicy != nil {
+		all = *j.job.PodFailurePolicy
+	}
+	all.Rules = rules
+	return policy.CompileFailurePolicy(&all)
 }
 
 // rules are those of the podFailurePolicy.

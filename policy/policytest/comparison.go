@@ -24,8 +24,12 @@ type comparison struct {
 		Variant, Kind, Template, Container, Reason, Name, Status, Path string
 		RestartsFrom, RestartsTo                                       *int64
 		From, To, Exit, AtMillis, UntilMillis, Restart                 *int64
-		First, Here                                                    json.RawMessage
-		Excess                                                         *int64
+		With                                                           struct {
+			Container, Condition, PodReason, Status string
+			ExitCode                                int64
+		}
+		First, Here json.RawMessage
+		Excess      *int64
 	}
 	DifferencesLeftOut int
 	Same, Equivalent   bool
@@ -73,6 +77,11 @@ func summarizeComparison(b *strings.Builder, raw []byte) error {
 			if *d.To > *d.From {
 				fmt.Fprintf(b, "-%d", *d.To)
 			}
+		}
+		if w := d.With; w.Container != "" {
+			fmt.Fprintf(b, " with %s %d", w.Container, w.ExitCode)
+		} else if name := w.Condition + w.PodReason; name != "" {
+			b.WriteString(strings.TrimRight(" with "+name+" "+w.Status, " "))
 		}
 		for _, n := range []struct {
 			name  string

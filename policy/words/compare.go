@@ -40,7 +40,7 @@ func (d *document) compare() {
 	d.blocks(func() {
 		d.strip(variants)
 		d.differences("Exit codes", "codes exit container limit", first)
-		d.differences("What differs", "condition podReason outcome timeline starts ranMillis restarts counter waits start crossing late steady run undecided answer", first)
+		d.differences("What differs", "condition podReason exits outcome timeline starts ranMillis restarts counter waits start crossing late steady run undecided answer", first)
 		d.differences("The same happens, but for another reason", "decidedByOnly", first)
 		for o, i := first, int64(0); o.Exists(); o, i = o.Next(), i+1 {
 			d.variantFaults(o, i)
@@ -245,6 +245,18 @@ func (d *document) differences(title, kinds string, first manifest.Value) {
 	d.table(title, columns, rows, beyond)
 }
 
+// shown is a condition or a reason of a Pod, whose name is a member of v.
+func shown(v manifest.Value, kind, member string) string {
+	what := short(text(v, member))
+	if kind == "podReason" {
+		return "the reason " + what
+	}
+	if status := text(v, "status"); status != "" {
+		what += "=" + short(status)
+	}
+	return what
+}
+
 // label says what a difference is about.
 func (d *document) label(f manifest.Value) string {
 	container := short(text(f, "container"))
@@ -261,15 +273,23 @@ func (d *document) label(f manifest.Value) string {
 		return exitText(f.Get("here"))
 	case "container":
 		return "container " + container
-	case "condition", "podReason":
-		what := "Pods with " + short(text(f, "name"))
-		if kind == "podReason" {
-			what = "Pods with the reason " + short(text(f, "name"))
-		} else if status := text(f, "status"); status != "" {
-			what += "=" + short(status)
+	case "condition", "podReason", "exits":
+		what := "Pods whose "
+		if kind != "exits" {
+			if what = "Pods with " + shown(f, kind, "name"); has(f, "from") {
+				what += " whose "
+			}
 		}
 		if has(f, "from") {
-			what += " whose " + container + " exits with " + itoa(number(f, "from"))
+			what += container + " exits with " + itoa(number(f, "from"))
+		}
+		switch with := f.Get("with"); {
+		case has(with, "exitCode"):
+			what += " and whose " + short(text(with, "container")) + " exits with " + itoa(number(with, "exitCode"))
+		case has(with, "podReason"):
+			what += " and " + shown(with, "podReason", "podReason")
+		case with.Exists():
+			what += " and " + shown(with, "condition", "condition")
 		}
 		return what
 	case "outcome":
