@@ -211,8 +211,8 @@ func dnsName(s string) (ok, dots bool) {
 	return !edge, dots
 }
 
-// searchName reports whether s consists of labels with dots between them, in which underscores may
-// are where letters do, but not at the end.
+// searchName reports whether s consists of labels with dots between them, in which an underscore may
+// take the place of a letter, but not at the end.
 func searchName(s string) bool {
 	for {
 		label, rest, more := strings.Cut(s, ".")

@@ -71,7 +71,7 @@ func (c *checker) fault(v Value, code policy.FaultCode, r rank, want, message st
 	})
 }
 
-// show returns a value as it is in a sentence: a list and an object by what they are.
+// show returns a value as a sentence has it: a list and an object by what they are.
 func show(v Value) string {
 	switch v.Kind() {
 	case Array:

@@ -691,7 +691,7 @@ func (v Value) KeyOffset() int {
 	return int(n.keyStart)
 }
 
-// Name returns the quoted name of the member whose value v is, as it is; nil when v is not a
+// Name returns the quoted name of the member whose value v is, as written; nil when v is not a
 // member.
 func (v Value) Name() []byte {
 	n := v.node()

@@ -137,7 +137,7 @@ type finder struct {
 type owner struct {
 	group, kind string
 	base        int  // how many names lead to it from the root
-	patched     bool // an Argo Workflow that says of all its templates what is elsewhere, see step
+	patched     bool // an Argo Workflow that says something about all its templates elsewhere, see step
 }
 
 // Templates returns the templates in v, an object of a foreign kind (see [Foreign]), in document
@@ -305,7 +305,7 @@ func (t *Template) isJob(v Value, name string) bool {
 }
 
 // step returns the member of v that is the main container of an Argo template, "" if v is none of
-// which a Pod is made as it is here: a podSpecPatch may change anything.
+// which a Pod is made as it is written: a podSpecPatch may change anything.
 //
 // Source: createWorkflowPod in workflow/controller/workflowpod.go and mergedTemplateDefaultsInto in
 // operator.go, argo-workflows v3.6.2.

@@ -85,7 +85,7 @@ func (w *Writer) Key(name string) {
 	w.buf = append(append(append(w.buf, '"'), name...), '"', ':')
 }
 
-// NameOf writes the name of member v as it is in its text; its value must follow.
+// NameOf writes the name of member v as its text has it; its value must follow.
 func (w *Writer) NameOf(v Value) {
 	w.Raw(v.Name())
 	w.buf = append(w.buf, ':')

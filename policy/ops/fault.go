@@ -64,12 +64,12 @@ func (c *call) clusterFault(v manifest.Value, f policy.FieldError) {
 	c.faults.add(located{f, offset, policy.UnsupportedVersion})
 }
 
-// faultList holds the faults of a call that can be listed, those that are first in the request,
+// faultList holds the faults of a call that can be listed, those that come first in the request,
 // and counts all: a request of 1 MiB may have more than the module has memory for.
 type faultList struct {
 	kept   []located
 	cut    bool    // some were dropped
-	beyond int     // then what is not before is only counted
+	beyond int     // then what does not come before is only counted
 	n      int     // of all
 	lead   located // the first of the group that gives the error its code; of none as long as n is 0
 }
@@ -113,7 +113,7 @@ func groupRank(g policy.ErrorCode) int {
 	return 0
 }
 
-// inOrder returns faults as they are in the request; those of one place stay as they are.
+// inOrder returns faults in the order of the request; those of one place keep theirs.
 func inOrder(faults []located) []located {
 	out := make([]located, 0, enoughFaults)
 	for _, i := range policy.Order(len(faults), func(i, j int) bool { return faults[i].offset < faults[j].offset }) {

@@ -229,7 +229,7 @@ func (r *wishReader) entry(v manifest.Value, path string, x uint8) {
 			return
 		case "others":
 			if r.others != 0 && r.others != x {
-				bad(policy.CodeInvalid, "all others already have the wish "+wishWords[r.others]+", too", wishWords[r.others], wishWords[x])
+				bad(policy.CodeInvalid, "all others already have the wish "+wishWords[r.others], wishWords[r.others], wishWords[x])
 			}
 			r.others = x
 			return

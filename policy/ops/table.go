@@ -750,7 +750,7 @@ func (c *call) writeSizes(l *loaded) {
 	for _, kind := range containerOrder {
 		for i, container := range l.object.Spec.List(kind) {
 			var s listSize
-			written := false // those of a callback stand in the request
+			written := false // those of a callback are in the request
 			for _, rule := range container.RestartPolicyRules {
 				if rule.From != "" {
 					continue

@@ -41,7 +41,7 @@ func newRows(sc *Scenario) *Rows {
 	return r
 }
 
-// add adds a row. One of the same Pod and instant gives way to it: what counts is how things are
+// add adds a row. One of the same Pod and instant gives way to it: what counts is what is so
 // when nothing happens any more.
 func (r *Rows) add(row Row) {
 	for i := len(r.List) - 1; i >= 0 && r.List[i].At == row.At; i-- {

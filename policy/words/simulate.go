@@ -636,7 +636,7 @@ func (d *document) jobPath() string {
 		if spec := d.within + ".spec."; d.man.At(spec + "template").Exists() {
 			return spec
 		}
-		return d.within + "." // a JobSpec stands there itself
+		return d.within + "." // it is a JobSpec itself
 	}
 	for _, list := range [...]manifest.Value{d.Answer.Get("decisions"), d.Answer.Get("layers").Get("containers")} {
 		for e := list.First(); e.Exists(); e = e.Next() {

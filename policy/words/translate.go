@@ -23,7 +23,11 @@ func (d *document) translate() {
 		v.text = "The manifest is already written for " + to + "."
 		title = "Nothing to translate"
 	case differ > 0:
-		v = item{tone: Wait, mark: "warning", text: "Under " + to + " " + count(differ, "range") + " of exit codes have another outcome.", reason: exits}
+		have := " of exit codes have another outcome."
+		if differ == 1 {
+			have = " of exit codes has another outcome."
+		}
+		v = item{tone: Wait, mark: "warning", text: "Under " + to + " " + count(differ, "range") + have, reason: exits}
 		title = "Translated, but not equivalent"
 	case lost > 0:
 		v = item{tone: Wait, mark: "warning", text: "Under " + to + " every exit has the same outcome, but something else is lost.", reason: exits}

@@ -25,7 +25,7 @@ func (d *digest) add(s string) {
 func (d *digest) int(n int) { d.add(strconv.Itoa(n)) }
 
 // pf_deep recurses n frames deep, several times the stack that a goroutine starts with, and makes
-// garbage on the way, so that the stack grows and shrinks under running functions. It recovers a
+// garbage on the way, so that the stack grows under running functions. It recovers a
 // panic at the bottom.
 //
 //go:wasmexport pf_deep
