@@ -11,10 +11,14 @@ type jobRules struct {
 	template string
 	rules    []policy.PodFailurePolicyRule
 	compiled *policy.FailurePolicy
-	names    []string // of containers
-	turns    []turn   // theirs
-	first    []int32  // the rule that an exit meets first, for each container and code; -1 for none
+	limits   [2]*int32 // those of limitNames
+	names    []string  // of containers
+	turns    []turn    // theirs
+	first    []int32   // the rule that an exit meets first, for each container and code; -1 for none
 }
+
+// limitNames are the limits of a Job that tables do not have.
+var limitNames = [...]string{"backoffLimitPerIndex", "maxFailedIndexes"}
 
 // turn is when a container runs.
 type turn uint8
@@ -40,7 +44,10 @@ func jobRulesOf(all []loaded, cl cluster) (list []jobRules) {
 		if judge == nil {
 			continue
 		}
-		r := jobRules{rules: judge.rules(), compiled: judge.meets()}
+		r := jobRules{
+			rules: judge.rules(), compiled: judge.meets(),
+			limits: [2]*int32{judge.job.BackoffLimitPerIndex, judge.job.MaxFailedIndexes},
+		}
 		if all[i].template != nil {
 			r.template = all[i].template.Path
 		}
@@ -92,14 +99,17 @@ func (r *jobRules) counterpartOf(other []jobRules) *jobRules {
 	return nil
 }
 
-// conditions notes the conditions, reasons and pairs of exits of Pods that two variants make
-// something else of. Pairs are enough: of all that a Pod shows, one thing decides in each variant.
+// conditions notes the limits of Jobs that differ, then the conditions, reasons and pairs of exits of
+// Pods that two variants make something else of. Pairs are enough: of all that a Pod shows, one thing decides in each variant.
 func (d *differ) conditions(a, b []jobRules) {
 	for i := range a {
 		x := &a[i]
 		y := x.counterpartOf(b)
 		if y == nil {
 			continue // a container is then missing as well
+		}
+		for k, name := range limitNames {
+			d.limit(x.template, name, x.limits[k], y.limits[k])
 		}
 		differ := func(p, q int32) bool { return x.action(p) != y.action(q) }
 		var alike []sign // those that lead to the same alone; exits that do not are noted with their codes
@@ -121,6 +131,23 @@ func (d *differ) conditions(a, b []jobRules) {
 			}
 		}
 	}
+}
+
+// limit notes a limit that differs, which may be set in one variant only.
+func (d *differ) limit(template, name string, first, here *int32) {
+	if first == here || first != nil && here != nil && *first == *here {
+		return
+	}
+	d.begin("limit")
+	d.text("template", template)
+	d.text("name", name)
+	if first != nil {
+		d.int("first", int64(*first))
+	}
+	if here != nil {
+		d.int("here", int64(*here))
+	}
+	d.end()
 }
 
 // signsOf returns all that rules of x and y are about: conditions, reasons, then exits, of those
