@@ -303,7 +303,7 @@ func (r *reader) end() error {
 		}
 	case !r.given && r.out.count == 0 && r.out.files > 0:
 		r.out.bad = true
-		r.out.note("no file holds a manifest, so that there is nothing to answer")
+		r.out.note("no file holds a manifest, so there is nothing to answer")
 	}
 	r.out.passedOver(r.objects)
 	return nil

@@ -99,8 +99,9 @@ func (r *jobRules) counterpartOf(other []jobRules) *jobRules {
 	return nil
 }
 
-// conditions notes the limits of Jobs that differ, then the conditions, reasons and pairs of exits of
-// Pods that two variants make something else of. Pairs are enough: of all that a Pod shows, one thing decides in each variant.
+// conditions notes the limits of Jobs that differ, then the conditions, reasons and pairs of exits
+// of failed Pods that have another outcome. Pairs are enough: of all that a Pod shows, one thing
+// decides in each variant.
 func (d *differ) conditions(a, b []jobRules) {
 	for i := range a {
 		x := &a[i]

@@ -369,8 +369,12 @@ func (c *call) findContainer(v manifest.Value, path string, spec *policy.PodSpec
 	name, named := c.text(v.Get("container"), path)
 	if !named {
 		if len(spec.Containers) != 1 && !given(v.Get("container")) {
+			detail := "the Pod has several containers: name the one that exits"
+			if len(spec.Containers) == 0 {
+				detail = "the Pod has no containers"
+			}
 			c.requestFault(v, policy.FieldError{
-				Path: path, Code: policy.CodeRequired, Detail: "the Pod has several containers: name the one that exits", Allowed: c.containerNames(spec),
+				Path: path, Code: policy.CodeRequired, Detail: detail, Allowed: c.containerNames(spec),
 			})
 		}
 		return policy.Ref{}

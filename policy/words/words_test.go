@@ -495,6 +495,7 @@ func TestSentences(t *testing.T) {
 		{"simulate", `"until":"10m","runs":{"c":[{"for":"5s","exitCode":1}]},` + pod("", "", "") + `}`, "The last exit was that of c with 1: Restart.", ""},
 		{"simulate", `"until":"10m","runs":{"c":[{"for":"5s","exitCode":1}]},` + two, "Its Pods still run: a container without runs does not end by itself.", ""},
 		{"decide", fails + two, "Once its other containers have ended, the Pod fails, the failure counts", ""},
+		{"decide", `"exits":[{"exitCode":1}],"manifest":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[]}}`, "the Pod has no containers", "several containers"},
 		{"decide", fails + pod("", "", never) + `}`, "It stays terminated, and the Pod fails.", ""},
 		{"decide", fails + pod("", "", "") + status + `}`, "after a wait that grows with each restart", "the first time immediately"},
 		{"decide", fails + job(`"backoffLimit":0,`, "Never"), "because backoffLimit is 0; reason BackoffLimitExceeded", "no podFailurePolicy"},
