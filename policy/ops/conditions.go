@@ -113,11 +113,13 @@ func (d *differ) conditions(a, b []jobRules) {
 			d.limit(x.template, name, x.limits[k], y.limits[k])
 		}
 		differ := func(p, q int32) bool { return x.action(p) != y.action(q) }
-		var alike []sign // those that lead to the same alone; exits that do not are noted with their codes
+		// Signs that lead to the same alone. Exits that do not are noted with their codes, except those of
+		// sidecars, which by themselves fail no Pod.
+		var alike []sign
 		for _, s := range signsOf(x, y) {
 			if !differ(s.first, s.here) {
 				alike = append(alike, s)
-			} else if s.kind != "" {
+			} else if s.kind != "" || s.turn == turnSidecar {
 				d.sign(x, y, &s, nil)
 			}
 		}
