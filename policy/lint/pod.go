@@ -235,7 +235,9 @@ func (l *linter) rules(c *policy.Container, kind policy.ContainerKind, path stri
 	for i, rule := range c.RestartPolicyRules {
 		sets[i] = u.matched(rule.ExitCodes)
 	}
-	open := u.all()
+	// No rule matches the codes in open, and none restarts on those in left; ends reports that one
+	// stops the container for good.
+	open, left, ends := u.all(), u.all(), false
 	for i, rule := range c.RestartPolicyRules {
 		if rule.ExitCodes == nil || rule.ExitCodes.Operator != policy.OperatorIn && rule.ExitCodes.Operator != policy.OperatorNotIn {
 			continue
@@ -255,9 +257,16 @@ func (l *linter) rules(c *policy.Container, kind policy.ContainerKind, path stri
 		reach := open.and(sets[i])
 		l.effect(c, kind, path, i, reach, sets)
 		open = open.minus(sets[i])
+		switch {
+		case rule.Action == policy.ActionComplete || rule.Action == policy.ActionTerminate || rule.Action == policy.ActionTerminatePod:
+			ends = true
+		case rule.Action == policy.ActionRestart || rule.Action == policy.ActionRestartPod,
+			rule.Action == policy.ActionRestartAllContainers && l.node.RestartAllContainersOnContainerExits:
+			left = left.minus(reach)
+		}
 	}
-	if kind == policy.MainContainer {
-		l.ends(c, path, open)
+	if kind == policy.MainContainer && !ends {
+		l.ends(c, path, left)
 	}
 	if kind == policy.MainContainer || c.IsSidecar(kind) { // others have no probes
 		l.probes(c, path)
@@ -372,7 +381,7 @@ func (l *linter) shields(c *policy.Container, reach codeSet, later []codeSet, fi
 	return false
 }
 
-// ends warns if no exit stops a main container; open are the codes that no rule matches.
+// ends warns if no exit stops a main container; open are the codes on which no rule restarts it.
 func (l *linter) ends(c *policy.Container, path string, open codeSet) {
 	own := *c.RestartPolicy
 	restartsAlways := own == policy.RestartPolicyAlways ||
