@@ -67,6 +67,9 @@ func (c *call) compare() {
 			return
 		}
 		if i > 0 && c.faults.n == 0 {
+			if !c.withinSteps(signSteps(d.first.jobs, v.jobs)) {
+				return
+			}
 			d.compare(v)
 			v.request, v.table, v.waits = nil, manifest.Value{}, manifest.Value{}
 		}

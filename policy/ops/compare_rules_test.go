@@ -1,9 +1,12 @@
 package ops_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/podfate/podfate/policy"
@@ -120,5 +123,24 @@ func TestEquivalentRules(t *testing.T) {
 	}
 	if t.Logf("%d of %d pairs are equivalent", alike, pairs); alike < pairs/4 || alike > pairs*3/4 {
 		t.Error("too few of one kind")
+	}
+}
+
+// TestCompareManyReasons: no release bounds the reasons of a draft's rule, and each is compared with
+// all.
+func TestCompareManyReasons(t *testing.T) {
+	job := func(reasons int) string {
+		list, _ := json.Marshal(make([]string, reasons))
+		for i := range reasons {
+			list = bytes.Replace(list, []byte(`""`), []byte(strconv.Quote(strconv.Itoa(i))), 1)
+		}
+		return `{"of":"table","request":{"cluster":{"proposals":{"kep-3329-draft":{}}},"manifest":{"apiVersion":"v1","kind":"Job","metadata":{"name":"j"},"spec":{"template":{"spec":{"containers":[{"name":"c","image":"x"}]}},` +
+			`"backoffPolicy":{"rules":[{"action":"Ignore","podStatusReasonIn":` + string(list) + `}]}}}},"variants":[{"name":"x"},{"name":"y","patch":{"manifest":{"spec":{"backoffLimit":4}}}}]}`
+	}
+	if answer, failed := ops.Call(8, []byte(job(1000))); failed {
+		t.Errorf("%s", answer)
+	}
+	if answer, failed := ops.Call(8, []byte(job(4000))); !failed || !strings.Contains(string(answer), `"code":"BUDGET_EXCEEDED"`) {
+		t.Errorf("%.300s", answer)
 	}
 }

@@ -153,6 +153,29 @@ func (d *differ) limit(template, name string, first, here *int32) {
 	d.end()
 }
 
+// signSteps is about how many comparisons of names conditions makes: each of all those that rules
+// look at with all.
+func signSteps(a, b []jobRules) (steps int) {
+	names := func(rules []policy.PodFailurePolicyRule) (n int) {
+		for i := range rules {
+			n += len(rules[i].OnPodConditions)
+			for k := range rules[i].Reasons {
+				n += len(rules[i].Reasons[k].Values)
+			}
+		}
+		return n
+	}
+	for i := range a {
+		if y := a[i].counterpartOf(b); y != nil {
+			n := min(names(a[i].rules)+names(y.rules), policy.MaxSteps>>10) // whose square an int of 32 bits holds
+			if steps += n * n; steps > policy.MaxSteps {
+				break
+			}
+		}
+	}
+	return steps
+}
+
 // signsOf returns all that rules of x and y are about: conditions, reasons, then exits, of those
 // that meet the same rules one of each of two containers.
 func signsOf(x, y *jobRules) (list []sign) {

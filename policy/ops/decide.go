@@ -429,10 +429,10 @@ func (c *call) withinBudget(all []loaded, exits []exit) bool {
 	return true
 }
 
-// withinSteps ends the operation if explaining has taken too many steps.
+// withinSteps ends the operation if it takes too many steps.
 func (c *call) withinSteps(n int) bool {
 	if n > policy.MaxSteps {
-		c.failWith(policy.BudgetExceeded, "explaining these exits takes more than "+strconv.Itoa(policy.MaxSteps)+" steps")
+		c.failWith(policy.BudgetExceeded, "the answer takes more than "+strconv.Itoa(policy.MaxSteps)+" steps")
 		c.failure.limit = "steps"
 	}
 	return n <= policy.MaxSteps
