@@ -25,8 +25,8 @@ func (d *digest) add(s string) {
 func (d *digest) int(n int) { d.add(strconv.Itoa(n)) }
 
 // pf_deep recurses n frames deep, several times the stack that a goroutine starts with, and makes
-// garbage on the way, so that the stack grows under running functions. It recovers a
-// panic at the bottom.
+// garbage on the way, so that the stack grows under running functions. It recovers a panic at the
+// bottom.
 //
 //go:wasmexport pf_deep
 func deep(n int32) uint64 {
