@@ -11,14 +11,17 @@ type jobRules struct {
 	template string
 	rules    []policy.PodFailurePolicyRule
 	compiled *policy.FailurePolicy
-	limits   [2]*int32 // those of limitNames
-	names    []string  // of containers
-	turns    []turn    // theirs
-	first    []int32   // the rule that an exit meets first, for each container and code; -1 for none
+	limits   [2]int64 // those of limitNames, below 0 for none
+	names    []string // of containers
+	turns    []turn   // theirs
+	first    []int32  // the rule that an exit meets first, for each container and code; -1 for none
 }
 
 // limitNames are the limits of a Job that tables do not have.
 var limitNames = [...]string{"backoffLimitPerIndex", "maxFailedIndexes"}
+
+// sides are the members of a difference.
+var sides = [...]string{"first", "here"}
 
 // turn is when a container runs.
 type turn uint8
@@ -44,9 +47,11 @@ func jobRulesOf(all []loaded, cl cluster) (list []jobRules) {
 		if judge == nil {
 			continue
 		}
-		r := jobRules{
-			rules: judge.rules(), compiled: judge.meets(),
-			limits: [2]*int32{judge.job.BackoffLimitPerIndex, judge.job.MaxFailedIndexes},
+		r := jobRules{rules: judge.rules(), compiled: judge.meets()}
+		for k, limit := range [...]*int32{judge.job.BackoffLimitPerIndex, judge.job.MaxFailedIndexes} {
+			if r.limits[k] = -1; limit != nil {
+				r.limits[k] = int64(*limit)
+			}
 		}
 		if all[i].template != nil {
 			r.template = all[i].template.Path
@@ -110,47 +115,38 @@ func (d *differ) conditions(a, b []jobRules) {
 			continue // a container is then missing as well
 		}
 		for k, name := range limitNames {
-			d.limit(x.template, name, x.limits[k], y.limits[k])
+			if x.limits[k] == y.limits[k] {
+				continue
+			}
+			d.begin("limit")
+			d.text("template", x.template)
+			d.text("name", name)
+			for m, limit := range [...]int64{x.limits[k], y.limits[k]} {
+				if limit >= 0 {
+					d.int(sides[m], limit)
+				}
+			}
+			d.end()
 		}
-		differ := func(p, q int32) bool { return x.action(p) != y.action(q) }
 		// Signs that lead to the same alone. Exits that do not are noted with their codes, except those of
 		// sidecars, which by themselves fail no Pod.
-		var alike []sign
+		var alike []*sign
 		for _, s := range signsOf(x, y) {
-			if !differ(s.first, s.here) {
+			if x.action(s.first) == y.action(s.here) {
 				alike = append(alike, s)
 			} else if s.kind != "" || s.turn == turnSidecar {
-				d.sign(x, y, &s, nil)
+				d.sign(x, y, s, nil)
 			}
 		}
-		for k := range alike {
-			s := &alike[k]
-			for m := range alike[k+1:] {
-				t := &alike[k+1+m]
-				if !s.excludes(t) && differ(earlier(s.first, t.first), earlier(s.here, t.here)) {
+		for k, s := range alike {
+			for _, t := range alike[k+1:] {
+				if !s.excludes(t) && x.action(earlier(s.first, t.first)) != y.action(earlier(s.here, t.here)) {
 					d.sign(x, y, s, t)
 					break
 				}
 			}
 		}
 	}
-}
-
-// limit notes a limit that differs, which may be set in one variant only.
-func (d *differ) limit(template, name string, first, here *int32) {
-	if first == here || first != nil && here != nil && *first == *here {
-		return
-	}
-	d.begin("limit")
-	d.text("template", template)
-	d.text("name", name)
-	if first != nil {
-		d.int("first", int64(*first))
-	}
-	if here != nil {
-		d.int("here", int64(*here))
-	}
-	d.end()
 }
 
 // signSteps is about how many comparisons of names conditions makes: each of all those that rules
@@ -178,24 +174,26 @@ func signSteps(a, b []jobRules) (steps int) {
 
 // signsOf returns all that rules of x and y are about: conditions, reasons, then exits, of those
 // that meet the same rules one of each of two containers.
-func signsOf(x, y *jobRules) (list []sign) {
-	add := func(s sign, pod *policy.FailedPod) {
+func signsOf(x, y *jobRules) (list []*sign) {
+	var pod policy.FailedPod
+	add := func(kind, name, status string) {
 		for i := range list {
-			if list[i].kind == s.kind && list[i].name == s.name && list[i].status == s.status {
+			if s := list[i]; s.kind == kind && s.name == name && s.status == status {
 				return
 			}
 		}
-		s.first, s.here = x.compiled.Match(pod).Rule, y.compiled.Match(pod).Rule
-		list = append(list, s)
+		list = append(list, &sign{kind: kind, name: name, status: status, first: x.compiled.Match(&pod).Rule, here: y.compiled.Match(&pod).Rule})
 	}
 	for _, rules := range [...][]policy.PodFailurePolicyRule{x.rules, y.rules} {
 		for k := range rules {
 			for _, p := range rules[k].OnPodConditions {
-				add(sign{kind: "condition", name: p.Type, status: string(p.Status)}, &policy.FailedPod{Conditions: []policy.PodCondition{{Type: p.Type, Status: p.Status}}})
+				pod = policy.FailedPod{Conditions: []policy.PodCondition{{Type: p.Type, Status: p.Status}}}
+				add("condition", p.Type, p.Status)
 			}
 			for _, p := range rules[k].Reasons {
 				for _, reason := range p.Values {
-					add(sign{kind: "podReason", name: reason, status: "True"}, &policy.FailedPod{Reason: reason})
+					pod = policy.FailedPod{Reason: reason}
+					add("podReason", reason, "True")
 				}
 			}
 		}
@@ -208,10 +206,10 @@ func signsOf(x, y *jobRules) (list []sign) {
 		if k == len(y.names) {
 			continue
 		}
-		s := sign{name: x.names[i/codes], turn: x.turns[i/codes], code: int64(i % codes), first: x.first[i], here: y.first[k*codes+i%codes]}
+		s := &sign{name: x.names[i/codes], turn: x.turns[i/codes], code: int64(i % codes), first: x.first[i], here: y.first[k*codes+i%codes]}
 		same := 0
-		for _, t := range list {
-			if t.kind == "" && t.turn == s.turn && t.first == s.first && t.here == s.here {
+		for j := range list {
+			if t := list[j]; t.kind == "" && t.turn == s.turn && t.first == s.first && t.here == s.here {
 				if same++; t.name == s.name {
 					same = 2
 				}
@@ -242,31 +240,16 @@ func (d *differ) sign(x, y *jobRules, s, t *sign) {
 	if t != nil {
 		p, q = earlier(p, t.first), earlier(q, t.here)
 	}
-	if s.kind == "" {
-		d.begin("exits")
-	} else {
-		d.begin(s.kind)
+	kind := s.kind
+	if kind == "" {
+		kind = "exits"
 	}
+	d.begin(kind)
 	d.text("template", x.template)
-	if s.kind != "" {
-		d.condition("name", s)
-		if t != nil && t.kind == "" {
-			s, t = t, nil
-		}
-	}
-	if s.kind == "" {
-		d.text("container", s.name)
-		d.int("from", s.code)
-		d.int("to", s.code)
-	}
+	d.shown(s, "name")
 	if t != nil {
 		d.w.KeyObject("with")
-		if t.kind == "" {
-			d.text("container", t.name)
-			d.int("exitCode", t.code)
-		} else {
-			d.condition(t.kind, t)
-		}
+		d.shown(t, t.kind)
 		d.w.End()
 	}
 	d.text("first", string(x.action(p)))
@@ -274,9 +257,15 @@ func (d *differ) sign(x, y *jobRules, s, t *sign) {
 	d.end()
 }
 
-// condition writes the name of a condition or a reason, and the status if that is not True.
-func (d *differ) condition(member string, s *sign) {
-	d.text(member, s.name)
+// shown writes a sign: the container and the code of an exit, or else the name, and the status if
+// that is not True.
+func (d *differ) shown(s *sign, name string) {
+	if s.kind == "" {
+		d.text("container", s.name)
+		d.int("exitCode", s.code)
+		return
+	}
+	d.text(name, s.name)
 	if s.status != "True" {
 		d.text("status", s.status)
 	}

@@ -23,7 +23,7 @@ type comparison struct {
 	Differences []struct {
 		Variant, Kind, Template, Container, Reason, Name, Status, Path string
 		RestartsFrom, RestartsTo                                       *int64
-		From, To, Exit, AtMillis, UntilMillis, Restart                 *int64
+		From, To, Exit, ExitCode, AtMillis, UntilMillis, Restart       *int64
 		With                                                           struct {
 			Container, Condition, PodReason, Status string
 			ExitCode                                int64
@@ -77,6 +77,9 @@ func summarizeComparison(b *strings.Builder, raw []byte) error {
 			if *d.To > *d.From {
 				fmt.Fprintf(b, "-%d", *d.To)
 			}
+		}
+		if d.ExitCode != nil {
+			fmt.Fprintf(b, " %d", *d.ExitCode)
 		}
 		if w := d.With; w.Container != "" {
 			fmt.Fprintf(b, " with %s %d", w.Container, w.ExitCode)

@@ -245,13 +245,15 @@ func (d *document) differences(title, kinds string, first manifest.Value) {
 	d.table(title, columns, rows, beyond)
 }
 
-// shown is a condition or a reason of a Pod, whose name is a member of v.
-func shown(v manifest.Value, kind, member string) string {
-	what := short(text(v, member))
-	if kind == "podReason" {
-		return "the reason " + what
-	}
-	if status := text(v, "status"); status != "" {
+// shown is what a Pod shows: an exit, or else a condition or a reason whose name is a member of v.
+func shown(v manifest.Value, name string, reason bool) string {
+	what := "with " + short(text(v, name))
+	switch status := text(v, "status"); {
+	case has(v, "exitCode"):
+		return "whose " + short(text(v, "container")) + " exits with " + itoa(number(v, "exitCode"))
+	case reason:
+		return "with the reason " + short(text(v, name))
+	case status != "":
 		what += "=" + short(status)
 	}
 	return what
@@ -274,22 +276,11 @@ func (d *document) label(f manifest.Value) string {
 	case "container":
 		return "container " + container
 	case "condition", "podReason", "exits":
-		what := "Pods whose "
-		if kind != "exits" {
-			if what = "Pods with " + shown(f, kind, "name"); has(f, "from") {
-				what += " whose "
-			}
-		}
-		if has(f, "from") {
-			what += container + " exits with " + itoa(number(f, "from"))
-		}
-		switch with := f.Get("with"); {
-		case has(with, "exitCode"):
-			what += " and whose " + short(text(with, "container")) + " exits with " + itoa(number(with, "exitCode"))
-		case has(with, "podReason"):
-			what += " and " + shown(with, "podReason", "podReason")
-		case with.Exists():
-			what += " and " + shown(with, "condition", "condition")
+		what := "Pods " + shown(f, "name", kind == "podReason")
+		if with := f.Get("with"); has(with, "podReason") {
+			what += " and " + shown(with, "podReason", true)
+		} else if with.Exists() {
+			what += " and " + shown(with, "condition", false)
 		}
 		return what
 	case "outcome":
