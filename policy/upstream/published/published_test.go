@@ -94,7 +94,7 @@ func TestEachDocumentIsAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, says := range []string{
-		fmt.Sprintf("whole verdicts on %d files", files), fmt.Sprintf("hold %d documents;", len(documents)),
+		fmt.Sprintf("whole verdicts on %d files", files), fmt.Sprintf("contain %d documents;", len(documents)),
 		fmt.Sprintf("each refuse %d of them. Podfate refuses %d of these", refused, refused),
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(string(page)), " "), says) {
